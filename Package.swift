@@ -1,0 +1,37 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "sluice",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Sluice", targets: ["Sluice"]),
+        .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
+        .library(name: "SluiceURLSession", targets: ["SluiceURLSession"]),
+    ],
+    dependencies: [],
+    targets: [
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(name: "SluiceHTTP"),
+        .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
+        .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
+        .target(
+            name: "Sluice",
+            dependencies: [
+                "SluiceHTTP",
+                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                .target(
+                    name: "SluiceURLSession",
+                    condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
+                ),
+            ]
+        ),
+        .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
+        .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

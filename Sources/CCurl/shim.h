@@ -1,0 +1,90 @@
+#pragma once
+
+// libcurl sets and reads options through variadic functions, which Swift cannot call. Each shim below is one
+// such call with a fixed argument type; the option's own documentation says which type it takes.
+
+#include <curl/curl.h>
+
+static inline CURLcode sluice_easy_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode sluice_easy_set_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode sluice_easy_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode sluice_easy_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+typedef size_t (*sluice_data_callback)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode sluice_easy_set_data_callback(CURL *handle, CURLoption option, sluice_data_callback callback) {
+    return curl_easy_setopt(handle, option, callback);
+}
+
+typedef int (*sluice_seek_callback)(void *context, curl_off_t offset, int origin);
+
+static inline CURLcode sluice_easy_set_seek_callback(CURL *handle, sluice_seek_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
+}
+
+typedef curl_socket_t (*sluice_open_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+static inline CURLcode sluice_easy_set_open_socket_callback(CURL *handle, sluice_open_socket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+typedef int (*sluice_close_socket_callback)(void *context, curl_socket_t socket);
+
+static inline CURLcode sluice_easy_set_close_socket_callback(CURL *handle, sluice_close_socket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+static inline CURLcode sluice_easy_get_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode sluice_easy_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode sluice_easy_get_string(CURL *handle, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode sluice_easy_get_pointer(CURL *handle, CURLINFO info, void **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+typedef int (*sluice_socket_callback)(CURL *handle, curl_socket_t socket, int what, void *context, void *socket_context);
+
+static inline CURLMcode sluice_multi_set_socket_callback(
+    CURLM *multi, sluice_socket_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+    return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+}
+
+typedef int (*sluice_timer_callback)(CURLM *multi, long milliseconds, void *context);
+
+static inline CURLMcode sluice_multi_set_timer_callback(CURLM *multi, sluice_timer_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+    return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+static inline CURLMcode sluice_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// The result of a finished transfer; `data` of CURLMsg is a union, which Swift sees only as opaque storage.
+static inline CURLcode sluice_message_result(const CURLMsg *message) {
+    return message->data.result;
+}
+
+static const size_t sluice_write_pause = CURL_WRITEFUNC_PAUSE;
+static const size_t sluice_read_pause = CURL_READFUNC_PAUSE;
+static const size_t sluice_read_abort = CURL_READFUNC_ABORT;

@@ -1,0 +1,85 @@
+/// The name of a header field; equal without regard to case (RFC 9110 §5.1).
+public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it was written and as it goes onto the wire.
+    public let rawValue: String
+
+    /// Makes a name. What is not a token is refused when a request that carries it is sent.
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a name of a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// The name as it was written.
+    public var description: String { rawValue }
+
+    /// Compares without regard to case.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.rawValue.utf8.elementsEqual(rhs.rawValue.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+
+    /// Hashes without regard to case.
+    public func hash(into hasher: inout Hasher) {
+        for byte in rawValue.utf8 { hasher.combine(byte.asciiLowercased) }
+    }
+
+    /// `Accept`
+    public static let accept: Self = "Accept"
+    /// `Accept-Encoding`
+    public static let acceptEncoding: Self = "Accept-Encoding"
+    /// `Authorization`
+    public static let authorization: Self = "Authorization"
+    /// `Connection`
+    public static let connection: Self = "Connection"
+    /// `Content-Encoding`
+    public static let contentEncoding: Self = "Content-Encoding"
+    /// `Content-Length`
+    public static let contentLength: Self = "Content-Length"
+    /// `Content-Type`
+    public static let contentType: Self = "Content-Type"
+    /// `Cookie`
+    public static let cookie: Self = "Cookie"
+    /// `Date`
+    public static let date: Self = "Date"
+    /// `ETag`
+    public static let eTag: Self = "ETag"
+    /// `Expect`
+    public static let expect: Self = "Expect"
+    /// `Host`
+    public static let host: Self = "Host"
+    /// `Location`
+    public static let location: Self = "Location"
+    /// `Origin`
+    public static let origin: Self = "Origin"
+    /// `Proxy-Authorization`
+    public static let proxyAuthorization: Self = "Proxy-Authorization"
+    /// `Referer`
+    public static let referer: Self = "Referer"
+    /// `Set-Cookie`
+    public static let setCookie: Self = "Set-Cookie"
+    /// `Transfer-Encoding`
+    public static let transferEncoding: Self = "Transfer-Encoding"
+    /// `User-Agent`
+    public static let userAgent: Self = "User-Agent"
+}
+
+extension UInt8 {
+    /// The byte with `A`…`Z` made small.
+    @inlinable package var asciiLowercased: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+
+    /// Whether RFC 9110 §5.6.2 allows the byte in a token: a method or a field name.
+    package var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// A request as it goes onto the wire.
+///
+/// The target is kept in the parts that HTTP itself uses (RFC 9110 §4.2), so that an interceptor can read the
+/// origin or change the path without parsing a URL again.
+public struct HTTPRequest: Sendable {
+    /// The method.
+    public var method: HTTPMethod
+    /// `http` or `https`, in small letters.
+    public var scheme: String
+    /// Host and, where it is not the scheme's own, port: `api.example.com`, `[::1]:8080`.
+    public var authority: String
+    /// Path and query, percent-encoded, beginning with a slash.
+    public var path: String
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body.
+    public var body: HTTPBody
+
+    /// Makes a request from its parts.
+    public init(
+        method: HTTPMethod = .get,
+        scheme: String,
+        authority: String,
+        path: String,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .none
+    ) {
+        self.method = method
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The whole URL, query included.
+    public var url: String { "\(scheme)://\(authority)\(path)" }
+
+    /// The URL without its query, which may hold secrets: for errors and logs.
+    public var redactedURL: String {
+        "\(scheme)://\(authority)\(path.prefix { $0 != "?" })"
+    }
+
+    /// Scheme, host and port (RFC 6454 §4): what credentials and connections belong to.
+    public var origin: HTTPOrigin { HTTPOrigin(scheme: scheme, authority: authority) }
+}
+
+/// A scheme with a host and a port (RFC 6454 §4).
+public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// Host and port in small letters, without the scheme's default port.
+    public let authority: String
+
+    /// Makes an origin; the scheme's default port and capital letters make no difference.
+    public init(scheme: String, authority: String) {
+        self.scheme = scheme
+        var host = authority
+        let defaultPort = scheme == "https" ? ":443" : ":80"
+        if host.utf8.count > defaultPort.utf8.count, host.hasSuffix(defaultPort) {
+            host.removeLast(defaultPort.utf8.count)
+        }
+        if host.utf8.contains(where: { $0 != $0.asciiLowercased }) { host = host.lowercased() }
+        self.authority = host
+    }
+
+    /// `scheme://host:port`
+    public var description: String { "\(scheme)://\(authority)" }
+}

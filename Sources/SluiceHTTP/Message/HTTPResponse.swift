@@ -1,0 +1,42 @@
+/// The head of a response: all that comes before its body.
+public struct HTTPResponse: Sendable {
+    /// The status.
+    public var status: HTTPStatus
+    /// The header fields. Where the engine decompressed the body, they still say how it travelled.
+    public var headers: HTTPHeaders
+    /// The protocol the response came by.
+    public var version: HTTPVersion
+
+    /// Makes a head.
+    public init(status: HTTPStatus, headers: HTTPHeaders = [:], version: HTTPVersion = .http1_1) {
+        self.status = status
+        self.headers = headers
+        self.version = version
+    }
+}
+
+/// A version of HTTP.
+public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
+    /// The version's major number.
+    public let major: Int
+    /// The version's minor number.
+    public let minor: Int
+
+    /// Makes a version.
+    public init(major: Int, minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// `HTTP/1.0`
+    public static let http1_0 = HTTPVersion(major: 1, minor: 0)
+    /// `HTTP/1.1`
+    public static let http1_1 = HTTPVersion(major: 1, minor: 1)
+    /// `HTTP/2`
+    public static let http2 = HTTPVersion(major: 2, minor: 0)
+    /// `HTTP/3`
+    public static let http3 = HTTPVersion(major: 3, minor: 0)
+
+    /// `HTTP/1.1`, `HTTP/2`
+    public var description: String { major < 2 ? "HTTP/\(major).\(minor)" : "HTTP/\(major)" }
+}

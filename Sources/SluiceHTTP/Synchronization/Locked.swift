@@ -1,0 +1,44 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A value behind a lock: the one lock of the project, held only for a few instructions and never across `await`.
+///
+/// `Synchronization.Mutex` is not used because its futex is invisible to the thread sanitizer on Linux, which then
+/// reports every access as a race; a pthread mutex is seen, and costs the same when uncontended.
+///
+/// Unchecked because the compiler cannot see that `value` is reached only through `withLock`, which holds the mutex
+/// for the whole of every access; nothing else hands out a pointer or reference to it.
+package final class Locked<Value>: @unchecked Sendable {
+    @usableFromInline
+    let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline
+    var value: Value
+
+    @inlinable
+    package init(_ value: sending Value) {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        self.value = value
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deinitialize(count: 1)
+        mutex.deallocate()
+    }
+
+    @inlinable
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+}

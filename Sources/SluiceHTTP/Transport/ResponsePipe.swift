@@ -1,0 +1,143 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Carries a response's body from an engine's thread, which must not wait, to a task, which may be slow.
+///
+/// The writer is told to pause once more than `highWater` bytes wait to be read and is called back through `onDemand`
+/// when they have been; so memory stays bounded whatever the body's size. One writer, one reader.
+package final class ResponsePipe: Sendable {
+    fileprivate typealias Waiter = UnsafeContinuation<Result<Data?, SluiceError>, Never>
+
+    fileprivate struct State {
+        var chunks: [Data] = []
+        var bytes = 0
+        var waiter: Waiter?
+        var end: Result<TransferMetrics, SluiceError>?
+        var isWriterPaused = false
+        var isAbandoned = false
+    }
+
+    private let state = Locked(State())
+    private let highWater: Int
+    private let onDemand: @Sendable () -> Void
+    private let onAbandon: @Sendable () -> Void
+
+    /// Makes a pipe.
+    ///
+    /// - Parameters:
+    ///   - highWater: Bytes that may wait before the writer is told to pause.
+    ///   - onDemand: Called on the reader's thread when a paused writer may go on.
+    ///   - onAbandon: Called when the reader leaves before the end.
+    package init(
+        highWater: Int,
+        onDemand: @escaping @Sendable () -> Void,
+        onAbandon: @escaping @Sendable () -> Void
+    ) {
+        self.highWater = highWater
+        self.onDemand = onDemand
+        self.onAbandon = onAbandon
+    }
+
+    /// Adds a chunk; returns whether the writer should pause.
+    package func write(_ chunk: Data) -> Bool {
+        let (waiter, pause): (Waiter?, Bool) = state.withLock { state in
+            guard state.end == nil, !state.isAbandoned else { return (nil, false) }
+            if let waiter = state.waiter.take() { return (waiter, false) }
+            state.chunks.append(chunk)
+            state.bytes += chunk.count
+            state.isWriterPaused = state.bytes >= highWater
+            return (nil, state.isWriterPaused)
+        }
+        waiter?.resume(returning: .success(chunk))
+        return pause
+    }
+
+    /// Ends the body; what came before an error can still be read. Only the first end counts.
+    package func finish(_ end: Result<TransferMetrics, SluiceError>) {
+        let waiter: Waiter? = state.withLock { state in
+            guard state.end == nil else { return nil }
+            state.end = end
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: end.map { _ in nil })
+    }
+
+    private func next() async throws(SluiceError) -> Data? {
+        let result = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: Waiter) in
+                let (result, demand): (Result<Data?, SluiceError>?, Bool) = state.withLock { state in
+                    if let result = state.read() { return (result, state.demand(below: highWater / 2)) }
+                    guard state.waiter == nil else { return (.failure(.readTwice), false) }
+                    state.waiter = continuation
+                    return (nil, state.demand(below: highWater / 2))
+                }
+                if let result { continuation.resume(returning: result) }
+                if demand { onDemand() }
+            }
+        } onCancel: {
+            finish(.failure(.cancelled))
+            onAbandon()
+        }
+        return try result.get()
+    }
+
+    private var metrics: TransferMetrics? {
+        state.withLock { state in try? state.end?.get() }
+    }
+
+    private func abandon() {
+        let isOver = state.withLock { state in
+            state.isAbandoned = true
+            state.chunks = []
+            return state.end != nil
+        }
+        if !isOver { onAbandon() }
+    }
+
+    /// The reading end; the transfer stops when nobody holds it any longer.
+    package final class Reader: Sendable {
+        private let pipe: ResponsePipe
+
+        package init(_ pipe: ResponsePipe) {
+            self.pipe = pipe
+        }
+
+        deinit {
+            pipe.abandon()
+        }
+
+        package var metrics: TransferMetrics? { pipe.metrics }
+
+        /// The next chunk, nil at the end.
+        package func next() async throws(SluiceError) -> Data? {
+            try await pipe.next()
+        }
+    }
+}
+
+extension SluiceError {
+    fileprivate static var readTwice: SluiceError {
+        SluiceError(.unsupported, "A response's body can be read by one task at a time; another one is reading it.")
+    }
+}
+
+extension ResponsePipe.State {
+    fileprivate mutating func read() -> Result<Data?, SluiceError>? {
+        if !chunks.isEmpty {
+            let chunk = chunks.removeFirst()
+            bytes -= chunk.count
+            return .success(chunk)
+        }
+        return end.map { $0.map { _ in nil } }
+    }
+
+    /// Whether a paused writer should go on now.
+    fileprivate mutating func demand(below lowWater: Int) -> Bool {
+        guard isWriterPaused, bytes <= lowWater, end == nil else { return false }
+        isWriterPaused = false
+        return true
+    }
+}

@@ -1,0 +1,75 @@
+/// An engine that carries one request to its server and brings back the response.
+///
+/// Redirects, retries, caching and validation are not its concern. It must check nothing but what it needs to send,
+/// honour the limits and time-outs in the context, stop the transfer when the calling task is cancelled or when the
+/// response's body is dropped unread, and read no faster from the network than the body is consumed.
+public protocol Transport: Sendable {
+    /// Sends a request and returns as soon as the head of the final response is known.
+    ///
+    /// - Parameters:
+    ///   - request: What to send; its header fields and method have been checked.
+    ///   - context: Time-outs and limits of this one transfer.
+    /// - Returns: The head and a body that may still be arriving.
+    /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/transport``.
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse
+}
+
+/// What a transport brings back: a head, and a body that may still be arriving.
+public struct TransportResponse: Sendable {
+    /// Status, headers and version.
+    public var head: HTTPResponse
+    /// The body; reading it drives the transfer on.
+    public var body: ResponseBody
+
+    /// Makes a response.
+    public init(head: HTTPResponse, body: ResponseBody) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// The time-outs and limits of one transfer.
+public struct TransferContext: Sendable {
+    /// Time-outs.
+    public var timeouts: Timeouts
+    /// Limits on what the server may send.
+    public var limits: ResponseLimits
+
+    /// Makes a context.
+    public init(timeouts: Timeouts = Timeouts(), limits: ResponseLimits = ResponseLimits()) {
+        self.timeouts = timeouts
+        self.limits = limits
+    }
+}
+
+/// How long a transfer may take.
+public struct Timeouts: Sendable, Hashable {
+    /// From leaving the queue to a usable connection, TLS included; 10 seconds by default.
+    public var connect: Duration?
+    /// Without a byte in either direction, once connected; 60 seconds by default. Time during which the caller reads
+    /// nothing does not count.
+    public var idle: Duration?
+    /// From the call to the last byte, time in the queue included; none by default.
+    public var total: Duration?
+
+    /// Makes time-outs; nil stands for none.
+    public init(connect: Duration? = .seconds(10), idle: Duration? = .seconds(60), total: Duration? = nil) {
+        self.connect = connect
+        self.idle = idle
+        self.total = total
+    }
+}
+
+/// How much a server may send.
+public struct ResponseLimits: Sendable, Hashable {
+    /// The response's head in bytes; 64 KiB by default.
+    public var headers: Int
+    /// The response's body in bytes after decompression, nil for no limit, which is the default of a transport.
+    public var body: Int64?
+
+    /// Makes limits.
+    public init(headers: Int = 64 << 10, body: Int64? = nil) {
+        self.headers = headers
+        self.body = body
+    }
+}
