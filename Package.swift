@@ -32,6 +32,7 @@ let package = Package(
         ),
         .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
+        .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,92 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The bytes that have been received and not been read.
+struct InputBuffer {
+    private let socket: StreamSocket
+    private var bytes = [UInt8](repeating: 0, count: 16 << 10)
+    private var start = 0
+    private var end = 0
+
+    init(socket: StreamSocket) {
+        self.socket = socket
+    }
+
+    /// Takes all up to and with the first empty line; empty lines before it are skipped (RFC 9112 §2.2).
+    mutating func takeHead(limit: Int) throws(RequestReader.Stop) -> ArraySlice<UInt8> {
+        var searched = 0
+        while true {
+            while start < end, searched == 0, bytes[start] == 13 || bytes[start] == 10 { start += 1 }
+            if let length = lengthOfHead(from: start + max(0, searched - 3)) {
+                defer { start += length }
+                return bytes[start..<start + length]
+            }
+            searched = end - start
+            guard searched < limit else { throw .malformed("The head of the request is too large.") }
+            try receive()
+        }
+    }
+
+    /// Takes a line, without its end.
+    mutating func takeLine() throws(RequestReader.Stop) -> String {
+        while true {
+            if let newline = bytes[start..<end].firstIndex(of: 10) {
+                let lineEnd = newline > start && bytes[newline - 1] == 13 ? newline - 1 : newline
+                defer { start = newline + 1 }
+                return String(decoding: bytes[start..<lineEnd], as: UTF8.self)
+            }
+            guard end - start < 64 << 10 else { throw .malformed("A line of the body is too long.") }
+            try receive()
+        }
+    }
+
+    /// Takes so many bytes; memory grows with what comes, not with what was announced.
+    mutating func take(_ count: Int, into data: inout Data) throws(RequestReader.Stop) {
+        var left = count
+        while left > 0 {
+            if start == end { try receive() }
+            let taken = min(left, end - start)
+            data.append(contentsOf: bytes[start..<start + taken])
+            start += taken
+            left -= taken
+        }
+    }
+
+    /// Tells the client to send the body; false when it has gone.
+    func sendContinue() -> Bool {
+        var text = "HTTP/1.1 100 Continue\r\n\r\n"
+        return text.withUTF8 { socket.sendNow(UnsafeRawBufferPointer($0)) != nil }
+    }
+
+    private func lengthOfHead(from position: Int) -> Int? {
+        var index = position
+        while index + 3 < end {
+            if bytes[index] == 13, bytes[index + 1] == 10, bytes[index + 2] == 13, bytes[index + 3] == 10 {
+                return index + 4 - start
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    private mutating func receive() throws(RequestReader.Stop) {
+        if start == end {
+            start = 0
+            end = 0
+        } else if end == bytes.count {
+            bytes.removeSubrange(..<start)
+            end -= start
+            start = 0
+            if end > bytes.count / 2 { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
+            if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: 16 << 10)) }
+        }
+        let count = bytes.withUnsafeMutableBytes { [end, socket] in
+            socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
+        }
+        guard count > 0 else { throw .end }
+        end += count
+    }
+}

@@ -1,0 +1,82 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads requests off a connection: heads, and bodies with a length or in chunks.
+struct RequestReader {
+    enum Outcome {
+        case request(LoopbackRequest, wantsClose: Bool)
+        case malformed(String)
+        case end
+    }
+
+    /// Why reading stops; both end the connection.
+    enum Stop: Error {
+        case end
+        case malformed(String)
+    }
+
+    private var input: InputBuffer
+    private static let headLimit = 1 << 20
+
+    init(socket: StreamSocket) {
+        input = InputBuffer(socket: socket)
+    }
+
+    mutating func next(connection: Int) -> Outcome {
+        do throws(Stop) {
+            let head = try input.takeHead(limit: RequestReader.headLimit)
+            guard let parsed = RequestHead(head) else { throw .malformed("The head of the request is malformed.") }
+            let body = try readBody(of: parsed)
+            let request = LoopbackRequest(
+                method: parsed.method,
+                target: parsed.target,
+                headers: parsed.headers,
+                body: body,
+                connection: connection
+            )
+            return .request(request, wantsClose: parsed.wantsClose)
+        } catch {
+            switch error {
+            case .end: return .end
+            case .malformed(let reason): return .malformed(reason)
+            }
+        }
+    }
+
+    private mutating func readBody(of head: RequestHead) throws(Stop) -> Data {
+        let coding = head.headers[.transferEncoding]?.lowercased()
+        let length = head.headers[.contentLength]
+        guard coding != nil || length != nil else { return Data() }
+        // A client that expects this holds the body back until it comes (RFC 9110 §10.1.1).
+        if head.headers[.expect]?.lowercased() == "100-continue", !input.sendContinue() { throw .end }
+        if coding == "chunked" { return try readChunks() }
+        guard coding == nil else { throw .malformed("The transfer coding is unknown.") }
+        guard let length = length.flatMap({ Int($0) }), length >= 0 else {
+            throw .malformed("The Content-Length is no number.")
+        }
+        var body = Data()
+        try input.take(length, into: &body)
+        return body
+    }
+
+    private mutating func readChunks() throws(Stop) -> Data {
+        var body = Data()
+        while true {
+            let line = try input.takeLine()
+            let digits = line.prefix { $0 != ";" }.trimmingPrefix(" ")
+            guard let size = Int(String(digits.prefix { $0 != " " }), radix: 16), size >= 0 else {
+                throw .malformed("The size of a chunk is no number.")
+            }
+            guard size > 0 else { break }
+            try input.take(size, into: &body)
+            guard try input.takeLine().isEmpty else { throw .malformed("A chunk is longer than it says.") }
+        }
+        while try !input.takeLine().isEmpty {}
+        return body
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension StreamSocket {
+    /// Receives what has come; the number of bytes, or 0 at the end of the stream and on any error.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            return max(count, 0)
+        }
+    }
+
+    /// Sends what the system takes without waiting; nil when the connection is gone.
+    func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        #if canImport(Darwin)
+        let flags = Int32(MSG_DONTWAIT)
+        #else
+        let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+        #endif
+        while true {
+            let count = send(descriptor, bytes.baseAddress, bytes.count, flags)
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK, ENOBUFS: return 0
+            default: return nil
+            }
+        }
+    }
+
+    /// Waits until more can be sent or the connection is gone; false when neither came about in time.
+    func waitUntilWritable(milliseconds: Int32) -> Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&polled, 1, milliseconds) != 0
+    }
+
+    /// Why a wait ended.
+    enum Wake {
+        case timeIsUp
+        case signal
+        case peerLeft
+    }
+
+    /// Waits for a time to pass or for a byte on another descriptor, and meanwhile for the client to leave.
+    func wait(until deadline: ContinuousClock.Instant?, orByteOn other: Int32 = -1) -> Wake {
+        while true {
+            let left = deadline.map { ContinuousClock.now.duration(to: $0) }
+            if let left, left <= .zero { return .timeIsUp }
+            var milliseconds = left.map { $0.pollTimeout } ?? -1
+            var polled = [
+                pollfd(fd: descriptor, events: StreamSocket.hangUp, revents: 0),
+                pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            ]
+            #if !os(Linux)
+            // There is no event for the end of the stream alone: with a request waiting behind this one, look again.
+            if hasBytesToRead {
+                polled[0].events = 0
+                milliseconds = milliseconds < 0 ? 10 : min(milliseconds, 10)
+            }
+            #endif
+            guard poll(&polled, 2, milliseconds) > 0 else { continue }
+            if polled[1].revents != 0 { return .signal }
+            #if os(Linux)
+            return .peerLeft
+            #else
+            if !hasBytesToRead { return .peerLeft }
+            #endif
+        }
+    }
+
+    #if os(Linux)
+    /// `POLLRDHUP`, which the C headers show to GNU programs only.
+    private static let hangUp: Int16 = 0x2000
+    #else
+    private static let hangUp = Int16(POLLIN)
+
+    private var hasBytesToRead: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0
+    }
+    #endif
+}
+
+extension Duration {
+    /// In milliseconds, rounded up so that a poll does not end early.
+    fileprivate var pollTimeout: Int32 {
+        let (seconds, attoseconds) = components
+        guard seconds < 1_000_000 else { return 1_000_000_000 }
+        return Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1
+    }
+}

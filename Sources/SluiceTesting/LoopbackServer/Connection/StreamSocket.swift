@@ -1,0 +1,116 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A TCP socket's descriptor; whoever holds it says when it is closed.
+struct StreamSocket: Sendable {
+    let descriptor: Int32
+
+    #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+    private static let stream = SOCK_STREAM
+    #endif
+
+    /// A socket that listens on a free port of 127.0.0.1 and does not block in `accept`.
+    static func listening() throws(LoopbackFailure) -> StreamSocket {
+        let descriptor = socket(AF_INET, stream, 0)
+        guard descriptor >= 0 else { throw LoopbackFailure("socket") }
+        let result = StreamSocket(descriptor: descriptor)
+        result.setFlags(blocking: false)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard bound == 0, listen(descriptor, 1024) == 0 else {
+            let failure = LoopbackFailure(bound == 0 ? "listen" : "bind")
+            result.close()
+            throw failure
+        }
+        return result
+    }
+
+    /// Two sockets connected to each other.
+    static func pair() throws(LoopbackFailure) -> (StreamSocket, StreamSocket) {
+        var descriptors: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, stream, 0, &descriptors) == 0 else { throw LoopbackFailure("socketpair") }
+        let pair = (StreamSocket(descriptor: descriptors[0]), StreamSocket(descriptor: descriptors[1]))
+        pair.0.setFlags(blocking: true)
+        pair.1.setFlags(blocking: true)
+        return pair
+    }
+
+    /// The next connection, nil when there is none, with the reason in `errno`.
+    func accept() -> StreamSocket? {
+        #if canImport(Glibc)
+        let accepted = Glibc.accept(descriptor, nil, nil)
+        #elseif canImport(Musl)
+        let accepted = Musl.accept(descriptor, nil, nil)
+        #else
+        let accepted = Darwin.accept(descriptor, nil, nil)
+        #endif
+        guard accepted >= 0 else { return nil }
+        let result = StreamSocket(descriptor: accepted)
+        result.setFlags(blocking: true)
+        result.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
+        #if canImport(Darwin)
+        result.setOption(SOL_SOCKET, SO_NOSIGPIPE, to: Int32(1))
+        #endif
+        return result
+    }
+
+    func port() throws(LoopbackFailure) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0 else { throw LoopbackFailure("getsockname") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Sends what is on its way and then the end of the stream; the other direction stays open.
+    func finishSending() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Ends both directions, which wakes a thread that waits for either; the descriptor stays taken.
+    func shutDown() {
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Makes `close` send a reset, and what had not been sent yet be forgotten.
+    func resetOnClose() {
+        setOption(SOL_SOCKET, SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
+    }
+
+    func close() {
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #elseif canImport(Musl)
+        _ = Musl.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    private func setFlags(blocking: Bool) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let flags = fcntl(descriptor, F_GETFL, 0)
+        _ = fcntl(descriptor, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
+    }
+
+    private func setOption<Value>(_ level: Int32, _ option: Int32, to value: Value) {
+        _ = withUnsafePointer(to: value) {
+            setsockopt(descriptor, level, option, $0, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The head of a response, written out once for all the times that it is sent.
+struct ResponseHead: Sendable {
+    /// How the client is told where the body ends.
+    enum Framing: Sendable {
+        case length(Int)
+        case chunked
+        case none
+    }
+
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+    let bytes: Data
+
+    /// Fields in `headers` go before the content type and framing given beside them.
+    init(_ status: HTTPStatus, _ headers: HTTPHeaders = [:], contentType: String? = nil, framing: Framing) {
+        var headers = headers
+        if let contentType, !headers.contains(.contentType) { headers.append(.contentType, contentType) }
+        if !headers.contains(.contentLength), !headers.contains(.transferEncoding) {
+            switch framing {
+            case .length(let length): headers.append(.contentLength, "\(length)")
+            case .chunked: headers.append(.transferEncoding, "chunked")
+            case .none: break
+            }
+        }
+        self.init(status: status, headers: headers)
+    }
+
+    private init(status: HTTPStatus, headers: HTTPHeaders) {
+        self.status = status
+        self.headers = headers
+        var text = "HTTP/1.1 \(status) \(ResponseHead.reason(status))\r\n"
+        for field in headers { text += "\(field.name): \(field.value)\r\n" }
+        text += "\r\n"
+        bytes = Data(text.utf8)
+    }
+
+    func adding(_ name: HTTPHeaderName, _ value: String) -> ResponseHead {
+        var headers = headers
+        headers[name] = value
+        return ResponseHead(status: status, headers: headers)
+    }
+
+    /// A client must not care (RFC 9112 §4); a reader of a packet dump does.
+    private static func reason(_ status: HTTPStatus) -> String {
+        switch status {
+        case .ok: "OK"
+        case .created: "Created"
+        case .noContent: "No Content"
+        case .found: "Found"
+        case .notModified: "Not Modified"
+        case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
+        case .forbidden: "Forbidden"
+        case .notFound: "Not Found"
+        case .tooManyRequests: "Too Many Requests"
+        case .internalServerError: "Internal Server Error"
+        case .serviceUnavailable: "Service Unavailable"
+        default:
+            switch status.class {
+            case .informational: "Informational"
+            case .success: "Success"
+            case .redirection: "Redirection"
+            case .clientError: "Client Error"
+            case .serverError: "Server Error"
+            case .unknown: "Unknown"
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The listening socket and the thread that accepts.
+final class LoopbackListener: Sendable {
+    let port: Int
+    private let socket: StreamSocket
+    /// Closing this end tells the thread to stop; the thread closes the other one when it has.
+    private let leash: StreamSocket
+    private let threadsEnd: StreamSocket
+    private let isStopped = Locked(false)
+
+    init() throws(LoopbackFailure) {
+        socket = try StreamSocket.listening()
+        do throws(LoopbackFailure) {
+            port = try socket.port()
+            (leash, threadsEnd) = try StreamSocket.pair()
+        } catch {
+            socket.close()
+            throw error
+        }
+    }
+
+    /// Begins to accept; the closure owns the socket that it is given.
+    func start(_ take: @escaping @Sendable (StreamSocket) -> Void) throws(LoopbackFailure) {
+        do throws(LoopbackFailure) {
+            try startThread { [socket, threadsEnd] in
+                LoopbackListener.accept(from: socket, until: threadsEnd, take)
+                socket.close()
+                threadsEnd.close()
+            }
+        } catch {
+            isStopped.withLock { $0 = true }
+            for socket in [socket, leash, threadsEnd] { socket.close() }
+            throw error
+        }
+    }
+
+    /// Returns once the port is closed.
+    func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        leash.finishSending()
+        var byte: UInt8 = 0
+        _ = withUnsafeMutableBytes(of: &byte) { leash.receive(into: $0) }
+        leash.close()
+    }
+
+    private static func accept(
+        from socket: StreamSocket,
+        until leash: StreamSocket,
+        _ take: (StreamSocket) -> Void
+    ) {
+        while true {
+            var polled = [
+                pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: leash.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&polled, 2, -1)
+            if polled[1].revents != 0 { return }
+            guard polled[0].revents != 0 else { continue }
+            if let accepted = socket.accept() {
+                take(accepted)
+            } else if errno == EMFILE || errno == ENFILE {
+                // The connection stays in the backlog, and the listener readable, until a descriptor is free.
+                var leashOnly = pollfd(fd: leash.descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&leashOnly, 1, 10)
+            }
+        }
+    }
+}

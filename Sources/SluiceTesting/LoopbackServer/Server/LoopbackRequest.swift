@@ -1,0 +1,42 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A request as it reached a ``LoopbackServer``.
+public struct LoopbackRequest: Sendable {
+    /// The method.
+    public let method: HTTPMethod
+    /// Path and query as they stood in the request line.
+    public let target: String
+    /// The path without its query, still percent-encoded; of an absolute URL, as a proxy gets it, the path in it.
+    public let path: String
+    /// What stood behind the question mark, still percent-encoded.
+    public let query: String?
+    /// The header fields in their order.
+    public let headers: HTTPHeaders
+    /// The body; of a chunked one the chunks' contents.
+    public let body: Data
+    /// The number of the connection it came by, counted from 1.
+    public let connection: Int
+
+    init(method: HTTPMethod, target: String, headers: HTTPHeaders, body: Data, connection: Int) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+        self.connection = connection
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = LoopbackRequest.path(of: parts[0])
+        query = parts.count > 1 ? String(parts[1]) : nil
+    }
+
+    private static func path(of target: Substring) -> String {
+        guard target.hasPrefix("http://") else { return String(target) }
+        let authority = target.dropFirst("http://".count)
+        return authority.firstIndex(of: "/").map { String(authority[$0...]) } ?? "/"
+    }
+}

@@ -1,0 +1,77 @@
+import SluiceHTTP
+
+/// Which response a request gets.
+final class RouteTable: Sendable {
+    enum Answer: Sendable {
+        case turns([LoopbackResponse])
+        case closure(@Sendable (LoopbackRequest) -> LoopbackResponse)
+    }
+
+    private struct Route {
+        let method: HTTPMethod?
+        let answer: Answer
+        var turn = 0
+    }
+
+    private struct State {
+        var exact: [String: [Route]] = [:]
+        var prefixed: [String: [Route]] = [:]
+    }
+
+    private let state = Locked(State())
+
+    func add(_ method: HTTPMethod?, _ path: String, _ answer: Answer) {
+        state.withLock { state in
+            let route = Route(method: method, answer: answer)
+            if path.hasSuffix("*") {
+                RouteTable.insert(route, into: &state.prefixed[String(path.dropLast()), default: []])
+            } else {
+                RouteTable.insert(route, into: &state.exact[path, default: []])
+            }
+        }
+    }
+
+    func response(to request: LoopbackRequest) -> LoopbackResponse {
+        let answer: Answer? = state.withLock { state in
+            if let answer = RouteTable.take(request.method, from: &state.exact[request.path]) { return answer }
+            guard !state.prefixed.isEmpty else { return nil }
+            let matching = state.prefixed.keys.filter(request.path.hasPrefix).sorted { $0.count > $1.count }
+            for prefix in matching {
+                if let answer = RouteTable.take(request.method, from: &state.prefixed[prefix]) { return answer }
+            }
+            return nil
+        }
+        return switch answer {
+        case .turns(let responses): responses.first ?? .notRouted(request)
+        case .closure(let respond): respond(request)
+        case nil: .notRouted(request)
+        }
+    }
+
+    /// A route for all methods stays behind those for one.
+    private static func insert(_ route: Route, into routes: inout [Route]) {
+        routes.removeAll { $0.method == route.method }
+        if route.method == nil { routes.append(route) } else { routes.insert(route, at: 0) }
+    }
+
+    /// The answer that is due, a turn narrowed to its one response.
+    private static func take(_ method: HTTPMethod, from routes: inout [Route]?) -> Answer? {
+        guard let index = routes?.firstIndex(where: { $0.method == nil || $0.method == method }),
+            let route = routes?[index]
+        else { return nil }
+        guard case .turns(let responses) = route.answer, responses.count > 1 else { return route.answer }
+        if route.turn < responses.count - 1 { routes?[index].turn += 1 }
+        return .turns([responses[route.turn]])
+    }
+}
+
+extension LoopbackResponse {
+    fileprivate static func notRouted(_ request: LoopbackRequest) -> LoopbackResponse {
+        .json(
+            encoding: [
+                "error": "There is no route for this request.", "method": request.method.rawValue, "path": request.path,
+            ],
+            status: .notFound
+        )
+    }
+}

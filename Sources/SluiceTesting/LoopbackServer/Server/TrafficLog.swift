@@ -1,0 +1,112 @@
+import SluiceHTTP
+
+/// What a server has seen and done, and who waits for it to see more.
+final class TrafficLog: Sendable {
+    /// The numbers that a test can wait for.
+    struct Counts: Sendable {
+        var requests = 0
+        var accepted = 0
+        var open = 0
+        var stalled = 0
+        var bytesSent: Int64 = 0
+        /// The server has stopped and the last connection has gone: nothing will change any more.
+        var isOver = false
+    }
+
+    private typealias Waiter = (isSatisfied: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)
+
+    private struct State {
+        var counts = Counts()
+        var requests: [LoopbackRequest] = []
+        var recordsRequests = true
+        var sockets: [Int: StreamSocket] = [:]
+        var isStopped = false
+        var waiters: [Int: Waiter] = [:]
+        var nextWaiter = 0
+    }
+
+    private let state = Locked(State())
+
+    var counts: Counts { state.withLock { $0.counts } }
+    var requests: [LoopbackRequest] { state.withLock { $0.requests } }
+
+    var recordsRequests: Bool {
+        get { state.withLock { $0.recordsRequests } }
+        set { state.withLock { $0.recordsRequests = newValue } }
+    }
+
+    /// Takes a connection in; its number, or nil when the server has stopped.
+    func open(_ socket: StreamSocket) -> Int? {
+        change { state in
+            guard !state.isStopped else { return nil }
+            state.counts.accepted += 1
+            state.counts.open += 1
+            state.sockets[state.counts.accepted] = socket
+            return state.counts.accepted
+        }
+    }
+
+    /// Closes a connection under the lock, so that `stop` cannot shut down a descriptor that is another's by now.
+    func close(_ connection: Int) {
+        change { state in
+            guard let socket = state.sockets.removeValue(forKey: connection) else { return }
+            socket.close()
+            state.counts.open -= 1
+            state.counts.isOver = state.isStopped && state.counts.open == 0
+        }
+    }
+
+    /// Wakes every connection's thread, which then closes it.
+    func stop() {
+        change { state in
+            state.isStopped = true
+            state.counts.isOver = state.counts.open == 0
+            for socket in state.sockets.values { socket.shutDown() }
+        }
+    }
+
+    func record(_ request: LoopbackRequest) {
+        change { state in
+            state.counts.requests += 1
+            if state.recordsRequests { state.requests.append(request) }
+        }
+    }
+
+    func sent(_ bytes: Int) {
+        change { $0.counts.bytesSent += Int64(bytes) }
+    }
+
+    func stalled(_ isStalled: Bool) {
+        change { $0.counts.stalled += isStalled ? 1 : -1 }
+    }
+
+    func wait(until isSatisfied: @escaping @Sendable (Counts) -> Bool) async {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                change { $0.waiters[id] = (isSatisfied, continuation) }
+                if Task.isCancelled { end(id) }
+            }
+        } onCancel: {
+            end(id)
+        }
+    }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        // The predicates are the caller's and may ask the server: they run without the lock.
+        let (result, counts, waiters) = state.withLock { state in
+            let result = body(&state)
+            return (result, state.counts, state.waiters)
+        }
+        for (id, waiter) in waiters where counts.isOver || waiter.isSatisfied(counts) { end(id) }
+        return result
+    }
+
+    private func end(_ waiter: Int) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: waiter) }
+        waiter?.continuation.resume()
+    }
+}

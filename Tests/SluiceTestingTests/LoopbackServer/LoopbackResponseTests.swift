@@ -1,0 +1,103 @@
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+final class LoopbackResponseTests: XCTestCase {
+    private func answer(_ response: LoopbackResponse, method: String = "GET", headers: String = "") throws -> String {
+        let server = try LoopbackServer()
+        server.on("/", response)
+        return try RawClient(port: server.port).get("/", method: method, headers: headers)
+    }
+
+    func testAHeadHasItsFieldsInOrder() throws {
+        let headers: HTTPHeaders = ["Set-Cookie": "a", "X": "y", "Set-Cookie": "b"]
+        XCTAssertEqual(
+            try answer(.text("ä", status: .created, headers: headers)),
+            "HTTP/1.1 201 Created\r\nSet-Cookie: a\r\nX: y\r\nSet-Cookie: b\r\n"
+                + "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\n\r\nä"
+        )
+    }
+
+    func testHeadersOfTheTestsOwnReplaceTheUsualOnes() throws {
+        let headers: HTTPHeaders = ["content-type": "a/b", "content-length": "1"]
+        XCTAssertTrue(
+            try answer(.json("{}", headers: headers)).hasPrefix(
+                "HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-length: 1\r\n\r\n"
+            )
+        )
+    }
+
+    func testAnAnswerToHEADHasNoBody() throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("body"))
+        server.on("/chunked", .chunked([Data("body".utf8)]))
+        let client = try RawClient(port: server.port)
+        XCTAssertTrue(client.get("/", method: "HEAD").contains("Content-Length: 4\r\n"))
+        XCTAssertTrue(client.get("/chunked", method: "HEAD").hasSuffix("Transfer-Encoding: chunked\r\n\r\n"))
+        XCTAssertTrue(client.get("/").hasSuffix("body"))
+    }
+
+    func testAStatusWithoutBodySaysSo() throws {
+        XCTAssertEqual(try answer(.status(.unauthorized)), "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+        let server = try LoopbackServer()
+        server.on("/", .status(.noContent))
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        XCTAssertEqual(client.receiveHead(), "HTTP/1.1 204 No Content\r\n\r\n")
+    }
+
+    func testAnEchoSaysWhatWasAsked() throws {
+        let server = try LoopbackServer()
+        server.on("*", .echo)
+        let answer = try RawClient(port: server.port).get(
+            "/a?b",
+            method: "PUT",
+            headers: "X: 1\r\nX: 2\r\nContent-Length: 2\r\n\r\n\"e"
+        )
+        let body = try XCTUnwrap(answer.split(separator: "\r\n\r\n").last)
+        let echo = try JSONDecoder().decode(LoopbackEcho.self, from: Data(body.utf8))
+        XCTAssertEqual(echo.method, "PUT")
+        XCTAssertEqual(echo.target, "/a?b")
+        XCTAssertEqual(echo.values(for: "x"), ["1", "2"])
+        XCTAssertEqual(echo.text, "\"e")
+        XCTAssertEqual(Data(base64Encoded: echo.base64), Data("\"e".utf8))
+    }
+
+    func testARedirectHasALocation() throws {
+        XCTAssertTrue(try answer(.redirect(to: "/b")).hasPrefix("HTTP/1.1 302 Found\r\nLocation: /b\r\n"))
+    }
+
+    func testChunksAreFramed() throws {
+        let chunked = LoopbackResponse.chunked([Data("hello".utf8), Data(), Data(repeating: 65, count: 17)])
+        let answer = try answer(chunked.closingConnection())
+        XCTAssertTrue(answer.hasSuffix("\r\n\r\n5\r\nhello\r\n11\r\nAAAAAAAAAAAAAAAAA\r\n0\r\n\r\n"))
+        XCTAssertTrue(answer.contains("Connection: close\r\n"))
+    }
+
+    func testABodyUntilTheCloseHasNoLength() throws {
+        XCTAssertEqual(try answer(.untilClose(Data("all".utf8))), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall")
+    }
+
+    func testAnInformationalResponseComesBefore() throws {
+        let response = LoopbackResponse.informational(103, headers: ["Link": "</a>"], then: .text("x"))
+        let server = try LoopbackServer()
+        server.on("/", response.closingConnection())
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        XCTAssertEqual(client.receiveHead(), "HTTP/1.1 103 Informational\r\nLink: </a>\r\n\r\n")
+        XCTAssertTrue(client.receive().hasSuffix("x"))
+    }
+
+    func testADripArrivesWhole() throws {
+        let text = (0..<100).map { "\($0)" }.joined(separator: ",")
+        for pieces in [1, 7, 1000] {
+            let answer = try answer(.drip(Data(text.utf8), pieces: pieces, every: .microseconds(10)))
+            XCTAssertTrue(answer.hasSuffix("Content-Length: \(text.utf8.count)\r\n\r\n\(text)"), "\(pieces)")
+        }
+    }
+
+    func testALargeBodyArrivesWhole() throws {
+        let text = String(repeating: "0123456789", count: 500_000)
+        XCTAssertTrue(try answer(.text(text)).hasSuffix("\r\n\r\n" + text))
+    }
+}
