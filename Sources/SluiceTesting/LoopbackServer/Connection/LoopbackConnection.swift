@@ -29,7 +29,7 @@ struct LoopbackConnection {
     }
 
     private func serve() {
-        var reader = RequestReader(socket: socket)
+        var reader = RequestReader(socket: socket, log: log)
         while true {
             switch reader.next(connection: number) {
             case .request(let request, let wantsClose):

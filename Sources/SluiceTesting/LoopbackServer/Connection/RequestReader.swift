@@ -21,16 +21,19 @@ struct RequestReader {
     }
 
     private var input: InputBuffer
+    private let log: TrafficLog
     private static let headLimit = 1 << 20
 
-    init(socket: StreamSocket) {
+    init(socket: StreamSocket, log: TrafficLog) {
         input = InputBuffer(socket: socket)
+        self.log = log
     }
 
     mutating func next(connection: Int) -> Outcome {
         do throws(Stop) {
             let head = try input.takeHead(limit: RequestReader.headLimit)
             guard let parsed = RequestHead(head) else { throw .malformed("The head of the request is malformed.") }
+            log.headArrived()
             let body = try readBody(of: parsed)
             let request = LoopbackRequest(
                 method: parsed.method,

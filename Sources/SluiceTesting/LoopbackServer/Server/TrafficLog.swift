@@ -4,6 +4,8 @@ import SluiceHTTP
 final class TrafficLog: Sendable {
     /// The numbers that a test can wait for.
     struct Counts: Sendable {
+        /// Heads that have arrived, those whose body never came included.
+        var heads = 0
         var requests = 0
         var accepted = 0
         var open = 0
@@ -70,6 +72,10 @@ final class TrafficLog: Sendable {
             state.counts.requests += 1
             if state.recordsRequests { state.requests.append(request) }
         }
+    }
+
+    func headArrived() {
+        change { $0.counts.heads += 1 }
     }
 
     func sent(_ bytes: Int) {

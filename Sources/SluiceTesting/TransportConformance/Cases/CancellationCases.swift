@@ -1,0 +1,94 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension TransportConformance {
+    /// Callers who change their minds.
+    static let cancellationCases: [Case] = [
+        Case("A task cancelled before it sends fails with cancelled and sends nothing") { trial in
+            trial.server.on("/", .text("never to be seen"))
+            try await trial.expectFailure(.cancelled) {
+                try await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    _ = try await trial.exchange(trial.request())
+                }.value
+            }
+            // The request that showed that the transport still works has passed by every byte sent before it.
+            try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of requests")
+        },
+        Case("A task cancelled while it waits for the head fails with cancelled and closes the connection") { trial in
+            try await trial.expectCancellation { reached in
+                trial.server.on("/") { _ in
+                    reached()
+                    return .hang
+                }
+                _ = try await trial.exchange(trial.request())
+            }
+        },
+        Case("A task cancelled while it reads the body fails with cancelled and closes the connection") { trial in
+            for response in [LoopbackResponse.partial(.pattern(10), announced: 20), .endless(chunk: .pattern(10_000))] {
+                trial.server.on("/", response)
+                try await trial.expectCancellation { reached in
+                    let response = try await trial.transport.send(trial.request(), context: TransferContext())
+                    for try await _ in response.body { reached() }
+                }
+            }
+        },
+        Case("A task cancelled while it collects the body fails with cancelled and closes the connection") { trial in
+            try await trial.expectCancellation { reached in
+                trial.server.on("/", .headersThenHang())
+                let response = try await trial.transport.send(trial.request(), context: TransferContext())
+                reached()
+                _ = try await response.body.collect()
+            }
+        },
+        Case("A task cancelled while the request body waits for its next chunk closes the connection") { trial in
+            trial.server.on("/", .text("never to be seen"))
+            try await trial.expectCancellation { reached in
+                let chunks = ScriptedChunks(chunks: [.pattern(10)], end: .hang(reached: reached))
+                _ = try await trial.exchange(trial.request(.put, body: .stream(chunks)))
+            }
+            try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of whole requests")
+        },
+        Case("A hundred tasks cancelled at once close all their connections") { trial in
+            trial.server.on("/", .hang)
+            let tasks = (0..<100).map { _ in
+                Task { () async throws(SluiceError) in try await trial.exchange(trial.request()) }
+            }
+            await trial.wait(for: "a request to reach the server") { await trial.server.waitForRequests(1) }
+            for task in tasks { task.cancel() }
+            for task in tasks {
+                guard case .failure(let error) = await task.result else { continue }
+                try trial.expectEqual((error as? SluiceError)?.code, .cancelled, "The error's code")
+            }
+            await trial.waitForConnectionsToClose()
+            try await trial.expectTransportWorks()
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Cancels a task as soon as it says that it has reached the point in question.
+    fileprivate func expectCancellation(
+        _ body: @escaping @Sendable (_ reached: @escaping @Sendable () -> Void) async throws -> Void
+    ) async throws {
+        let (moments, moment) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            // One that fails early says so by its error, not by being waited for.
+            defer { moment.yield() }
+            try await body { moment.yield() }
+        }
+        await wait(for: "the transfer to be under way") {
+            for await _ in moments { break }
+        }
+        task.cancel()
+        try await expectFailure(.cancelled) { try await task.value }
+        await wait(for: "the transport to close the connection of the cancelled task") {
+            await server.waitForOpenConnections { $0 <= 1 }
+        }
+    }
+}

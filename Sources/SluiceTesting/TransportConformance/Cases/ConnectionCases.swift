@@ -1,0 +1,78 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension TransportConformance {
+    /// Connections and what goes over them at once.
+    static let connectionCases: [Case] = [
+        Case("Requests one after another use one connection") { trial in
+            trial.server.on("/", .text("a"), .chunked([Data("b".utf8)]), .status(.noContent), .text("c", status: 500))
+            for _ in 0..<10 { _ = try await trial.exchange(trial.request(.post, body: .data(.pattern(100)))) }
+            try trial.expectEqual(trial.server.connections, 1, "The number of connections")
+        },
+        Case("A connection that closes behind its response is not used again") { trial in
+            for _ in 0..<5 {
+                let answer = try await trial.get(.text("ok").closingConnection())
+                try trial.expectEqual(answer.text, "ok", "The answer")
+            }
+            try trial.expectEqual(trial.server.connections, 5, "The number of connections")
+        },
+        Case("A connection that the server closed while it was idle is replaced") { trial in
+            for _ in 0..<5 {
+                let answer = try await trial.get(
+                    .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", thenClose: true)
+                )
+                try trial.expectEqual(answer.text, "ok", "The answer")
+                await trial.waitForConnectionsToClose()
+            }
+        },
+        Case("Two hundred requests at once get each its own answer") { trial in
+            trial.server.on("*") { .text($0.target) }
+            try await trial.exchangeAtOnce(200) { index in
+                let path = "/\(index)?x=\(index)"
+                let answer = try await trial.exchange(trial.request(.get, path))
+                try trial.expectEqual(answer.text, path, "The answer")
+            }
+            try trial.expectEqual(trial.server.requestCount, 200, "The number of requests")
+        },
+        Case("Fifty bodies at once come back each as it went") { trial in
+            trial.server.on("*") { .data($0.body) }
+            try await trial.exchangeAtOnce(50) { index in
+                let data = Data.pattern(10_000 + index)
+                let stream = HTTPBody.stream(ScriptedChunks(chunks: [data.prefix(5000), data.dropFirst(5000)]))
+                let body = index.isMultiple(of: 2) ? HTTPBody.data(data) : stream
+                let answer = try await trial.exchange(trial.request(.post, "/\(index)", body: body))
+                try trial.expect(answer.body == data, "The body is not the one that was sent.")
+            }
+        },
+        Case("Requests that fail do no harm to those beside them") { trial in
+            trial.server.on("/good", .text("good"))
+            trial.server.on("/drop", .drop)
+            trial.server.on("/reset", .reset)
+            trial.server.on("/garbage", .raw("garbage\r\n\r\n", thenClose: true))
+            let paths = ["/good", "/drop", "/good", "/reset", "/good", "/garbage"]
+            try await trial.exchangeAtOnce(60) { index in
+                let path = paths[index % paths.count]
+                do {
+                    let answer = try await trial.exchange(trial.request(.get, path))
+                    try trial.expectEqual(answer.text, "good", "The answer to \(path)")
+                } catch let error as SluiceError {
+                    try trial.expect(path != "/good", "A good request failed: \(error.expandedDescription)")
+                }
+            }
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    fileprivate func exchangeAtOnce(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<count { group.addTask { try await body(index) } }
+            try await group.waitForAll()
+        }
+    }
+}

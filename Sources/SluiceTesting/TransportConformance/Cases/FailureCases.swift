@@ -1,0 +1,92 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension TransportConformance {
+    /// Servers that are not there, leave, or talk nonsense.
+    static let failureCases: [Case] = [
+        Case("A refused connection fails with cannotConnect") { trial in
+            let other = try LoopbackServer()
+            other.stop()
+            var request = trial.request()
+            request.authority = other.authority
+            try await trial.expectFailure(.cannotConnect) { [request] in _ = try await trial.exchange(request) }
+        },
+        Case("A name that does not resolve fails with cannotResolveHost") { trial in
+            var request = trial.request()
+            request.authority = "does-not-exist.invalid"
+            let context = TransferContext(timeouts: Timeouts(connect: nil))
+            try await trial.expectFailure(.cannotResolveHost) { [request] in
+                _ = try await trial.exchange(request, context: context)
+            }
+        },
+        failing("A connection closed without an answer", with: .connectionLost, .drop),
+        failing("A connection reset without an answer", with: .connectionLost, .reset),
+        failing(
+            "A connection closed within the head",
+            with: .connectionLost,
+            .raw("HTTP/1.1 200 OK\r\nContent-Le", thenClose: true)
+        ),
+        failing(
+            "A connection reset within the body",
+            with: .connectionLost,
+            .script(.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"), .pause(.milliseconds(20)), .reset)
+        ),
+        failing("A body shorter than announced", with: .truncatedBody, .truncated(Data("abc".utf8), announced: 10)),
+        failing(
+            "A chunked body without its last chunk",
+            with: .truncatedBody,
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", thenClose: true)
+        ),
+        failing(
+            "A chunk shorter than announced",
+            with: .truncatedBody,
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nabc", thenClose: true)
+        ),
+        failing("A line that is no status line", with: .invalidResponse, .raw("HELLO WORLD\r\n\r\n", thenClose: true)),
+        failing(
+            "A status that is no number",
+            with: .invalidResponse,
+            .raw("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", thenClose: true)
+        ),
+        failing(
+            "A Content-Length that is no number",
+            with: .invalidResponse,
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabc", thenClose: true)
+        ),
+        failing(
+            "A chunk size that is no number",
+            with: .invalidResponse,
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n", thenClose: true)
+        ),
+        Case("What came of a body before it broke can be read") { trial in
+            let signal = LoopbackSignal()
+            trial.server.on(
+                "/",
+                .script(.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .wait(for: signal), .close)
+            )
+            try await trial.expectFailure(.truncatedBody) {
+                let response = try await trial.transport.send(trial.request(), context: TransferContext())
+                var iterator = response.body.makeAsyncIterator()
+                let first = try await iterator.next()
+                try trial.expectEqual(first, Data("abc".utf8), "The first chunk")
+                signal.fire()
+                while try await iterator.next() != nil {}
+            }
+        },
+    ]
+
+    private static func failing(
+        _ name: String,
+        with code: SluiceError.Code,
+        _ response: LoopbackResponse
+    ) -> Case {
+        Case("\(name) fails with \(code)") { trial in
+            try await trial.expectFailure(code) { _ = try await trial.get(response) }
+        }
+    }
+}

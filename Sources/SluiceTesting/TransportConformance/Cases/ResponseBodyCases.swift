@@ -1,0 +1,87 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension TransportConformance {
+    /// Response bodies, whatever marks their end.
+    static let responseBodyCases: [Case] = [
+        Case("A body of no bytes is empty") { trial in
+            try trial.expectEqual(try await trial.get(.data(Data())).body.count, 0, "The body's length")
+            try trial.expectEqual(try await trial.get(.chunked([])).body.count, 0, "The chunked body's length")
+            try trial.expectEqual(try await trial.get(.untilClose(Data())).body.count, 0, "The closed body's length")
+            try trial.expectEqual(trial.server.requestCount, 3, "The number of requests")
+        },
+        Case("204 and 304 have no body and the connection is used again") { trial in
+            let unmodified = LoopbackResponse.status(.notModified, headers: [.contentLength: "100"])
+            for response in [.status(.noContent), unmodified, .text("after")] {
+                _ = try await trial.get(response)
+            }
+            try trial.expectEqual(trial.server.connections, 1, "The number of connections")
+        },
+        Case("A body with a length arrives whole") { trial in
+            let answer = try await trial.get(.data(.pattern(300_000)))
+            try trial.expect(answer.body == .pattern(300_000), "The body is not the one that was sent.")
+        },
+        Case("A chunked body arrives whole") { trial in
+            let chunks = [Data.pattern(1), .pattern(70_000), .pattern(15), .pattern(16)]
+            let answer = try await trial.get(.chunked(chunks))
+            try trial.expect(answer.body == chunks.reduce(Data(), +), "The body is not the one that was sent.")
+        },
+        Case("A body until the close arrives whole") { trial in
+            let answer = try await trial.get(.untilClose(.pattern(300_000)))
+            try trial.expect(answer.body == .pattern(300_000), "The body is not the one that was sent.")
+            try await trial.expectTransportWorks()
+        },
+        Case("A body that comes in drops arrives whole") { trial in
+            let answer = try await trial.get(.drip(.pattern(10_000), pieces: 50, every: .milliseconds(1)))
+            try trial.expect(answer.body == .pattern(10_000), "The body is not the one that was sent.")
+        },
+        Case("A body of zeros and line ends is not touched") { trial in
+            let data = Data([0, 13, 10, 13, 10, 0, 10, 255, 254, 26])
+            try trial.expectEqual(Array(try await trial.get(.data(data)).body), Array(data), "The body")
+        },
+        Case("The head comes before the body does") { trial in
+            let signal = LoopbackSignal()
+            trial.server.on(
+                "/",
+                .script(.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"), .wait(for: signal), .write("body"))
+            )
+            let response = try await trial.transport.send(trial.request(), context: TransferContext())
+            try trial.expectEqual(response.head.headers[.contentLength], "4", "The Content-Length")
+            signal.fire()
+            try trial.expectEqual(try await response.body.collect(), Data("body".utf8), "The body")
+        },
+        Case("A chunk comes before the next one does") { trial in
+            let signals = [LoopbackSignal(), LoopbackSignal()]
+            trial.server.on(
+                "/",
+                .script(
+                    .write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab"),
+                    .wait(for: signals[0]),
+                    .write("cd"),
+                    .wait(for: signals[1]),
+                    .write("ef")
+                )
+            )
+            let response = try await trial.transport.send(trial.request(), context: TransferContext())
+            var iterator = response.body.makeAsyncIterator()
+            var chunks: [String] = []
+            await trial.wait(for: "a chunk that has been sent") {}
+            while let chunk = try await iterator.next() {
+                chunks.append(String(decoding: chunk, as: UTF8.self))
+                if chunks.count <= signals.count { signals[chunks.count - 1].fire() }
+            }
+            try trial.expectEqual(chunks, ["ab", "cd", "ef"], "The chunks")
+        },
+        Case("A body longer than announced is cut, and the rest is nobody's response") { trial in
+            let rest = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
+            let answer = try await trial.get(.overlong(Data("abc\(rest)".utf8), announced: 3))
+            try trial.expectEqual(answer.text, "abc", "The body")
+            try await trial.expectTransportWorks()
+        },
+    ]
+}

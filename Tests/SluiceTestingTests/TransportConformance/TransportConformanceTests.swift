@@ -1,0 +1,64 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+/// Says 200 to everything without sending anything.
+private struct AgreeableTransport: Transport {
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+    }
+}
+
+/// Never answers, and does not care for cancellation.
+private struct DeafTransport: Transport {
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        throw SluiceError(.timedOut, "Never.")
+    }
+}
+
+/// Fails everything in the same way.
+private struct FailingTransport: Transport {
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        throw SluiceError(.connectionLost, "Broken.")
+    }
+}
+
+@Suite struct TransportConformanceTests {
+    @Test(arguments: TransportConformance.cases)
+    func noCaseIsPassedByATransportThatSendsNothing(_ promise: TransportConformance.Case) async {
+        await #expect(throws: ConformanceFailure.self) {
+            try await TransportConformance.run(promise, within: .milliseconds(500)) { AgreeableTransport() }
+        }
+        await #expect(throws: ConformanceFailure.self) {
+            try await TransportConformance.run(promise, within: .milliseconds(500)) { FailingTransport() }
+        }
+    }
+
+    @Test func aTransportThatHangsFailsWhenTimeIsUp() async throws {
+        let promise = try #require(TransportConformance.cases.first)
+        let failure = await #expect(throws: ConformanceFailure.self) {
+            try await TransportConformance.run(promise, within: .milliseconds(50)) { DeafTransport() }
+        }
+        #expect(failure?.caseName == promise.name)
+        #expect(failure?.reason.contains("Still waiting for the transport") == true)
+    }
+
+    @Test func namesAreUnique() {
+        let names = TransportConformance.cases.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test func anExclusionLeavesOutItsCase() throws {
+        let name = try #require(TransportConformance.cases.first).name
+        let cases = try TransportConformance.cases(excluding: [.init(name, because: "it is the first")])
+        #expect(cases.count == TransportConformance.cases.count - 1)
+        #expect(!cases.contains { $0.name == name })
+    }
+
+    @Test func anExclusionOfNoCaseIsAnError() {
+        #expect(throws: ConformanceFailure.self) {
+            try TransportConformance.cases(excluding: [.init("No such case", because: "it was renamed")])
+        }
+    }
+}
