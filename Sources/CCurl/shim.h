@@ -5,6 +5,12 @@
 
 #include <curl/curl.h>
 
+#ifdef __linux__
+// The engine waits with these, and Swift's Glibc module leaves them out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif
+
 static inline CURLcode sluice_easy_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -43,6 +49,14 @@ typedef int (*sluice_close_socket_callback)(void *context, curl_socket_t socket)
 
 static inline CURLcode sluice_easy_set_close_socket_callback(CURL *handle, sluice_close_socket_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+// CURLOPT_PROTOCOLS is deprecated since 7.85 in favour of a string that older libraries do not know; it still works.
+static inline CURLcode sluice_easy_allow_http_only(CURL *handle) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#pragma GCC diagnostic pop
 }
 
 static inline CURLcode sluice_easy_get_long(CURL *handle, CURLINFO info, long *value) {

@@ -17,6 +17,10 @@ public struct HTTPBody: Sendable {
     /// A sequence of chunks whose type is forgotten; `open` begins to read it, anew each time if it is replayable.
     package struct Stream: Sendable {
         package let open: @Sendable () -> Reader
+
+        package init(open: @escaping @Sendable () -> Reader) {
+            self.open = open
+        }
     }
 
     /// Gives the next chunk, nil at the end.

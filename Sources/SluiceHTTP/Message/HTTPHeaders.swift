@@ -126,10 +126,10 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The offset and length in `bytes` of a field's `name: value`, and whether the value is empty.
-    package func line(at index: Int) -> (offset: Int, nameLength: Int, isValueEmpty: Bool) {
+    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty.
+    package func line(at index: Int) -> (offset: Int, nameLength: Int, end: Int, isValueEmpty: Bool) {
         let slot = slots[index]
-        return (Int(slot.start), Int(slot.nameEnd - slot.start), slot.end == slot.nameEnd + 2)
+        return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), slot.end == slot.nameEnd + 2)
     }
 
     /// The first field that must not go onto the wire: a name that is no token, or a value with CR, LF or NUL

@@ -1,0 +1,77 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+// What a request can fail with:
+//
+//     ErrorSerializable          the request's error model, made of a RequestFailure
+//     ├── APIError               carries everything, for those who need no type of their own
+//     ├── TypedAPIError<Body>    the same, with the error body decoded
+//     ├── SluiceError            the SDK's failure alone
+//     └── the user's own types
+//     RequestFailure             what an error model is made of
+//     └── SluiceError            code, step, request, response, underlying error
+//         ├── CurlFailure        underlying: what libcurl said
+//         ├── DecodingFailure    underlying: type, coding path, first bytes
+//         └── the error a stream, an encoder or an interceptor threw
+
+/// An error that a request of a certain API throws.
+///
+/// It is made of every failure, with a response or without; so what is decoded from the body may be missing:
+///
+/// ```swift
+/// struct GitHubError: ErrorSerializable {
+///     let message: String
+///     let isCancellation: Bool
+///
+///     init(_ failure: RequestFailure) {
+///         struct Body: Decodable { let message: String }
+///         message = (try? failure.decoded(as: Body.self))?.message ?? failure.error.description
+///         isCancellation = failure.error.isCancellation
+///     }
+/// }
+/// ```
+public protocol ErrorSerializable: Error, Sendable {
+    /// Makes the error.
+    init(_ failure: RequestFailure)
+}
+
+/// A request's failure, of which its error model is made.
+public struct RequestFailure: Sendable {
+    /// What failed, at which step, of which request and response.
+    public let error: SluiceError
+    /// The body of the failed response; empty if none came.
+    public let body: Data
+    private let decoder: JSONDecoder
+
+    /// Makes a failure, to test an error model with.
+    public init(error: SluiceError, body: Data = Data(), decoder: JSONDecoder = JSONDecoder()) {
+        self.error = error
+        self.body = body
+        self.decoder = decoder
+    }
+
+    /// The request as far as it had been made.
+    public var request: HTTPRequest? { error.request }
+    /// The head of the response, where there was one.
+    public var response: HTTPResponse? { error.response }
+
+    /// Decodes the body with the request's error decoder.
+    ///
+    /// - Parameter type: What the API sends with an error.
+    /// - Returns: The decoded body.
+    /// - Throws: What the decoder throws; always when there is no body.
+    public func decoded<Body: Decodable>(as type: Body.Type = Body.self) throws -> Body {
+        try decoder.decode(type, from: body)
+    }
+}
+
+extension SluiceError: ErrorSerializable {
+    /// Keeps the SDK's failure alone.
+    public init(_ failure: RequestFailure) {
+        self = failure.error
+    }
+}

@@ -1,0 +1,148 @@
+import SluiceHTTP
+
+/// One piece of work, many who wait for it: begun by the first, its value kept for all, cancelled when the last leaves.
+///
+/// The work runs in a task of its own, so that the cancellation of one caller does not touch what others wait for.
+/// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
+final class Flight<Value: Sendable>: Sendable {
+    fileprivate typealias Work = @Sendable () async -> Value
+    fileprivate typealias Waiter = UnsafeContinuation<Value, Never>
+
+    fileprivate enum Phase {
+        case ready(Work)
+        case flying(Task<Void, Never>?)
+        case landed(Value)
+    }
+
+    fileprivate struct State {
+        var phase: Phase
+        /// Nearly always there is one who waits.
+        var first: (id: Int, waiter: Waiter)?
+        var others: [Int: Waiter] = [:]
+        var lastID = 0
+    }
+
+    private enum Joining {
+        case waiting
+        case starting(Work)
+        case answered(Value)
+        case refused
+    }
+
+    private let state: Locked<State>
+    private let cancelled: @Sendable () -> Value
+
+    /// Makes a flight that has not begun.
+    ///
+    /// - Parameters:
+    ///   - cancelled: The value of a caller that is cancelled, and of all when the work is.
+    ///   - work: What to do; it must end soon after its task is cancelled.
+    init(cancelled: @escaping @Sendable () -> Value, work: @escaping @Sendable () async -> Value) {
+        self.cancelled = cancelled
+        state = Locked(State(phase: .ready(work)))
+    }
+
+    /// Waits for the value, and begins the work if nobody has.
+    func value() async -> Value {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { join(id, $0) }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    /// Ends the work and answers all who wait; without effect once there is a value.
+    func cancel() {
+        land(cancelled(), isCancelling: true)
+    }
+
+    private func join(_ id: Int, _ waiter: Waiter) {
+        let joining: Joining = state.withLock { state in
+            if case .landed(let value) = state.phase { return .answered(value) }
+            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            if Task.isCancelled { return .refused }
+            state.add(waiter, id)
+            guard case .ready(let work) = state.phase else { return .waiting }
+            state.phase = .flying(nil)
+            return .starting(work)
+        }
+        switch joining {
+        case .waiting: break
+        case .starting(let work): start(work)
+        case .answered(let value): waiter.resume(returning: value)
+        case .refused: waiter.resume(returning: cancelled())
+        }
+    }
+
+    private func start(_ work: @escaping Work) {
+        let task = startedTask(work)
+        let isLanded = state.withLock { state in
+            guard case .flying = state.phase else { return true }
+            state.phase = .flying(task)
+            return false
+        }
+        if isLanded { task.cancel() }
+    }
+
+    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
+    private func startedTask(_ work: @escaping Work) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            Task.immediate { [self] in land(await work(), isCancelling: false) }
+        } else {
+            Task { [self] in land(await work(), isCancelling: false) }
+        }
+    }
+
+    private func land(_ value: Value, isCancelling: Bool) {
+        let (waiters, task) = state.withLock { state -> ([Waiter], Task<Void, Never>?) in
+            if case .landed = state.phase { return ([], nil) }
+            let task = state.land(value)
+            return (state.takeWaiters(), task)
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+        if isCancelling { task?.cancel() }
+    }
+
+    private func leave(_ id: Int) {
+        let value = cancelled()
+        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let waiter = state.remove(id) else { return (nil, nil) }
+            return (waiter, state.isDeserted ? state.land(value) : nil)
+        }
+        waiter?.resume(returning: value)
+        task?.cancel()
+    }
+}
+
+extension Flight.State {
+    fileprivate var isDeserted: Bool { first == nil && others.isEmpty }
+
+    fileprivate mutating func add(_ waiter: Flight.Waiter, _ id: Int) {
+        if first == nil { first = (id, waiter) } else { others[id] = waiter }
+    }
+
+    fileprivate mutating func remove(_ id: Int) -> Flight.Waiter? {
+        guard let first, first.id == id else { return others.removeValue(forKey: id) }
+        self.first = nil
+        return first.waiter
+    }
+
+    fileprivate mutating func takeWaiters() -> [Flight.Waiter] {
+        defer {
+            first = nil
+            others = [:]
+        }
+        return (first.map { [$0.waiter] } ?? []) + others.values
+    }
+
+    /// Keeps the value; returns the task that had been working on it.
+    fileprivate mutating func land(_ value: Value) -> Task<Void, Never>? {
+        defer { phase = .landed(value) }
+        if case .flying(let task) = phase { return task }
+        return nil
+    }
+}

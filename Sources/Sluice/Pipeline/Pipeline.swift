@@ -1,0 +1,127 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// The order in which a request meets the steps, written here and nowhere else.
+///
+///     1  explicit data source      asked before any gate
+///     2  gates                     in the order given
+///     3  request interceptors      in the order given
+///     4  HTTP cache                sees the final headers
+///     5  transport                 redirects come back to 4
+///     6  response interceptors     in the order given
+///     7  validation, serialization
+///
+/// The two caches have their places but nothing to ask yet: every request goes to the server.
+struct Pipeline: Sendable {
+    let configuration: APIClient.Configuration
+
+    /// Steps 1 to 6: brings the server's response, whatever its status.
+    func outcome(of request: HTTPRequest, _ transfer: TransferContext) async -> TransportOutcome {
+        let context = RequestContext(request: request, transfer: transfer)
+        if let stored = await explicitSource(context) { return stored }
+        if configuration.gates.isEmpty { return await admitted(context) }
+        var passes: [Pass] = []
+        let outcome: TransportOutcome
+        do {
+            for gate in configuration.gates { passes.append(try await gate.admit(context)) }
+            outcome = await admitted(context)
+        } catch {
+            outcome = .failure(error.with(step: .gate, request: request))
+        }
+        for pass in passes.reversed() { await pass.giveBack(outcome) }
+        return outcome
+    }
+
+    /// Step 7: judges the response and makes the model.
+    func model<Model>(
+        from response: ServerResponse,
+        _ validation: Validation?,
+        _ serializer: any ResponseSerializer<Model>
+    ) throws(SluiceError) -> Model {
+        do {
+            try (validation ?? configuration.validation).check(response)
+            return try serializer.serialize(response)
+        } catch {
+            throw error.with(request: response.request, response: response.head)
+        }
+    }
+
+    private func explicitSource(_ context: RequestContext) async -> TransportOutcome? {
+        nil
+    }
+
+    private func admitted(_ context: RequestContext) async -> TransportOutcome {
+        var outcome: TransportOutcome
+        do {
+            outcome = .success(try await exchange(intercepted(context), context.transfer))
+        } catch {
+            outcome = .failure(error)
+        }
+        for interceptor in configuration.responseInterceptors {
+            outcome = await interceptor.intercept(outcome, context: context)
+        }
+        return outcome
+    }
+
+    private func intercepted(_ context: RequestContext) async throws(SluiceError) -> HTTPRequest {
+        var request = context.request
+        for interceptor in configuration.requestInterceptors {
+            do {
+                request = try await interceptor.intercept(request, context: context)
+            } catch let error as SluiceError {
+                throw error.with(step: .requestInterceptor, request: request)
+            } catch {
+                throw SluiceError(
+                    .interceptorFailed,
+                    "A request interceptor failed.",
+                    step: .requestInterceptor,
+                    request: request,
+                    underlyingError: error
+                )
+            }
+        }
+        return request
+    }
+
+    private func exchange(
+        _ first: HTTPRequest,
+        _ transfer: TransferContext
+    ) async throws(SluiceError) -> ServerResponse {
+        var request = first
+        var visited: [String] = []
+        while true {
+            let response = try await cached(request, transfer)
+            guard response.head.status.class == .redirection else { return response }
+            visited.append(RedirectPolicy.key(request))
+            guard
+                let next = try configuration.redirects.next(after: response.head, to: request, visited: visited)
+            else { return response }
+            request = next
+        }
+    }
+
+    private func cached(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext
+    ) async throws(SluiceError) -> ServerResponse {
+        try await transport(request, transfer)
+    }
+
+    private func transport(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext
+    ) async throws(SluiceError) -> ServerResponse {
+        let response = try await configuration.transport.send(request, context: transfer)
+        let body = try await response.body.collect(upTo: transfer.limits.body)
+        return ServerResponse(
+            request: request,
+            head: response.head,
+            body: body,
+            metrics: response.body.metrics ?? TransferMetrics()
+        )
+    }
+}

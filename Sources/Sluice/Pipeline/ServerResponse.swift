@@ -1,0 +1,34 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// A response with its whole body, before it is judged and made into a model.
+public struct ServerResponse: Sendable {
+    /// The request it answers: after interceptors and redirects.
+    public var request: HTTPRequest
+    /// Status, headers and version.
+    public var head: HTTPResponse
+    /// The body, decompressed.
+    public var body: Data
+    /// What the transfer took; of the last one if there were redirects.
+    public var metrics: TransferMetrics
+
+    /// Makes a response.
+    public init(
+        request: HTTPRequest,
+        head: HTTPResponse,
+        body: Data,
+        metrics: TransferMetrics = TransferMetrics()
+    ) {
+        self.request = request
+        self.head = head
+        self.body = body
+        self.metrics = metrics
+    }
+}
+
+/// What came of sending a request: the server's response, whatever its status, or the failure to get one.
+public typealias TransportOutcome = Result<ServerResponse, SluiceError>

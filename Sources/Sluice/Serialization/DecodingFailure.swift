@@ -1,0 +1,69 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a body is not the model it should be: the underlying error of ``SluiceError/Code/decodingFailed``.
+public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
+    /// The model's type.
+    public let type: String
+    /// Where in the body decoding stopped, as `items[0].id`; empty for the body itself.
+    public let codingPath: String
+    /// What was wrong there.
+    public let reason: String
+    /// The body's first bytes, 200 at most. They may hold secrets.
+    public let bodyPrefix: String
+    /// The decoder's own error.
+    public let cause: any Error
+
+    init(_ type: Any.Type, body: Data, cause: any Error) {
+        self.type = "\(type)"
+        self.cause = cause
+        bodyPrefix = String(decoding: body.prefix(200), as: UTF8.self)
+        guard let error = cause as? DecodingError else {
+            codingPath = ""
+            reason = "the decoder failed"
+            return
+        }
+        switch error {
+        case .typeMismatch(let type, let context):
+            codingPath = Self.text(context.codingPath)
+            reason = "expected \(type)"
+        case .valueNotFound(let type, let context):
+            codingPath = Self.text(context.codingPath)
+            reason = "expected \(type), found null"
+        case .keyNotFound(let key, let context):
+            codingPath = Self.text(context.codingPath)
+            reason = "there is no “\(key.stringValue)”"
+        case .dataCorrupted(let context):
+            codingPath = Self.text(context.codingPath)
+            reason = body.isEmpty ? "the body is empty" : "the data is not valid"
+        @unknown default:
+            codingPath = ""
+            reason = "the decoder failed"
+        }
+    }
+
+    /// One sentence without any of the body.
+    var sentence: String {
+        codingPath.isEmpty
+            ? "The response is no \(type): \(reason)."
+            : "The response is no \(type): at “\(codingPath)” \(reason)."
+    }
+
+    /// The sentence with the body's first bytes.
+    public var description: String {
+        "\(sentence) It begins with: \(bodyPrefix)"
+    }
+
+    private static func text(_ path: [any CodingKey]) -> String {
+        path.reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// Which responses are successes.
+public struct Validation: Sendable {
+    /// A rule of the user's own over head and body; what it throws fails the request.
+    public typealias Rule = @Sendable (HTTPResponse, Data) throws -> Void
+
+    /// The statuses that are accepted; 200..<300 by default.
+    public var statuses: [Range<Int>]
+    /// The content types that are accepted, `application/json` or `text/*`; nil, the default, accepts any.
+    public var contentTypes: [String]?
+    /// Rules of the user's own, asked in their order after status and content type.
+    public var rules: [Rule]
+
+    /// Makes rules.
+    public init(statuses: [Range<Int>] = [200..<300], contentTypes: [String]? = nil, rules: [Rule] = []) {
+        self.statuses = statuses
+        self.contentTypes = contentTypes
+        self.rules = rules
+    }
+
+    /// Accepts every response.
+    public static let none = Validation(statuses: [0..<1000])
+
+    func check(_ response: ServerResponse) throws(SluiceError) {
+        let status = response.head.status.rawValue
+        guard statuses.contains(where: { $0.contains(status) }) else {
+            throw SluiceError(.unacceptableStatus, "The server answered \(status).", step: .validation)
+        }
+        if let contentTypes, !response.body.isEmpty {
+            let type = response.head.headers[.contentType] ?? ""
+            guard contentTypes.contains(where: { Validation.matches(type, $0) }) else {
+                throw SluiceError(
+                    .unacceptableContentType,
+                    "The response is of another content type than \(contentTypes.joined(separator: ", ")).",
+                    step: .validation
+                )
+            }
+        }
+        do {
+            for rule in rules { try rule(response.head, response.body) }
+        } catch {
+            throw SluiceError(
+                .validationFailed,
+                "The response was refused by a validation rule.",
+                step: .validation,
+                underlyingError: error
+            )
+        }
+    }
+
+    /// Compares media types without their parameters and regard to case (RFC 9110 §8.3.1).
+    private static func matches(_ type: String, _ pattern: String) -> Bool {
+        let essence = type.prefix { $0 != ";" && $0 != " " }.lowercased()
+        let pattern = pattern.lowercased()
+        if pattern == "*/*" || essence == pattern { return true }
+        return pattern.hasSuffix("/*") && essence.hasPrefix(pattern.dropLast())
+    }
+}

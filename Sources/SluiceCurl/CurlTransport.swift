@@ -1,0 +1,99 @@
+#if os(Linux)
+import SluiceHTTP
+import Synchronization
+
+/// The engine of Linux: libcurl's multi interface on a thread of its own.
+///
+/// All transports of a process share one engine thread and one pool of connections; each has limits and a queue of its
+/// own. There is nothing to shut down: a transport is made and dropped like any value.
+public struct CurlTransport: Transport {
+    private let lane: Lane
+
+    /// Makes a transport; the engine's thread starts with the first request of the process.
+    public init(configuration: Configuration = Configuration()) {
+        lane = Lane(configuration: configuration)
+    }
+
+    /// Sends a request and returns as soon as the head of the response is known.
+    ///
+    /// The head comes together with the whole body where both arrived at once, which spares a small response every
+    /// further hop between threads.
+    public func send(
+        _ request: HTTPRequest,
+        context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
+        try request.validate()
+        let upload = try await UploadSource.open(request.body)
+        let transfer = Transfer(request: request, upload: upload, context: context, lane: lane, mailbox: mailbox)
+        return try await transfer.run().get()
+    }
+
+    /// How many transfers, handles and sockets the process's engine holds now.
+    ///
+    /// - Returns: A snapshot, taken on the engine's thread.
+    public static func statistics() async -> EngineStatistics {
+        guard let mailbox = Engine.mailbox else { return EngineStatistics() }
+        return await withUnsafeContinuation { mailbox.post(.report($0)) }
+    }
+}
+
+/// What the engine holds at one moment.
+public struct EngineStatistics: Sendable, Hashable {
+    /// Transfers that libcurl works on.
+    public var activeTransfers = 0
+    /// Transfers that wait for a slot.
+    public var queuedTransfers = 0
+    /// libcurl handles, idle ones included.
+    public var handles = 0
+    /// Open connections, idle ones included.
+    public var connections = 0
+}
+
+/// What the transfers of one transport share: its configuration, and a place in the engine's queues.
+final class Lane: Sendable {
+    private static let lastID = Atomic(0)
+
+    /// Never given twice, unlike an address.
+    let id = Lane.lastID.add(1, ordering: .relaxed).newValue
+    let configuration: CurlTransport.Configuration
+
+    init(configuration: CurlTransport.Configuration) {
+        self.configuration = configuration
+    }
+
+    deinit {
+        Engine.mailbox?.post(.forget(lane: id))
+    }
+}
+
+extension HTTPRequest {
+    /// Checks what libcurl would put onto the wire as it is.
+    fileprivate func validate() throws(SluiceError) {
+        if scheme != "http" && scheme != "https" {
+            throw SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme)” is not supported; use http or https.",
+                request: self
+            )
+        }
+        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
+            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
+        }
+        if let field = headers.firstInvalidField {
+            throw SluiceError(
+                .invalidHeader,
+                "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                request: self
+            )
+        }
+    }
+}
+
+extension HTTPHeaderName {
+    /// The name with everything but visible ASCII replaced, fit for a one-line message.
+    fileprivate var printable: String {
+        String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}
+#endif

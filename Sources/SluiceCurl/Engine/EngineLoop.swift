@@ -1,0 +1,285 @@
+#if os(Linux)
+import CCurl
+import Glibc
+import SluiceHTTP
+
+/// The engine: one epoll and one multi handle, driven round by round on one thread.
+///
+/// Everything in it belongs to that thread, which made it; the mailbox is the only way in.
+final class EngineLoop {
+    private static let maximumIdleHandles = 256
+
+    private let mailbox: EngineMailbox
+    private let epoll: Int32
+    private let multi: UnsafeMutableRawPointer
+    private var sockets: SocketInterests
+    private(set) var now = MonotonicTime.now
+
+    private var commands: [Command] = []
+    private var queues: [Int: TransferQueue<HTTPOrigin, ObjectIdentifier, Transfer>] = [:]
+    private var active: [ObjectIdentifier: Exchange] = [:]
+    private var idle: [Exchange] = []
+    /// Those with something to hand over at the end of the round.
+    private var dirty: [Exchange] = []
+    /// When libcurl wants to be called though no socket stirs.
+    private var curlDeadline = MonotonicTime.distantFuture
+    /// No transfer's deadline is before this moment.
+    private var nextDeadline = MonotonicTime.distantFuture
+
+    init?(mailbox: EngineMailbox) {
+        guard let multi = curl_multi_init() else { return nil }
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { return nil }
+        self.mailbox = mailbox
+        self.multi = multi
+        sockets = SocketInterests(epoll: epoll)
+        var event = epoll_event(
+            events: EPOLLIN.rawValue | EPOLLET.rawValue,
+            data: epoll_data(fd: mailbox.wakeUp)
+        )
+        epoll_ctl(epoll, EPOLL_CTL_ADD, mailbox.wakeUp, &event)
+        observeMulti()
+    }
+
+    /// Runs until the process ends.
+    func run() {
+        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+        defer { events.deallocate() }
+        while true {
+            guard obey() else { return }
+            handOver()
+            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
+            now = .now
+            for event in events.prefix(Int(max(0, count))) where event.data.fd != mailbox.wakeUp {
+                act(on: event.data.fd, event.events)
+            }
+            if curlDeadline <= now { actOnTimer() }
+            finishEnded()
+            if nextDeadline <= now { expire() }
+            handOver()
+        }
+    }
+
+    /// Notes that an exchange has something to hand over at the end of the round.
+    func markDirty(_ exchange: Exchange) {
+        dirty.append(exchange)
+    }
+
+    private var timeout: Int32 {
+        commands.isEmpty ? min(curlDeadline, nextDeadline).milliseconds(after: now) : 0
+    }
+}
+
+// MARK: - Commands
+
+extension EngineLoop {
+    /// Carries out what other threads asked for; false once the engine has to stop.
+    private func obey() -> Bool {
+        var commands: [Command] = []
+        swap(&commands, &self.commands)
+        commands = mailbox.take(inExchangeFor: commands)
+        defer {
+            commands.removeAll(keepingCapacity: true)
+            swap(&commands, &self.commands)
+        }
+        if !commands.isEmpty { now = .now }
+        for command in commands {
+            switch command {
+            case .start(let transfer): admit(transfer)
+            case .cancel(let transfer): cancel(transfer, error: .cancelled)
+            case .resumeReceiving(let transfer): active[ObjectIdentifier(transfer)]?.resumeReceiving()
+            case .resumeSending(let transfer): active[ObjectIdentifier(transfer)]?.resumeSending()
+            case .forget(let lane): queues[lane] = nil
+            case .report(let continuation): continuation.resume(returning: statistics)
+            case .halt(let latch):
+                latch.signal()
+                return false
+            }
+        }
+        return true
+    }
+
+    private var statistics: EngineStatistics {
+        var statistics = EngineStatistics()
+        statistics.activeTransfers = active.count
+        statistics.queuedTransfers = queues.values.reduce(0) { $0 + $1.waiting.count }
+        statistics.handles = active.count + idle.count
+        statistics.connections = sockets.connections
+        return statistics
+    }
+
+    private func admit(_ transfer: Transfer) {
+        let configuration = transfer.lane.configuration
+        let isAdmitted = queues[
+            transfer.lane.id,
+            default: TransferQueue(
+                limit: configuration.maximumTransfers,
+                limitPerHost: configuration.maximumTransfersPerHost
+            )
+        ].admit(transfer, id: ObjectIdentifier(transfer), host: transfer.request.origin)
+        if isAdmitted {
+            begin(transfer)
+        } else if let total = transfer.context.timeouts.total {
+            nextDeadline = min(nextDeadline, transfer.started + total)
+        }
+    }
+
+    private func begin(_ transfer: Transfer) {
+        guard let exchange = idle.popLast() ?? Exchange(engine: self) else {
+            transfer.answer(.failure(Engine.unavailable.with(request: transfer.request)))
+            return release(transfer)
+        }
+        active[ObjectIdentifier(transfer)] = exchange
+        var failure = exchange.begin(transfer, now: now)
+        if failure == nil, curl_multi_add_handle(multi, exchange.handle.raw) != CURLM_OK { failure = Engine.unavailable }
+        if let failure {
+            exchange.finish(throwing: failure)
+            return retire(exchange)
+        }
+        let timeouts = transfer.context.timeouts
+        if let idle = timeouts.idle { nextDeadline = min(nextDeadline, now + idle) }
+        if let total = timeouts.total { nextDeadline = min(nextDeadline, transfer.started + total) }
+    }
+
+    private func cancel(_ transfer: Transfer, error: SluiceError) {
+        if let exchange = active[ObjectIdentifier(transfer)] {
+            exchange.finish(throwing: error)
+            retire(exchange)
+        } else if queues[transfer.lane.id]?.remove(ObjectIdentifier(transfer)) != nil {
+            transfer.answer(.failure(error.with(request: transfer.request)))
+        }
+    }
+
+    /// Takes an exchange out of libcurl's hands and lets the next transfer in line begin.
+    private func retire(_ exchange: Exchange) {
+        guard let transfer = exchange.transfer else { return }
+        curl_multi_remove_handle(multi, exchange.handle.raw)
+        active[ObjectIdentifier(transfer)] = nil
+        exchange.end()
+        if idle.count < EngineLoop.maximumIdleHandles { idle.append(exchange) }
+        release(transfer)
+    }
+
+    private func release(_ transfer: Transfer) {
+        if let next = queues[transfer.lane.id]?.release(host: transfer.request.origin) { begin(next) }
+    }
+}
+
+// MARK: - Events
+
+extension EngineLoop {
+    private func act(on socket: Int32, _ events: UInt32) {
+        guard sockets.isWanted(socket) else { return }
+        var mask: Int32 = 0
+        if events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
+        if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, mask, &running)
+    }
+
+    private func actOnTimer() {
+        curlDeadline = .distantFuture
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    }
+
+    /// Answers for the transfers libcurl has ended.
+    private func finishEnded() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            let code = sluice_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            sluice_easy_get_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
+            guard let exchange = Exchange.from(context) else { continue }
+            exchange.finish(code)
+            retire(exchange)
+        }
+    }
+
+    private func handOver() {
+        guard !dirty.isEmpty else { return }
+        for exchange in dirty where exchange.isDirty { exchange.flush() }
+        dirty.removeAll(keepingCapacity: true)
+    }
+
+    /// Ends the transfers whose time is up and finds when to look again.
+    private func expire() {
+        nextDeadline = .distantFuture
+        var expired: [(Transfer, SluiceError)] = []
+        for exchange in active.values {
+            guard let transfer = exchange.transfer else { continue }
+            let deadline = exchange.deadline
+            if deadline <= now {
+                expired.append((transfer, transfer.timeout(at: now)))
+            } else {
+                nextDeadline = min(nextDeadline, deadline)
+            }
+        }
+        for queue in queues.values {
+            for transfer in queue.waiting {
+                guard let total = transfer.context.timeouts.total else { continue }
+                if transfer.started + total <= now {
+                    expired.append((transfer, transfer.timeout(at: now)))
+                } else {
+                    nextDeadline = min(nextDeadline, transfer.started + total)
+                }
+            }
+        }
+        for (transfer, error) in expired { cancel(transfer, error: error) }
+    }
+}
+
+// MARK: - libcurl's callbacks
+
+extension EngineLoop {
+    private func observeMulti() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sluice_multi_set_socket_callback(
+            multi,
+            { _, socket, what, context, _ in
+                EngineLoop.from(context)?.sockets.want(socket, what)
+                return 0
+            },
+            context
+        )
+        sluice_multi_set_timer_callback(
+            multi,
+            { _, milliseconds, context in
+                guard let engine = EngineLoop.from(context) else { return 0 }
+                // On the round's clock: a timer of 0 ms is due in this round, not a millisecond after it.
+                engine.curlDeadline = milliseconds < 0 ? .distantFuture : engine.now + .milliseconds(milliseconds)
+                return 0
+            },
+            context
+        )
+        sluice_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
+    }
+
+    /// Lets the engine know of every connection's socket that opens or closes.
+    func observeSockets(of handle: inout EasyHandle) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        handle.note(
+            sluice_easy_set_open_socket_callback(handle.raw) { context, _, address in
+                guard let address else { return CURL_SOCKET_BAD }
+                let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+                let socket = socket(address.pointee.family, type, address.pointee.protocol)
+                if socket >= 0 { EngineLoop.from(context)?.sockets.opened(socket) }
+                return socket
+            }
+        )
+        handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
+        handle.note(
+            sluice_easy_set_close_socket_callback(handle.raw) { context, socket in
+                EngineLoop.from(context)?.sockets.closed(socket)
+                return close(socket)
+            }
+        )
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> EngineLoop? {
+        context.map { Unmanaged<EngineLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+#endif

@@ -1,0 +1,44 @@
+#if os(Linux)
+import Glibc
+
+/// A moment on the clock that never jumps, in nanoseconds.
+struct MonotonicTime: Sendable, Comparable {
+    let nanoseconds: Int64
+
+    static var now: MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+    static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
+
+    static func + (time: Self, duration: Duration) -> Self {
+        let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
+    }
+
+    /// The time from `earlier` to this moment.
+    func since(_ earlier: MonotonicTime) -> Duration {
+        .nanoseconds(nanoseconds - earlier.nanoseconds)
+    }
+
+    /// Whole milliseconds from `now` to this moment, rounded up, as epoll wants them; -1 for never.
+    func milliseconds(after now: MonotonicTime) -> Int32 {
+        if self == .distantFuture { return -1 }
+        guard self > now else { return 0 }
+        return Int32(clamping: (nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, clamped to what 64 bits hold (292 years).
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+    }
+}
+#endif

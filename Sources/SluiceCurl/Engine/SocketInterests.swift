@@ -1,0 +1,80 @@
+#if os(Linux)
+import CCurl
+import Glibc
+
+/// Tells epoll which sockets libcurl waits for.
+///
+/// libcurl drops its interest after every transfer and takes it up again with the next one on that connection. Only
+/// the second half matters to the kernel, so a connection that goes idle stays registered for reading, which spares two
+/// system calls a request; should it have something to say while idle, it is dropped then.
+struct SocketInterests {
+    private struct Interest {
+        var wanted: UInt32 = 0
+        var registered: UInt32 = 0
+        /// Opened through us, so that its closing is seen; libcurl's resolver uses others.
+        var isConnection = false
+    }
+
+    private let epoll: Int32
+    private var interests: [Interest] = []
+    private(set) var connections = 0
+
+    init(epoll: Int32) {
+        self.epoll = epoll
+    }
+
+    /// A connection's socket was made.
+    mutating func opened(_ socket: Int32) {
+        reserve(socket)
+        interests[Int(socket)] = Interest(isConnection: true)
+        connections += 1
+    }
+
+    /// A socket is being closed, which takes it out of the epoll set by itself.
+    mutating func closed(_ socket: Int32) {
+        reserve(socket)
+        if interests[Int(socket)].isConnection { connections -= 1 }
+        interests[Int(socket)] = Interest()
+    }
+
+    /// libcurl says what it waits for.
+    mutating func want(_ socket: Int32, _ what: Int32) {
+        reserve(socket)
+        var interest = interests[Int(socket)]
+        switch what {
+        case CURL_POLL_IN: interest.wanted = EPOLLIN.rawValue
+        case CURL_POLL_OUT: interest.wanted = EPOLLOUT.rawValue
+        case CURL_POLL_INOUT: interest.wanted = EPOLLIN.rawValue | EPOLLOUT.rawValue
+        default: interest.wanted = 0
+        }
+        let isIdle = interest.wanted == 0 && interest.isConnection && interest.registered == EPOLLIN.rawValue
+        if interest.wanted != interest.registered && !isIdle { register(socket, &interest) }
+        interests[Int(socket)] = interest
+    }
+
+    /// Whether an event on the socket is one that libcurl waits for; if not, the socket is dropped.
+    mutating func isWanted(_ socket: Int32) -> Bool {
+        guard Int(socket) < interests.count else { return false }
+        var interest = interests[Int(socket)]
+        if interest.wanted != 0 { return true }
+        register(socket, &interest)
+        interests[Int(socket)] = interest
+        return false
+    }
+
+    private func register(_ socket: Int32, _ interest: inout Interest) {
+        var event = epoll_event(events: interest.wanted, data: epoll_data(fd: socket))
+        if interest.wanted == 0 {
+            epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
+        } else if epoll_ctl(epoll, interest.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event) != 0 {
+            // The kernel knows better than our books whether the socket is in the set.
+            epoll_ctl(epoll, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
+        }
+        interest.registered = interest.wanted
+    }
+
+    private mutating func reserve(_ socket: Int32) {
+        while interests.count <= Int(socket) { interests.append(Interest()) }
+    }
+}
+#endif

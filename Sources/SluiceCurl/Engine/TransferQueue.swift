@@ -1,0 +1,96 @@
+/// Who may start and who waits: a limit per host and in all, hosts taking turns, first come first served within one.
+struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
+    fileprivate struct Line {
+        var active = 0
+        /// In order of arrival; those that left are skipped when their turn comes.
+        var waiting: [ID] = []
+        var next = 0
+    }
+
+    private let limit: Int
+    private let limitPerHost: Int
+    private var lines: [Host: Line] = [:]
+    /// Hosts with somebody waiting, the one whose turn is next in front.
+    private var turns: [Host] = []
+    private var elements: [ID: Element] = [:]
+    private(set) var active = 0
+
+    init(limit: Int, limitPerHost: Int) {
+        self.limit = max(1, limit)
+        self.limitPerHost = max(1, limitPerHost)
+    }
+
+    var waiting: Dictionary<ID, Element>.Values { elements.values }
+
+    /// Whether an element may start at once; otherwise it waits in its host's line.
+    mutating func admit(_ element: Element, id: ID, host: Host) -> Bool {
+        let activeHere = lines[host, default: Line()].active
+        if active < limit && activeHere < limitPerHost {
+            lines[host, default: Line()].active += 1
+            active += 1
+            return true
+        }
+        elements[id] = element
+        if lines[host, default: Line()].isNobodyWaiting { turns.append(host) }
+        lines[host, default: Line()].waiting.append(id)
+        return false
+    }
+
+    /// Takes an element out of its line; nil if it is not waiting.
+    mutating func remove(_ id: ID) -> Element? {
+        elements.removeValue(forKey: id)
+    }
+
+    /// Gives back the slot of an element that had been admitted, and picks whoever may start in its place.
+    mutating func release(host: Host) -> Element? {
+        active -= 1
+        lines[host]?.active -= 1
+        defer {
+            if let line = lines[host], line.active == 0, line.isNobodyWaiting { lines[host] = nil }
+        }
+        return turns.isEmpty ? nil : next()
+    }
+
+    private mutating func next() -> Element? {
+        guard active < limit else { return nil }
+        var index = 0
+        while index < turns.count {
+            let host = turns[index]
+            guard var line = lines[host], line.active < limitPerHost else {
+                index += 1
+                continue
+            }
+            var found: Element?
+            while found == nil, let id = line.popFirst() { found = elements.removeValue(forKey: id) }
+            turns.remove(at: index)
+            if !line.isNobodyWaiting { turns.append(host) }
+            if found != nil {
+                line.active += 1
+                active += 1
+            }
+            lines[host] = line.active == 0 && line.isNobodyWaiting ? nil : line
+            if found != nil { return found }
+        }
+        return nil
+    }
+}
+
+extension TransferQueue.Line {
+    fileprivate var isNobodyWaiting: Bool { next == waiting.count }
+
+    /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
+    fileprivate mutating func popFirst() -> ID? {
+        guard next < waiting.count else { return nil }
+        defer {
+            next += 1
+            if next == waiting.count {
+                waiting.removeAll()
+                next = 0
+            } else if next >= 64, next * 2 >= waiting.count {
+                waiting.removeFirst(next)
+                next = 0
+            }
+        }
+        return waiting[next]
+    }
+}

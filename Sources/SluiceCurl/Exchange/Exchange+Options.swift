@@ -1,0 +1,107 @@
+#if os(Linux)
+import CCurl
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Glibc
+import SluiceHTTP
+
+extension Exchange {
+    /// Bodies up to this many bytes go out in one piece with the head.
+    private static let inlineBody = 64 << 10
+    private static let receiveBuffer = 64 << 10
+    private static let sendBuffer = 256 << 10
+
+    /// Sets every option of a transfer; what fails is kept in the handle.
+    func configure(for transfer: Transfer, now: MonotonicTime) {
+        let request = transfer.request
+        let isPlainRequest = request.method == .get && request.body.isNone
+        if !isPlain || !isPlainRequest || laneID != transfer.lane.id {
+            handle.reset()
+            setGeneralOptions(transfer.lane.configuration)
+            laneID = transfer.lane.id
+            connectTimeout = -1
+        }
+        isPlain = isPlainRequest
+        setURL(request)
+        setConnectTimeout(transfer.context.timeouts.connect)
+        var suppressed: [StaticString] = []
+        if !isPlainRequest { setMethodAndBody(request, transfer.upload, suppressed: &suppressed) }
+        headers.set(request.headers, suppressing: suppressed)
+        handle.set(CURLOPT_HTTPHEADER, pointer: headers.head)
+    }
+
+    private func setGeneralOptions(_ configuration: CurlTransport.Configuration) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        handle.set(CURLOPT_PRIVATE, pointer: context)
+        handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
+        handle.set(CURLOPT_NOSIGNAL, 1)
+        handle.note(sluice_easy_allow_http_only(handle.raw))
+        handle.set(CURLOPT_PROXY, string: "")
+        handle.set(CURLOPT_PATH_AS_IS, 1)
+        handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        handle.set(CURLOPT_PIPEWAIT, 1)
+        handle.set(CURLOPT_BUFFERSIZE, Exchange.receiveBuffer)
+        if configuration.decompressesResponses { handle.set(CURLOPT_ACCEPT_ENCODING, string: "") }
+        if let file = configuration.certificateAuthorityFile { handle.set(CURLOPT_CAINFO, string: file) }
+        setCallbacks(context)
+    }
+
+    private func setURL(_ request: HTTPRequest) {
+        var url = request.url
+        url.append("\0")
+        url.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { handle.set(CURLOPT_URL, string: $0.baseAddress) }
+        }
+    }
+
+    private func setConnectTimeout(_ timeout: Duration?) {
+        // libcurl takes 0 for its own default of five minutes; its largest value stands for none.
+        let milliseconds = timeout.map { max(1, Int($0.nanoseconds / 1_000_000)) } ?? Int(Int32.max)
+        guard milliseconds != connectTimeout else { return }
+        connectTimeout = milliseconds
+        handle.set(CURLOPT_CONNECTTIMEOUT_MS, min(milliseconds, Int(Int32.max)))
+    }
+
+    private func setMethodAndBody(_ request: HTTPRequest, _ upload: UploadSource, suppressed: inout [StaticString]) {
+        switch upload {
+        case .none where request.method == .head:
+            handle.set(CURLOPT_NOBODY, 1)
+            return
+        case .none where [.post, .put, .patch].contains(request.method):
+            // These announce that nothing follows (RFC 9110 §8.6).
+            setInline(Data())
+        case .none:
+            break
+        case .data(let data) where data.count <= Exchange.inlineBody:
+            setInline(data)
+        case .data(let data):
+            setStreamed(length: Int64(data.count))
+        case .stream(_, let length):
+            setStreamed(length: length)
+        }
+        handle.set(CURLOPT_CUSTOMREQUEST, string: request.method.rawValue)
+        // libcurl would wait up to a second for a 100, and call an inline body a form.
+        if !request.headers.contains(.expect) { suppressed.append("Expect") }
+        if !request.headers.contains(.contentType) { suppressed.append("Content-Type") }
+    }
+
+    private func setInline(_ data: Data) {
+        handle.set(CURLOPT_POST, 1)
+        handle.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(data.count))
+        // An empty body's buffer has no address, which libcurl would take for a body to be read by callback.
+        if data.isEmpty { return handle.set(CURLOPT_COPYPOSTFIELDS, string: "") }
+        data.withUnsafeBytes { bytes in
+            handle.set(CURLOPT_COPYPOSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
+    }
+
+    private func setStreamed(length: Int64?) {
+        handle.set(CURLOPT_UPLOAD, 1)
+        handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+        handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
+    }
+}
+#endif

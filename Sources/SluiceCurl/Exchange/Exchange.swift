@@ -1,0 +1,241 @@
+#if os(Linux)
+import CCurl
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Glibc
+import SluiceHTTP
+
+/// One transfer as libcurl sees it: a handle, the response as it comes in, and the body as it goes out.
+///
+/// Lives on the engine's thread only and is used for one transfer after another. libcurl's callbacks find it through the
+/// pointer they were given; the engine keeps it alive while its handle is in the multi handle.
+final class Exchange {
+    var handle: EasyHandle
+    let headers = HeaderList()
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    /// Whether the handle has its general options and no special ones: then the next plain request may use it as is.
+    var isPlain = false
+    /// Whose general options the handle has, and which connect time-out in milliseconds.
+    var laneID = -1
+    var connectTimeout = -1
+
+    private(set) var transfer: Transfer?
+    var lastActivity = MonotonicTime.now
+    private var began = MonotonicTime.now
+    private var parser = ResponseHeadParser()
+    private var pipe: ResponsePipe?
+    private var chunk = Data()
+    private var received: Int64 = 0
+    private var isReceivingPaused = false
+    private var isSendingPaused = false
+    /// Why a callback stopped the transfer: libcurl itself only knows that one did.
+    private var failure: SluiceError?
+    private var body = UploadBody.none
+
+    /// Whether there is something to hand over at the end of the engine's round.
+    var isDirty = false
+    unowned let engine: EngineLoop
+
+    init?(engine: EngineLoop) {
+        guard let handle = EasyHandle() else { return nil }
+        self.handle = handle
+        self.engine = engine
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(handle.raw)
+        errorText.deallocate()
+    }
+
+    /// Takes on a transfer and sets the handle up for it.
+    func begin(_ transfer: Transfer, now: MonotonicTime) -> SluiceError? {
+        self.transfer = transfer
+        began = now
+        lastActivity = now
+        parser = ResponseHeadParser()
+        received = 0
+        isReceivingPaused = false
+        isSendingPaused = false
+        failure = nil
+        errorText[0] = 0
+        body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
+        configure(for: transfer, now: now)
+        guard handle.failure == CURLE_OK else { return error(handle.failure) }
+        return nil
+    }
+
+    /// Lets go of the transfer once it has ended and its handle has left the multi handle.
+    func end() {
+        body.close()
+        body = .none
+        transfer = nil
+        pipe = nil
+        chunk = Data()
+        isDirty = false
+    }
+
+    // MARK: Receiving
+
+    func receive(header line: UnsafeRawBufferPointer) -> Bool {
+        guard let transfer else { return false }
+        touch()
+        if parser.parse(line, limit: transfer.context.limits.headers) == .tooLarge {
+            return fail(
+                SluiceError(
+                    .headersTooLarge,
+                    "The response's head is over the limit of \(transfer.context.limits.headers) bytes."
+                )
+            )
+        }
+        if parser.isComplete { markDirty() }
+        return true
+    }
+
+    /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
+    func receive(body bytes: UnsafeRawBufferPointer) -> Bool? {
+        guard let transfer else { return false }
+        if isReceivingPaused { return nil }
+        touch()
+        received += Int64(bytes.count)
+        if let limit = transfer.context.limits.body, received > limit { return fail(.bodyTooLarge(limit: limit)) }
+        if let base = bytes.bindMemory(to: UInt8.self).baseAddress { chunk.append(base, count: bytes.count) }
+        markDirty()
+        if chunk.count >= transfer.lane.configuration.responseBuffer { flush() }
+        return true
+    }
+
+    /// Hands over what has come so far: the head once it is whole, then the body in chunks.
+    func flush() {
+        isDirty = false
+        guard let transfer, let head = parser.head else { return }
+        if pipe == nil {
+            let pipe = transfer.makePipe()
+            self.pipe = pipe
+            transfer.answer(
+                .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
+            )
+        }
+        guard !chunk.isEmpty, let pipe else { return }
+        if pipe.write(chunk) { isReceivingPaused = true }
+        chunk = Data()
+    }
+
+    /// Answers for a transfer that libcurl has ended.
+    func finish(_ code: CURLcode) {
+        guard let transfer else { return }
+        guard code == CURLE_OK, failure == nil else { return finish(throwing: failure ?? error(code)) }
+        guard let head = parser.head else { return finish(throwing: .closedInHead) }
+        let metrics = metrics(version: head.version)
+        if pipe == nil {
+            transfer.answer(.success(TransportResponse(head: head, body: ResponseBody(chunk, metrics: metrics))))
+        } else {
+            flush()
+            pipe?.finish(.success(metrics))
+        }
+    }
+
+    /// Answers for a transfer that ends early.
+    func finish(throwing error: SluiceError) {
+        guard let transfer else { return }
+        let error = error.with(request: transfer.request, response: parser.head)
+        if let pipe {
+            flush()
+            pipe.finish(.failure(error))
+        } else {
+            transfer.answer(.failure(error))
+        }
+    }
+
+    // MARK: Sending
+
+    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        touch()
+        switch body.read(into: buffer) {
+        case .bytes(let count):
+            return count
+        case .end:
+            return 0
+        case .wait:
+            isSendingPaused = true
+            return sluice_read_pause
+        case .failed:
+            failure = body.failure
+            return sluice_read_abort
+        }
+    }
+
+    /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
+    func rewind() -> Bool { body.rewind() }
+
+    // MARK: Going on
+
+    func resumeReceiving() {
+        isReceivingPaused = false
+        resume()
+    }
+
+    func resumeSending() {
+        isSendingPaused = false
+        resume()
+    }
+
+    private func resume() {
+        touch()
+        let mask = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
+        handle.note(curl_easy_pause(handle.raw, mask))
+    }
+
+    // MARK: Deadlines
+
+    /// The moment at which the transfer will have taken too long, unless something happens until then.
+    var deadline: MonotonicTime {
+        guard let transfer else { return .distantFuture }
+        let timeouts = transfer.context.timeouts
+        let total = timeouts.total.map { transfer.started + $0 } ?? .distantFuture
+        // A caller that does not read is not a server that does not send.
+        guard let idle = timeouts.idle, !isReceivingPaused else { return total }
+        return min(total, lastActivity + idle)
+    }
+
+    private func touch() {
+        lastActivity = engine.now
+    }
+
+    private func markDirty() {
+        guard !isDirty else { return }
+        isDirty = true
+        engine.markDirty(self)
+    }
+
+    private func fail(_ error: SluiceError) -> Bool {
+        failure = error
+        return false
+    }
+
+    private func error(_ code: CURLcode) -> SluiceError {
+        CurlFailure(
+            code: code,
+            message: String(cString: errorText),
+            systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
+        )
+        .error(host: transfer?.request.authority ?? "", hasHead: parser.isComplete)
+    }
+
+    private func metrics(version: HTTPVersion) -> TransferMetrics {
+        var metrics = handle.metrics()
+        metrics.version = version
+        if let transfer { metrics.queued = began.since(transfer.started) }
+        return metrics
+    }
+}
+
+extension SluiceError {
+    fileprivate static var closedInHead: SluiceError {
+        SluiceError(.connectionLost, "The connection closed in the middle of the response's head.")
+    }
+}
+#endif

@@ -1,0 +1,112 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// One request on its way, as the calling task sees it; the engine's side of it is an `Exchange`.
+///
+/// The caller is answered once: by the engine, or by its own cancellation, whichever comes first.
+final class Transfer: Sendable {
+    typealias Answer = Result<TransportResponse, SluiceError>
+
+    private enum State {
+        case idle
+        case waiting(UnsafeContinuation<Answer, Never>)
+        case answered
+        case cancelled
+    }
+
+    let request: HTTPRequest
+    let upload: UploadSource
+    let context: TransferContext
+    let lane: Lane
+    let started = MonotonicTime.now
+    private let mailbox: EngineMailbox
+    private let state = Locked(State.idle)
+
+    init(
+        request: HTTPRequest,
+        upload: UploadSource,
+        context: TransferContext,
+        lane: Lane,
+        mailbox: EngineMailbox
+    ) {
+        self.request = request
+        self.upload = upload
+        self.context = context
+        self.lane = lane
+        self.mailbox = mailbox
+    }
+
+    /// Hands the request to the engine and waits for the head of the response.
+    func run() async -> Answer {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    if case .cancelled = state { return true }
+                    state = .waiting(continuation)
+                    return false
+                }
+                if isCancelled {
+                    continuation.resume(returning: .failure(.cancelled.with(request: request)))
+                } else {
+                    mailbox.post(.start(self))
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Answers the caller, on the engine's thread; false if it has left meanwhile.
+    @discardableResult
+    func answer(_ answer: Answer) -> Bool {
+        let continuation: UnsafeContinuation<Answer, Never>? = state.withLock { state in
+            guard case .waiting(let continuation) = state else { return nil }
+            state = .answered
+            return continuation
+        }
+        continuation?.resume(returning: answer)
+        return continuation != nil
+    }
+
+    /// Makes the pipe that the rest of the response's body comes through.
+    func makePipe() -> ResponsePipe {
+        ResponsePipe(
+            highWater: lane.configuration.responseBuffer,
+            onDemand: { [self] in mailbox.post(.resumeReceiving(self)) },
+            onAbandon: { [self] in mailbox.post(.cancel(self)) }
+        )
+    }
+
+    /// Asks the engine to go on sending, after the body had run dry.
+    func resumeSending() {
+        mailbox.post(.resumeSending(self))
+    }
+
+    /// What to say when the transfer's time is up: the total time's end, or else too long a silence.
+    func timeout(at now: MonotonicTime) -> SluiceError {
+        if let total = context.timeouts.total, started + total <= now {
+            return SluiceError(.timedOut, "The request took longer than the \(total) allowed in all.")
+        }
+        let idle = context.timeouts.idle ?? .zero
+        return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle); the server may be stuck.")
+    }
+
+    private func cancel() {
+        let continuation: UnsafeContinuation<Answer, Never>? = state.withLock { state in
+            switch state {
+            case .idle:
+                state = .cancelled
+                return nil
+            case .waiting(let continuation):
+                state = .cancelled
+                return continuation
+            case .answered, .cancelled:
+                return nil
+            }
+        }
+        guard let continuation else { return }
+        continuation.resume(returning: .failure(.cancelled.with(request: request)))
+        mailbox.post(.cancel(self))
+    }
+}
+#endif
