@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the SDK's package keeps an empty list of dependencies.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "sluice", path: "../.."),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+    ],
+    targets: [
+        .target(name: "Measuring"),
+        .executableTarget(
+            name: "bench-sluice",
+            dependencies: ["Measuring", .product(name: "Sluice", package: "sluice")]
+        ),
+        .executableTarget(
+            name: "bench-ahc",
+            dependencies: [
+                "Measuring",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
+            ]
+        ),
+        .executableTarget(name: "bench-urlsession", dependencies: ["Measuring"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

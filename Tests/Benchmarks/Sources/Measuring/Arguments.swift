@@ -1,0 +1,60 @@
+/// A command line of the form `MODE name=value …`.
+package struct Arguments: Sendable {
+    /// What to measure.
+    package enum Mode: String, CaseIterable, Sendable {
+        case rps, download, upload, startup
+    }
+
+    package let mode: Mode
+    private let values: [String: String]
+
+    package init(_ words: some Sequence<String>) throws(UsageError) {
+        var words = Array(words)
+        let name = words.isEmpty ? "" : words.removeFirst()
+        guard let mode = Mode(rawValue: name) else {
+            let modes = Mode.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(description: "There is no mode '\(name)'; the modes are \(modes).")
+        }
+        self.mode = mode
+        var values: [String: String] = [:]
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw UsageError(description: "'\(word)' is not of the form name=value.") }
+            values[parts[0]] = parts[1]
+        }
+        self.values = values
+    }
+
+    /// The value of a name that must be given.
+    package func string(_ name: String) throws(UsageError) -> String {
+        guard let value = values[name] else { throw UsageError(description: "\(name)=… is missing.") }
+        return value
+    }
+
+    /// The value of a name as a number, or what stands for it where it is not given.
+    package func number<Number: LosslessStringConvertible>(
+        _ name: String,
+        default fallback: Number
+    ) throws(UsageError) -> Number {
+        guard let value = values[name] else { return fallback }
+        guard let number = Number(value) else { throw UsageError(description: "\(name)=\(value) is not a number.") }
+        return number
+    }
+}
+
+extension Arguments {
+    /// The server under `http://`, without a path.
+    package var server: String { get throws(UsageError) { try string("server") } }
+
+    /// How many requests are under way at any moment.
+    package var inFlight: Int { get throws(UsageError) { try number("in-flight", default: 1) } }
+}
+
+/// A command line that makes no sense.
+package struct UsageError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,89 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One measurement, as the command line asks for it.
+package enum Measurement {
+    /// Measures, prints the figures as `name=value …` in one line and ends the process.
+    package static func main<Client: Competitor>(_ type: Client.Type) async -> Never {
+        do {
+            let arguments = try Arguments(CommandLine.arguments.dropFirst())
+            let client = try Client(arguments)
+            let figures = try await measure(client, arguments)
+            print(figures.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
+            // The client lives as long as the process, as a shared one does, and is not shut down.
+            withExtendedLifetime(client) { exit(0) }
+        } catch let error as UsageError {
+            complain("\(error)")
+            exit(64)
+        } catch {
+            complain("\(type) failed: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func complain(_ sentence: String) {
+        _ = Array((sentence + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    private static func measure(
+        _ client: some Competitor,
+        _ arguments: Arguments
+    ) async throws -> KeyValuePairs<String, Double> {
+        let clock = ContinuousClock()
+        let length: Int = try arguments.number("length", default: 256 << 20)
+        switch arguments.mode {
+        case .rps:
+            let outcome = try await measureLoad(client, arguments)
+            return [
+                "rps": Double(outcome.requests) / outcome.seconds,
+                "cpu": outcome.cpuSeconds / Double(outcome.requests) * 10_000,
+                "rss": ResourceUsage.peakMiB,
+            ]
+        case .download:
+            let start = clock.now
+            let count = try await client.download()
+            let seconds = (clock.now - start) / .seconds(1)
+            guard count == length else { throw Unexpected(description: "\(count) bytes came, not \(length)") }
+            return ["seconds": seconds, "rss": ResourceUsage.peakMiB]
+        case .upload:
+            let upload = Upload(path: try arguments.string("path"), length: length, file: try arguments.string("file"))
+            let start = clock.now
+            try await client.upload(upload)
+            let seconds = (clock.now - start) / .seconds(1)
+            return ["seconds": seconds, "rss": ResourceUsage.peakMiB]
+        case .startup:
+            _ = try await client.user()
+            return ["rss": ResourceUsage.peakMiB]
+        }
+    }
+
+    private static func measureLoad(_ client: some Competitor, _ arguments: Arguments) async throws -> Load.Outcome {
+        let load = Load(inFlight: try arguments.inFlight)
+        let seconds: Double = try arguments.number("seconds", default: 2)
+        let request: @Sendable () async throws -> Void = {
+            let user = try await client.user()
+            guard user.id == 583_231 else { throw Unexpected(description: "the user was \(user)") }
+        }
+        _ = try await load.run(for: .seconds(seconds / 4), request)
+        return try await load.run(for: .seconds(seconds), request)
+    }
+}
+
+/// An answer that is not the one the server was set up to give.
+package struct Unexpected: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) {
+        self.description = description
+    }
+
+    /// Throws where a response is not a success.
+    package static func check(status: Int) throws {
+        guard (200..<300).contains(status) else { throw Unexpected(description: "the status was \(status)") }
+    }
+}

@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What this process has used so far.
+package enum ResourceUsage {
+    /// Seconds of CPU time, in user mode and in the kernel, of all threads.
+    package static var cpuSeconds: Double {
+        let usage = current
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    /// The most memory that was resident at any moment, in MiB.
+    ///
+    /// On Linux it is VmHWM: `ru_maxrss` is inherited over `exec` and would count the memory of the shell.
+    package static var peakMiB: Double {
+        #if os(Linux)
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        let kibibytes = line.split { !("0"..."9").contains($0) }.first.flatMap { Double($0) } ?? .nan
+        return kibibytes / 1024
+        #else
+        return Double(current.ru_maxrss) / Double(1 << 20)
+        #endif
+    }
+
+    private static var current: rusage {
+        var usage = rusage()
+        #if canImport(Glibc)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+        getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return usage
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+    }
+}
