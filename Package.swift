@@ -32,7 +32,9 @@ let package = Package(
         ),
         .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
+        .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
+        .testTarget(name: "SluiceTests", dependencies: ["Sluice", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )
