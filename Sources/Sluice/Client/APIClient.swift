@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// Where requests to one API are made: a base URL, and what all of them share.
 ///

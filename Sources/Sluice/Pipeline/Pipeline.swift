@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// The order in which a request meets the steps, written here and nowhere else.
 ///

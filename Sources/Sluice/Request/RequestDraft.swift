@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// All that a request says of itself, without its types.
 struct RequestDraft: Sendable {

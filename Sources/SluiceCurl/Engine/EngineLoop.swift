@@ -127,7 +127,9 @@ extension EngineLoop {
         }
         active[ObjectIdentifier(transfer)] = exchange
         var failure = exchange.begin(transfer, now: now)
-        if failure == nil, curl_multi_add_handle(multi, exchange.handle.raw) != CURLM_OK { failure = Engine.unavailable }
+        if failure == nil, curl_multi_add_handle(multi, exchange.handle.raw) != CURLM_OK {
+            failure = Engine.unavailable
+        }
         if let failure {
             exchange.finish(throwing: failure)
             return retire(exchange)

@@ -26,11 +26,8 @@ public struct CurlFailure: Error, Hashable, CustomStringConvertible {
 }
 
 extension CurlFailure {
-    /// The SDK's word for the failure.
-    ///
-    /// - Parameters:
-    ///   - host: Host and port, for the sentence.
-    ///   - hasHead: Whether the response's head had come whole.
+    /// The SDK's word for the failure, in which `host` is host and port, and `hasHead` whether the response's head had
+    /// come whole.
     func error(host: String, hasHead: Bool) -> SluiceError {
         let (code, reason) = meaning(host: host, hasHead: hasHead)
         return SluiceError(code, reason, underlyingError: self)

@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// Which redirects are followed, and with what (RFC 9110 §15.4).
 public struct RedirectPolicy: Sendable, Hashable {
@@ -27,12 +28,14 @@ public struct RedirectPolicy: Sendable, Hashable {
     ]
     private static let boundToBody: [HTTPHeaderName] = [.contentType, .contentEncoding, .expect]
 
-    /// The request a response redirects to; nil if it is no redirect to be followed.
+    /// Decides where a response redirects to.
     ///
     /// - Parameters:
     ///   - head: The response.
     ///   - request: The request it answers.
     ///   - visited: The requests sent so far, this one included, as method and URL.
+    /// - Returns: The request to send next; nil if it is no redirect to be followed.
+    /// - Throws: A ``SluiceError`` for a redirect that must not be followed.
     func next(
         after head: HTTPResponse,
         to request: HTTPRequest,
