@@ -31,6 +31,11 @@ let package = Package(
             ]
         ),
         .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
+        .executableTarget(
+            name: "quickstart",
+            dependencies: ["Sluice", "SluiceTesting"],
+            path: "Examples/Quickstart"
+        ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),

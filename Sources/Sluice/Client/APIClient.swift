@@ -69,4 +69,12 @@ public struct APIClient: Sendable {
             errorDecoder: errorDecoder ?? configuration.errorDecoder
         )
     }
+
+    /// Requests whose model is the body as it came.
+    public var data: SerializedRequests<Data> { serialized(by: DataSerializer()) }
+
+    /// Requests whose model a serializer of one's own makes.
+    public func serialized<Model>(by serializer: some ResponseSerializer<Model>) -> SerializedRequests<Model> {
+        SerializedRequests(client: self, serializer: serializer)
+    }
 }
