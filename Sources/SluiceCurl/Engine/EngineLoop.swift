@@ -14,6 +14,8 @@ final class EngineLoop {
     private(set) var now = MonotonicTime.now
 
     private var commands: [Command] = []
+    /// Whether whoever posts the next command will wake the engine.
+    private var isMailboxEmpty = false
     private var tracks: [Int: EngineTrack] = [:]
     private var active: [ObjectIdentifier: Exchange] = [:]
     /// Those with something to hand over at the end of the round.
@@ -63,7 +65,7 @@ final class EngineLoop {
     }
 
     private var timeout: Int32 {
-        commands.isEmpty ? min(curlDeadline, nextDeadline).milliseconds(after: now) : 0
+        isMailboxEmpty ? min(curlDeadline, nextDeadline).milliseconds(after: now) : 0
     }
 }
 
@@ -72,28 +74,32 @@ final class EngineLoop {
 extension EngineLoop {
     /// Carries out what other threads asked for; false once the engine has to stop.
     private func obey() -> Bool {
-        var commands: [Command] = []
-        swap(&commands, &self.commands)
-        commands = mailbox.take(inExchangeFor: commands)
-        defer {
+        isMailboxEmpty = false
+        // A flood of commands must not keep the sockets waiting.
+        for _ in 0..<4 {
+            commands = mailbox.take(inExchangeFor: commands)
+            isMailboxEmpty = commands.isEmpty
+            if isMailboxEmpty { return true }
+            now = .now
+            for command in commands where !obey(command) { return false }
             commands.removeAll(keepingCapacity: true)
-            swap(&commands, &self.commands)
         }
-        if !commands.isEmpty { now = .now }
-        for command in commands {
-            switch command {
-            case .start(let transfer): admit(transfer)
-            case .cancel(let transfer): cancel(transfer, error: .cancelled)
-            case .resumeReceiving(let transfer):
-                if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeReceiving() { retire(exchange) }
-            case .resumeSending(let transfer):
-                if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeSending() { retire(exchange) }
-            case .forget(let lane): tracks[lane] = nil
-            case .report(let continuation): continuation.resume(returning: statistics)
-            case .halt(let latch):
-                latch.signal()
-                return false
-            }
+        return true
+    }
+
+    private func obey(_ command: Command) -> Bool {
+        switch command {
+        case .start(let transfer): admit(transfer)
+        case .cancel(let transfer): cancel(transfer, error: .cancelled)
+        case .resumeReceiving(let transfer):
+            if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeReceiving() { retire(exchange) }
+        case .resumeSending(let transfer):
+            if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeSending() { retire(exchange) }
+        case .forget(let lane): tracks[lane] = nil
+        case .report(let continuation): continuation.resume(returning: statistics)
+        case .halt(let latch):
+            latch.signal()
+            return false
         }
         return true
     }
