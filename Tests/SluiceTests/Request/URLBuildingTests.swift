@@ -34,7 +34,12 @@ import Testing
         Example("http://a.b#part", "c", is: "http://a.b/c"),
         Example("http://a.b", "grün käse", is: "http://a.b/gr%C3%BCn%20k%C3%A4se"),
         Example("http://a.b", "100%25/a+b", is: "http://a.b/100%25/a+b"),
-        Example("http://a.b", "c", query: [("q", "a b+c&d=e/f?ü")], is: "http://a.b/c?q=a%20b%2Bc%26d%3De%2Ff%3F%C3%BC"),
+        Example(
+            "http://a.b",
+            "c",
+            query: [("q", "a b+c&d=e/f?ü")],
+            is: "http://a.b/c?q=a%20b%2Bc%26d%3De%2Ff%3F%C3%BC"
+        ),
         Example("http://a.b", "c", query: [("x", nil), ("y", "")], is: "http://a.b/c?x&y="),
         Example("http://a.b", "c", query: [("x", "1"), ("x", "2")], is: "http://a.b/c?x=1&x=2"),
         Example("http://a.b/v1", "https://other.org/d?e=1", query: [("f", "2")], is: "https://other.org/d?e=1&f=2"),

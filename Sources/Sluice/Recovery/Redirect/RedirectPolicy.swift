@@ -43,7 +43,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     ) throws(SluiceError) -> HTTPRequest? {
         guard limit > 0, [301, 302, 303, 307, 308].contains(head.status.rawValue) else { return nil }
         guard let location = head.headers.values(for: .location).first else { return nil }
-        var next = try resolve(location, against: request)
+        var next = try resolve(location, against: request, head)
         if visited.count > limit {
             throw refuse(.tooManyRedirects, "The server redirected more than \(limit) times.", request, head)
         }
@@ -77,7 +77,11 @@ public struct RedirectPolicy: Sendable, Hashable {
         "\(request.method) \(request.url)"
     }
 
-    private func resolve(_ location: String, against request: HTTPRequest) throws(SluiceError) -> HTTPRequest {
+    private func resolve(
+        _ location: String,
+        against request: HTTPRequest,
+        _ head: HTTPResponse
+    ) throws(SluiceError) -> HTTPRequest {
         let text = PercentEncoding.completed(String(location.prefix { $0 != "#" }))
         let base = URL(string: request.url)
         let absolute = URL(string: text, relativeTo: base)?.absoluteURL.absoluteString ?? text
@@ -95,6 +99,7 @@ public struct RedirectPolicy: Sendable, Hashable {
                 "The server redirected to where no request can go. \(error.reason)",
                 step: .recovery,
                 request: request,
+                response: head,
                 underlyingError: error
             )
         }
