@@ -1,5 +1,5 @@
 #if os(Linux)
-import Glibc
+import Foundation
 import Sluice
 import SluiceTesting
 import Testing
