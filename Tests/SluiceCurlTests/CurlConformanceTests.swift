@@ -3,7 +3,8 @@ import SluiceCurl
 import SluiceTesting
 import Testing
 
-@Suite struct CurlConformanceTests {
+/// One after another: many of the cases measure time, and some move a lot of bytes.
+@Suite(.serialized) struct CurlConformanceTests {
     @Test(arguments: TransportConformance.cases)
     func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
         try await TransportConformance.run(promise) { CurlTransport() }

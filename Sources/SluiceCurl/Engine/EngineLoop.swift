@@ -41,11 +41,12 @@ final class EngineLoop {
     }
 
     /// Runs until the process ends.
-    func run() {
+    func run() -> Never {
         let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
         defer { events.deallocate() }
         while true {
-            guard obey() else { return }
+            // Returning would free what libcurl still holds, while the process is being taken down.
+            guard obey() else { while true { pause() } }
             handOver()
             let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
             now = .now

@@ -24,7 +24,6 @@ extension Exchange {
         handle.set(CURLOPT_PROXY, string: "")
         handle.set(CURLOPT_PATH_AS_IS, 1)
         handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-        handle.set(CURLOPT_PIPEWAIT, 1)
         handle.set(CURLOPT_BUFFERSIZE, Exchange.receiveBuffer)
         handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
         if configuration.decompressesResponses { handle.set(CURLOPT_ACCEPT_ENCODING, string: "") }
@@ -36,6 +35,7 @@ extension Exchange {
     func setOptions(for transfer: Transfer) {
         let request = transfer.request
         setURL(request)
+        setSharing(request)
         setConnectTimeout(transfer.context.timeouts.connect)
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {
@@ -55,6 +55,15 @@ extension Exchange {
         url.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { handle.set(CURLOPT_URL, string: $0.baseAddress) }
         }
+    }
+
+    /// Lets a request to a host whose connection is being made wait for it, in case that it can be shared: TLS tells once
+    /// it stands. Without TLS only the answer to the first request would.
+    private func setSharing(_ request: HTTPRequest) {
+        let isTLS = request.scheme == "https"
+        guard isTLS != waitsForConnection else { return }
+        waitsForConnection = isTLS
+        handle.set(CURLOPT_PIPEWAIT, isTLS ? 1 : 0)
     }
 
     private func setConnectTimeout(_ timeout: Duration?) {

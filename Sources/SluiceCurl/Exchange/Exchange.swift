@@ -18,6 +18,7 @@ final class Exchange {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// Whether the last transfer was anything but a GET without a body, and left options that have to be unset.
     var hasMethodOptions = false
+    var waitsForConnection = false
     /// The one the handle has, in milliseconds.
     var connectTimeout = -1
 

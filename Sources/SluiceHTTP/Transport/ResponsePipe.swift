@@ -66,6 +66,7 @@ package final class ResponsePipe: Sendable {
     }
 
     private func next() async throws(SluiceError) -> Data? {
+        defer { state.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Waiter) in
                 let (result, demand): (Result<Data?, SluiceError>?, Bool) = state.withLock { state in
