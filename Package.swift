@@ -36,6 +36,10 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting"],
             path: "Examples/Quickstart"
         ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux]))]
+        ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct CurlConformanceTests {
     @Test(arguments: TransportConformance.cases)
     func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
-        try await TransportConformance.run(promise) { CurlTransport() }
+        try await TransportConformance.run(promise, within: .seconds(120)) { CurlTransport() }
     }
 }
 #endif
