@@ -126,10 +126,12 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty.
+    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty or, what is the same to HTTP and
+    /// to libcurl, nothing but white space.
     package func line(at index: Int) -> (offset: Int, nameLength: Int, end: Int, isValueEmpty: Bool) {
         let slot = slots[index]
-        return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), slot.end == slot.nameEnd + 2)
+        let isEmpty = bytes[Int(slot.nameEnd) + 2..<Int(slot.end)].allSatisfy { $0 == 32 || (9...13).contains($0) }
+        return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), isEmpty)
     }
 
     /// The first field that must not go onto the wire: a name that is no token, or a value with CR, LF or NUL
