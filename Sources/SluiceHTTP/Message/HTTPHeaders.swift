@@ -100,6 +100,16 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: nameEnd)
     }
 
+    /// Adds to the last field's value what a folded line went on with (RFC 9112 §5.2), behind one space.
+    package mutating func appendFolded(value: UnsafeRawBufferPointer) {
+        guard let last = slots.indices.last, !value.isEmpty else { return }
+        bytes.removeLast()
+        if slots[last].end > slots[last].nameEnd + 2 { bytes.append(UInt8(ascii: " ")) }
+        bytes.append(contentsOf: value)
+        slots[last].end = UInt32(bytes.count)
+        bytes.append(0)
+    }
+
     /// Removes every field of that name.
     public mutating func remove(_ name: HTTPHeaderName) {
         guard contains(name) else { return }
