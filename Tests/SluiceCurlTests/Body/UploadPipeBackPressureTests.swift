@@ -13,52 +13,41 @@ import Testing
     /// Half of what may wait: 256 KiB.
     private static let lowWater = 256 << 10
 
-    /// A writer that has written more than may wait, and waits itself for certain.
-    private struct WaitingWriter {
-        let pipe: UploadPipe
-        let task: Task<Bool, Never>
-        let hasReturned = Locked(false)
+    private let pipe = UploadPipe(onData: {})
+    private let executor = ManualExecutor()
 
-        init(bytes: Int) async {
-            let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
-            let pipe = UploadPipe(onData: { continuation.yield() })
-            // The call that this read asks for comes when the writer has been made to wait.
-            #expect(pipe.read(1).piece == .wait)
-            task = Task.detached { [hasReturned] in
-                let isWanted = await pipe.write(Data(count: bytes))
-                hasReturned.withLock { $0 = true }
-                return isWanted
-            }
-            self.pipe = pipe
-            var iterator = calls.makeAsyncIterator()
-            await iterator.next()
-        }
+    private func write(bytes: Int) -> Task<Bool, Never> {
+        let task = Task(executorPreference: executor) { [pipe] in await pipe.write(Data(count: bytes)) }
+        executor.run()
+        return task
     }
 
     @Test(arguments: [512 << 10, 600_000, 2_000_000])
     func aWriterWaitsUntilLessThanHalfIsLeft(bytes: Int) async {
-        let writer = await WaitingWriter(bytes: bytes)
-        #expect(writer.pipe.read(bytes - Self.lowWater).piece == .bytes(bytes - Self.lowWater))
-        #expect(!writer.hasReturned.withLock { $0 })
-        #expect(writer.pipe.read(1).piece == .bytes(1))
-        #expect(await writer.task.value)
+        let writer = write(bytes: bytes)
+        #expect(pipe.read(bytes - Self.lowWater).piece == .bytes(bytes - Self.lowWater))
+        #expect(executor.isIdle)
+        #expect(pipe.read(1).piece == .bytes(1))
+        #expect(!executor.isIdle)
+        executor.run()
+        #expect(await writer.value)
     }
 
     @Test func aWriterBelowTheMarkDoesNotWait() async {
-        let pipe = UploadPipe(onData: {})
         #expect(await pipe.write(Data(count: (512 << 10) - 1)))
         pipe.finish(.success(()))
         #expect(pipe.read(1 << 20).piece == .bytes((512 << 10) - 1))
     }
 
     @Test func closingLetsAWaitingWriterGoAndTellsIt() async {
-        let writer = await WaitingWriter(bytes: 600_000)
-        writer.pipe.close()
-        #expect(await !writer.task.value)
+        let writer = write(bytes: 600_000)
+        #expect(executor.isIdle)
+        pipe.close()
+        executor.run()
+        #expect(await !writer.value)
     }
 
     @Test func aClosedPipeTakesNothingAndDoesNotMakeAnybodyWait() async {
-        let pipe = UploadPipe(onData: {})
         pipe.close()
         #expect(await !pipe.write(Data(count: 2 << 20)))
         #expect(pipe.read(10).piece == .wait)
