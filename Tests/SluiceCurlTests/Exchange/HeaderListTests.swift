@@ -64,6 +64,16 @@ import Testing
         #expect(Self.lines(["A": value, "B": "1"]) == ["A: \(value)", "B: 1"])
     }
 
+    @Test func aListUsedAgainLiesWhereItLay() throws {
+        let list = HeaderList()
+        list.set(["A": "1"], suppressing: ["Expect"])
+        let first = try #require(list.head)
+        let (node, text) = (first, first.pointee.data)
+        list.set(["B": "2"], suppressing: ["Expect"])
+        #expect(list.head == node)
+        #expect(list.head?.pointee.data == text)
+    }
+
     @Test func aListUsedAgainHoldsNothingOfBefore() {
         let list = HeaderList()
         list.set(HTTPHeaders((0..<50).map { (HTTPHeaderName("X-\($0)"), "long value") }), suppressing: ["Expect"])
