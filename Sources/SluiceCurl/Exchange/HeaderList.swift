@@ -31,7 +31,7 @@ final class HeaderList {
                 if name.isFraming { continue }
                 // A name with a colon and nothing behind it would take the field away; a semicolon sends it empty.
                 let isEmpty = line.isValueEmpty
-                let end = isEmpty ? line.end - 2 : line.end
+                let end = isEmpty ? line.offset + line.nameLength : line.end
                 add(UnsafeRawBufferPointer(rebasing: fields[line.offset..<end]), isEmpty ? ";" : "")
             }
         }
