@@ -30,9 +30,24 @@ final class Nginx {
         try Data(repeating: UInt8(ascii: "a"), count: 1 << 20).write(to: files.appending(path: "large.txt"))
         try Data(configuration.utf8).write(to: directory.appending(path: "nginx.conf"))
         try RealServer.run(
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-            "-keyout", directory.appending(path: "key.pem").path, "-out", certificateFile
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            directory.appending(path: "key.pem").path,
+            "-out",
+            certificateFile
         )
         let arguments = ["-p", directory.path, "-c", "nginx.conf", "-e", "stderr"]
         server = try RealServer.start("nginx", arguments, until: "start worker process")
