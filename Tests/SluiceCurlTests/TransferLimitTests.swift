@@ -1,0 +1,100 @@
+#if os(Linux)
+import SluiceCurl
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+/// Serialized, since the engine's statistics are those of the whole process.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TransferLimitTests {
+    private static func transport(perHost: Int, inAll: Int) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumTransfersPerHost = perHost
+        configuration.maximumTransfers = inAll
+        return CurlTransport(configuration: configuration)
+    }
+
+    private static func request(_ server: LoopbackServer, _ path: String) -> HTTPRequest {
+        HTTPRequest(scheme: "http", authority: server.authority, path: path)
+    }
+
+    private static func status(
+        _ transport: CurlTransport,
+        _ request: HTTPRequest,
+        timeouts: Timeouts = Timeouts()
+    ) async -> Result<HTTPStatus, SluiceError> {
+        do throws(SluiceError) {
+            let response = try await transport.send(request, context: TransferContext(timeouts: timeouts))
+            _ = try await response.body.collect()
+            return .success(response.head.status)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func transfersOverTheHostsLimitWaitAndAreAllServed() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/*", .after(signal, .text("ok")))
+        let transport = Self.transport(perHost: 2, inAll: 10)
+        let tasks = (0..<20).map { index in Task { await Self.status(transport, Self.request(server, "/\(index)")) } }
+        await server.waitForRequests(2)
+        while await CurlTransport.statistics().queuedTransfers < 18 { await Task.yield() }
+        #expect(server.requestCount == 2)
+        #expect(server.connections == 2)
+        signal.fire()
+        for task in tasks { #expect(try await task.value.get() == .ok) }
+        #expect(server.connections == 2)
+    }
+
+    @Test func oneHostThatHangsHoldsUpNoOther() async throws {
+        let stuck = try LoopbackServer()
+        let quick = try LoopbackServer()
+        stuck.on("/", .hang)
+        quick.on("/", .text("ok"))
+        let transport = Self.transport(perHost: 2, inAll: 3)
+        let tasks = (0..<50).map { _ in Task { await Self.status(transport, Self.request(stuck, "/")) } }
+        await stuck.waitForRequests(2)
+        for _ in 0..<10 { #expect(try await Self.status(transport, Self.request(quick, "/")).get() == .ok) }
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.value }
+    }
+
+    @Test func aTransferThatWaitsCanBeCancelledAndTimesOut() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .hang)
+        let transport = Self.transport(perHost: 1, inAll: 1)
+        let first = Task { await Self.status(transport, Self.request(server, "/")) }
+        await server.waitForRequests(1)
+        let late = await Self.status(
+            transport,
+            Self.request(server, "/"),
+            timeouts: Timeouts(total: .milliseconds(50))
+        )
+        #expect(throws: SluiceError.self) { try late.get() }
+        if case .failure(let error) = late { #expect(error.code == .timedOut) }
+        let waiting = Task { await Self.status(transport, Self.request(server, "/")) }
+        while await CurlTransport.statistics().queuedTransfers < 1 { await Task.yield() }
+        waiting.cancel()
+        if case .failure(let error) = await waiting.value { #expect(error.code == .cancelled) }
+        first.cancel()
+        _ = await first.value
+        server.on("/", .text("ok"))
+        #expect(try await Self.status(transport, Self.request(server, "/")).get() == .ok)
+    }
+
+    @Test func thousandsAtOnceAreAllServed() async throws {
+        let server = try LoopbackServer()
+        server.recordsRequests = false
+        server.on("/", .text("ok"))
+        let transport = CurlTransport()
+        let served = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<5000 {
+                group.addTask { (try? await Self.status(transport, Self.request(server, "/")).get()) == .ok }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(served == 5000)
+        #expect(server.connections <= CurlTransport.Configuration().maximumTransfersPerHost)
+    }
+}
+#endif
