@@ -33,6 +33,7 @@ let package = Package(
         .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
+        .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )
