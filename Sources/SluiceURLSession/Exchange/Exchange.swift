@@ -72,15 +72,17 @@ final class Exchange: Sendable {
 
     /// Makes the task and lets it run, unless the exchange is over already.
     func launch(_ payload: Payload) {
-        guard parts.withLock({ $0.state.phase != .done }) else { return }
-        if case .stream(let open) = payload { parts.withLock { $0.openStream = open } }
-        let task = session.makeTask(for: self, message, payload)
-        let isOver = parts.withLock { parts in
-            parts.task = task
-            parts.state.begin(at: .now)
-            return parts.state.phase == .done
+        session.outsideThePool { [self] in
+            guard parts.withLock({ $0.state.phase != .done }) else { return }
+            if case .stream(let open) = payload { parts.withLock { $0.openStream = open } }
+            let task = session.makeTask(for: self, message, payload)
+            let isOver = parts.withLock { parts in
+                parts.task = task
+                parts.state.begin(at: .now)
+                return parts.state.phase == .done
+            }
+            if isOver { session.stop(task) } else { task.resume() }
         }
-        if isOver { task.cancel() } else { task.resume() }
     }
 
     /// Keeps a task that is to end with the exchange.
@@ -226,7 +228,7 @@ extension Exchange {
             return ended
         }
         for helper in parts.1 { helper.cancel() }
-        if stoppingTask { parts.0?.cancel() }
+        if stoppingTask, let task = parts.0 { session.stop(task) }
         return (parts.2, parts.3)
     }
 }

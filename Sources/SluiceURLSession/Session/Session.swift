@@ -38,22 +38,46 @@ final class Session: Sendable {
             case .none: session.dataTask(with: message)
             case .data(let data): session.uploadTask(with: message, from: data)
             case .file(let url): session.uploadTask(with: message, fromFile: url)
-            case .stream: makeStreamTask(message)
+            case .stream(let open): makeStreamTask(message, open)
             }
         exchanges.add(exchange, for: task)
         return task
     }
 
-    /// Makes a task that asks its delegate for the stream to send.
-    private func makeStreamTask(_ message: URLRequest) -> URLSessionTask {
+    /// Cancels a task.
+    func stop(_ task: URLSessionTask) {
+        outsideThePool { task.cancel() }
+    }
+
+    private func makeStreamTask(_ message: URLRequest, _ open: Payload.OpenStream) -> URLSessionTask {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux has no upload tasks of streams, and asks for the stream of any task without a body.
-        session.dataTask(with: message)
+        // Foundation on Linux has no upload tasks of streams, and does not ask its delegate for the first stream.
+        var message = message
+        message.httpBodyStream = open()
+        return session.dataTask(with: message)
         #else
-        session.uploadTask(withStreamedRequest: message)
+        return session.uploadTask(withStreamedRequest: message)
         #endif
     }
 }
+
+#if canImport(FoundationNetworking)
+extension Session {
+    private static let queue = DispatchQueue(label: "sluice.urlsession.tasks", attributes: .concurrent)
+
+    /// Makes, starts or stops a task, which on Linux waits for the session's queue, that may be busy for long.
+    func outsideThePool(_ work: @escaping @Sendable () -> Void) {
+        Session.queue.async(execute: work)
+    }
+}
+#else
+extension Session {
+    /// Makes, starts or stops a task, none of which waits.
+    func outsideThePool(_ work: @escaping @Sendable () -> Void) {
+        work()
+    }
+}
+#endif
 
 /// Which exchange the events of a task belong to.
 final class ExchangeRegistry: Sendable {
