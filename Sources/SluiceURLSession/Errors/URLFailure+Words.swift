@@ -19,6 +19,7 @@ extension URLFailure {
         ("transfer closed", .truncatedBody, { _ in "The connection closed before the whole body had come." }),
         ("large response headers", .headersTooLarge, { _ in "The response's head is over libcurl's limit." }),
         ("writing header", .invalidResponse, { _ in "Foundation cannot read the response's head." }),
+        ("header without colon", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
         ("http/0.9", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
         ("http version", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
         ("content-length", .invalidResponse, { _ in "The response's Content-Length is not valid." }),

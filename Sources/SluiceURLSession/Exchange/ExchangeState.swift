@@ -109,21 +109,25 @@ struct ExchangeState: Sendable {
 
     /// The task has ended well; `response` is what it says to have got.
     mutating func complete(_ response: HTTPResponse?, at now: Instant) -> Action {
-        var action = Action.none
-        // Foundation on Linux does not announce the head of a 3xx without a Location.
-        if phase == .waiting, let response { action = receive(response, at: now) }
-        switch phase {
-        case .waiting:
+        // Foundation on Linux does not announce a 3xx that leads nowhere, and loses its body.
+        let unannounced = phase == .waiting ? response.map { receive($0, at: now) } : nil
+        switch (phase, unannounced) {
+        case (.waiting, _):
             return end(with: .noHead)
-        case .receiving:
+        case (.receiving, .answer(let head)):
+            return .answerAndFinish(head, finish(at: now))
+        case (.receiving, _):
             if let announced, metrics.bytesReceived < announced { return end(with: .truncated) }
-            phase = .done
-            metrics.total = now - started
-            if case .answer(let head) = action { return .answerAndFinish(head, metrics) }
-            return .finish(metrics)
-        case .done:
-            return action
+            return .finish(finish(at: now))
+        case (.done, _):
+            return unannounced ?? .none
         }
+    }
+
+    private mutating func finish(at now: Instant) -> TransferMetrics {
+        phase = .done
+        metrics.total = now - started
+        return metrics
     }
 
     /// The exchange fails, unless it is over.
