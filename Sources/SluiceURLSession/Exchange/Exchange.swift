@@ -72,7 +72,7 @@ final class Exchange: Sendable {
 
     /// Makes the task and lets it run, unless the exchange is over already.
     func launch(_ payload: Payload) {
-        session.outsideThePool { [self] in
+        session.withTasks { [self] in
             guard parts.withLock({ $0.state.phase != .done }) else { return }
             if case .stream(let open) = payload { parts.withLock { $0.openStream = open } }
             let task = session.makeTask(for: self, message, payload)

@@ -8,6 +8,7 @@ import SluiceHTTP
 final class Session: Sendable {
     private let session: URLSession
     private let exchanges = ExchangeRegistry()
+    private let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
 
     init(configuration: URLSessionConfiguration) {
         // Data must come in its order.
@@ -46,7 +47,7 @@ final class Session: Sendable {
 
     /// Cancels a task.
     func stop(_ task: URLSessionTask) {
-        outsideThePool { task.cancel() }
+        withTasks { task.cancel() }
     }
 
     private func makeStreamTask(_ message: URLRequest, _ open: Payload.OpenStream) -> URLSessionTask {
@@ -61,23 +62,19 @@ final class Session: Sendable {
     }
 }
 
-#if canImport(FoundationNetworking)
 extension Session {
-    private static let queue = DispatchQueue(label: "sluice.urlsession.tasks", attributes: .concurrent)
-
-    /// Makes, starts or stops a task, which on Linux waits for the session's queue, that may be busy for long.
-    func outsideThePool(_ work: @escaping @Sendable () -> Void) {
-        Session.queue.async(execute: work)
-    }
-}
-#else
-extension Session {
-    /// Makes, starts or stops a task, none of which waits.
-    func outsideThePool(_ work: @escaping @Sendable () -> Void) {
+    /// Makes, starts or stops a task.
+    ///
+    /// On Linux each of these waits for the session's own queue, and must not keep a thread of the caller's waiting, nor
+    /// more than one in all.
+    func withTasks(_ work: @escaping @Sendable () -> Void) {
+        #if canImport(FoundationNetworking)
+        taskQueue.async(execute: work)
+        #else
         work()
+        #endif
     }
 }
-#endif
 
 /// Which exchange the events of a task belong to.
 final class ExchangeRegistry: Sendable {
