@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 /// The engine of Apple's platforms, over Foundation's `URLSession`; it works on Linux too, within limits.
 ///

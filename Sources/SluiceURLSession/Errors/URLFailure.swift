@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 /// What a session reported of a failed task, and what the SDK calls it.
 struct URLFailure {
@@ -27,6 +28,7 @@ struct URLFailure {
     /// - Parameters:
     ///   - host: Host and port, for the sentence.
     ///   - hasHead: Whether the response's head had come whole.
+    /// - Returns: An error whose cause is the session's.
     func error(host: String, hasHead: Bool) -> SluiceError {
         let (code, reason) = meaning(host: host, hasHead: hasHead)
         return SluiceError(code, reason, underlyingError: cause)

@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 /// One request on its way: joins the caller, the session's task, the reader of the body and the clock.
 ///
@@ -100,10 +101,21 @@ final class Exchange: Sendable {
             Task { [weak self] in
                 while let deadline = self?.parts.withLock({ $0.state.deadline(after: .now) }) {
                     do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
-                    self?.handle { $0.tick(at: $1) }
+                    await self?.checkTime()
                 }
             }
         )
+    }
+
+    private func checkTime() async {
+        handle { $0.checkTotalTime(at: $1) }
+        // Behind the events that wait for their turn, so that a busy machine is not taken for a silent server.
+        await withUnsafeContinuation { continuation in
+            session.inTurn { [self] in
+                handle { $0.checkSilence(at: $1) }
+                continuation.resume()
+            }
+        }
     }
 }
 

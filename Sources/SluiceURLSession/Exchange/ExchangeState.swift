@@ -164,23 +164,23 @@ extension ExchangeState {
         return total.map { min($0, silence) } ?? silence
     }
 
-    /// It has become later.
-    mutating func tick(at now: Instant) -> Action {
-        guard phase != .done else { return .none }
-        if let total = context.timeouts.total, started + total <= now {
-            return end(
-                with: SluiceError(.timedOut, "The request took longer than the \(total) allowed in all.")
+    /// It has become later: fails the exchange where the total time is over.
+    mutating func checkTotalTime(at now: Instant) -> Action {
+        guard phase != .done, let total = context.timeouts.total, started + total <= now else { return .none }
+        return end(with: SluiceError(.timedOut, "The request took longer than the \(total) allowed in all."))
+    }
+
+    /// It has become later, and all that had come has been received: fails the exchange where nothing has for too long.
+    mutating func checkSilence(at now: Instant) -> Action {
+        guard phase != .done, !isHeldBack, let idle = context.timeouts.idle, let lastActivity,
+            lastActivity + idle <= now
+        else { return .none }
+        return end(
+            with: SluiceError(
+                .idleTimedOut,
+                "Nothing was sent or received for \(idle); the server may be stuck or cannot be reached."
             )
-        }
-        if let idle = context.timeouts.idle, let lastActivity, !isHeldBack, lastActivity + idle <= now {
-            return end(
-                with: SluiceError(
-                    .idleTimedOut,
-                    "Nothing was sent or received for \(idle); the server may be stuck or cannot be reached."
-                )
-            )
-        }
-        return .none
+        )
     }
 }
 

@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 extension HTTPResponse {
     /// Makes a head of what the session tells of it: neither the version nor the order of the fields, which are

@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 extension URLRequest {
     /// Longer than any transfer; the exchange has a clock of its own.

@@ -1,8 +1,9 @@
 import Foundation
+import SluiceHTTP
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-import SluiceHTTP
 
 /// A `URLSession` that ends with its last user: the transport, or a transfer that outlives it.
 final class Session: Sendable {

@@ -19,9 +19,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ([], nil, []), ([], 0, []), ([3, 0, 4], nil, [3, 4]), ([3, 4], 7, [3, 4]), ([0, 7, 0], 7, [7]),
-    ] as [([Int], Int64?, [Int])])
+    @Test(
+        arguments: [
+            ([], nil, []), ([], 0, []), ([3, 0, 4], nil, [3, 4]), ([3, 4], 7, [3, 4]), ([0, 7, 0], 7, [7]),
+        ] as [([Int], Int64?, [Int])]
+    )
     func aStreamOfTheRightLengthIsReadWhole(_ lengths: [Int], _ announced: Int64?, _ expected: [Int]) async throws {
         var taken: [Int] = []
         try await stream(lengths).read(length: announced) { chunk throws(SluiceError) in taken.append(chunk.count) }

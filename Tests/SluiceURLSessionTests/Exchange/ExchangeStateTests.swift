@@ -59,20 +59,25 @@ import Testing
         #expect(state.phase == .done)
     }
 
-    @Test(arguments: [
-        ([.contentLength: "10"], "truncatedBody"), ([.contentLength: "3"], "finish"), ([:], "finish"),
-        ([.contentLength: "10", .contentEncoding: "gzip"], "finish"),
-    ] as [(HTTPHeaders, String)])
+    @Test(
+        arguments: [
+            ([.contentLength: "10"], "truncatedBody"), ([.contentLength: "3"], "finish"), ([:], "finish"),
+            ([.contentLength: "10", .contentEncoding: "gzip"], "finish"),
+        ] as [(HTTPHeaders, String)]
+    )
     func aBodyShorterThanAnnouncedIsTruncated(_ headers: HTTPHeaders, _ expected: String) {
         var state = receiving(headers)
         _ = state.receive(bytes: 3, at: start)
         #expect(state.complete(nil, at: start).name == expected)
     }
 
-    @Test(arguments: [
-        (HTTPMethod.get, [.contentLength: "11"], "bodyTooLarge"), (.get, [.contentLength: "10"], "answer"),
-        (.head, [.contentLength: "11"], "answer"), (.get, ["X": String(repeating: "x", count: 90)], "headersTooLarge"),
-    ] as [(HTTPMethod, HTTPHeaders, String)])
+    @Test(
+        arguments: [
+            (HTTPMethod.get, [.contentLength: "11"], "bodyTooLarge"), (.get, [.contentLength: "10"], "answer"),
+            (.head, [.contentLength: "11"], "answer"),
+            (.get, ["X": String(repeating: "x", count: 90)], "headersTooLarge"),
+        ] as [(HTTPMethod, HTTPHeaders, String)]
+    )
     func aHeadIsHeldToTheLimits(_ method: HTTPMethod, _ headers: HTTPHeaders, _ expected: String) {
         var state = state(method, limits: ResponseLimits(headers: 100, body: 10))
         #expect(state.receive(HTTPResponse(status: .ok, headers: headers), at: start).name == expected)

@@ -14,7 +14,8 @@ import Testing
 
     @Test(arguments: [
         (Duration?.none, Duration?.none, Duration?.none), (.seconds(5), nil, .seconds(5)),
-        (nil, .seconds(9), .seconds(9)), (.seconds(5), .seconds(9), .seconds(5)), (.seconds(9), .seconds(5), .seconds(5)),
+        (nil, .seconds(9), .seconds(9)), (.seconds(5), .seconds(9), .seconds(5)),
+        (.seconds(9), .seconds(5), .seconds(5)),
     ])
     func theDeadlineIsTheEarlierOne(idle: Duration?, total: Duration?, expected: Duration?) {
         var state = state(idle: idle, total: total)
@@ -24,29 +25,29 @@ import Testing
 
     @Test func theTotalTimeCountsFromTheCall() {
         var state = state(idle: nil, total: .seconds(5))
-        #expect(state.tick(at: start + .seconds(4)).name == "none")
-        #expect(state.tick(at: start + .seconds(5)).name == "timedOut")
+        #expect(state.checkTotalTime(at: start + .seconds(4)).name == "none")
+        #expect(state.checkTotalTime(at: start + .seconds(5)).name == "timedOut")
         #expect(state.deadline(after: start) == nil)
     }
 
     @Test func theIdleTimeCountsFromTheTasksStart() {
         var state = state(idle: .seconds(5), total: nil)
-        #expect(state.tick(at: start + .seconds(99)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(99)).name == "none")
         state.begin(at: start + .seconds(100))
-        #expect(state.tick(at: start + .seconds(104)).name == "none")
-        #expect(state.tick(at: start + .seconds(105)).name == "idleTimedOut")
+        #expect(state.checkSilence(at: start + .seconds(104)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(105)).name == "idleTimedOut")
     }
 
     @Test func whateverGoesOrComesEndsTheSilence() {
         var state = state(idle: .seconds(5), total: nil)
         state.begin(at: start)
         state.send(bytes: 1, at: start + .seconds(4))
-        #expect(state.tick(at: start + .seconds(8)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(8)).name == "none")
         _ = state.receive(HTTPResponse(status: .ok), at: start + .seconds(8))
-        #expect(state.tick(at: start + .seconds(12)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(12)).name == "none")
         _ = state.receive(bytes: 1, at: start + .seconds(12))
-        #expect(state.tick(at: start + .seconds(16)).name == "none")
-        #expect(state.tick(at: start + .seconds(17)).name == "idleTimedOut")
+        #expect(state.checkSilence(at: start + .seconds(16)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(17)).name == "idleTimedOut")
     }
 
     @Test func timeInWhichNothingIsReadIsNotIdle() {
@@ -54,11 +55,11 @@ import Testing
         state.begin(at: start)
         let changes = [state.hold(true, at: start), state.hold(true, at: start), state.hold(true, at: start)]
         #expect(changes == [true, false, false])
-        #expect(state.tick(at: start + .seconds(50)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(50)).name == "none")
         #expect(state.deadline(after: start + .seconds(50)) == start + .seconds(55))
         let isChange = state.hold(false, at: start + .seconds(60))
         #expect(isChange)
-        #expect(state.tick(at: start + .seconds(64)).name == "none")
-        #expect(state.tick(at: start + .seconds(65)).name == "idleTimedOut")
+        #expect(state.checkSilence(at: start + .seconds(64)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(65)).name == "idleTimedOut")
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 import SluiceHTTP
 import Testing
 
 @testable import SluiceURLSession
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 @Suite struct URLRequestTests {
     private static let plain = HTTPRequest(scheme: "http", authority: "host", path: "/")
@@ -16,13 +17,15 @@ import Testing
         return request
     }
 
-    @Test(arguments: [
-        (changed { $0.scheme = "ftp" }, .unsupportedScheme), (changed { $0.authority = "" }, .invalidURL),
-        (changed { $0.authority = "a b" }, .invalidURL), (changed { $0.authority = "user@host" }, .invalidURL),
-        (changed { $0.path = "/a b" }, .invalidURL), (changed { $0.method = "A B" }, .invalidMethod),
-        (changed { $0.method = "" }, .invalidMethod), (changed { $0.headers = ["X": "a\r\nY: b"] }, .invalidHeader),
-        (changed { $0.headers = ["X Y": "a"] }, .invalidHeader),
-    ] as [(HTTPRequest, SluiceError.Code)])
+    @Test(
+        arguments: [
+            (changed { $0.scheme = "ftp" }, .unsupportedScheme), (changed { $0.authority = "" }, .invalidURL),
+            (changed { $0.authority = "a b" }, .invalidURL), (changed { $0.authority = "user@host" }, .invalidURL),
+            (changed { $0.path = "/a b" }, .invalidURL), (changed { $0.method = "A B" }, .invalidMethod),
+            (changed { $0.method = "" }, .invalidMethod), (changed { $0.headers = ["X": "a\r\nY: b"] }, .invalidHeader),
+            (changed { $0.headers = ["X Y": "a"] }, .invalidHeader),
+        ] as [(HTTPRequest, SluiceError.Code)]
+    )
     func whatCannotBeSentIsRefused(_ request: HTTPRequest, _ expected: SluiceError.Code) {
         let error = #expect(throws: SluiceError.self) { try URLRequest(request) }
         #expect(error?.code == expected)
