@@ -37,14 +37,15 @@ import Testing
         "Foundation on Linux takes a response as fast as it comes; a task that is suspended loses its connection, and "
         + "one that is resumed sends its request again, whose body comes behind what had come before"
     private static let queueIsBusy =
-        "Foundation on Linux cancels a task on the session's one queue, which a server that sends without end and "
-        + "faster than it is read keeps to itself; the tests below cover servers that pause"
+        "Foundation on Linux starts and cancels tasks on the one queue of all sessions, which a server that sends without "
+        + "end and faster than it is read keeps to itself; URLSessionTransportTests has the cases of servers that pause"
 
     private static let here: [TransportConformance.Exclusion] = [
         .init("A body that is not read holds the server back, and one that is dropped stops it", because: readsOn),
         .init("A body that was held back goes on when it is read", because: readsOn),
         .init("A body that is not read holds up no other transfer", because: readsOn),
         .init("Time in which the caller reads nothing is not idle", because: readsOn),
+        .init("A response that is dropped unread closes its connection", because: queueIsBusy),
         .init("A body over the limit fails with bodyTooLarge, announced or not", because: queueIsBusy),
         .init(
             "A task cancelled while it reads the body fails with cancelled and closes the connection",

@@ -55,6 +55,12 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
+    @Test func aResponseThatIsDroppedUnreadClosesItsConnection() async throws {
+        server.on("/", .partial(Data(count: 10), announced: 20))
+        _ = try await transport.send(request(), context: TransferContext())
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
     @Test func aTransportThatIsDroppedClosesItsConnections() async throws {
         server.on("/", .text("ok"))
         do {

@@ -9,7 +9,9 @@ import FoundationNetworking
 final class Session: Sendable {
     private let session: URLSession
     private let exchanges = ExchangeRegistry()
-    private let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
+    #if canImport(FoundationNetworking)
+    private static let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
+    #endif
 
     init(configuration: URLSessionConfiguration) {
         // Data must come in its order.
@@ -66,11 +68,11 @@ final class Session: Sendable {
 extension Session {
     /// Makes, starts or stops a task.
     ///
-    /// On Linux each of these waits for the session's own queue, and must not keep a thread of the caller's waiting, nor
-    /// more than one in all.
+    /// On Linux each of these waits for the one queue that all sessions of the process share, which must keep no thread
+    /// of the caller's waiting, and no more than one in all.
     func withTasks(_ work: @escaping @Sendable () -> Void) {
         #if canImport(FoundationNetworking)
-        taskQueue.async(execute: work)
+        Session.taskQueue.async(execute: work)
         #else
         work()
         #endif
