@@ -70,16 +70,30 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aResponseOutlivesItsTransport() async throws {
+    @Test func aResponseOutlivesItsTransportButNoLonger() async throws {
         let signal = LoopbackSignal()
         server.on(
             "/",
             .script(.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"), .wait(for: signal), .write("body"))
         )
-        let response = try await URLSessionTransport().send(request(), context: TransferContext())
-        signal.fire()
-        #expect(try await response.body.collect() == Data("body".utf8))
-        #expect(response.body.metrics?.bytesReceived == 4)
+        do {
+            let response = try await URLSessionTransport().send(request(), context: TransferContext())
+            signal.fire()
+            #expect(try await response.body.collect() == Data("body".utf8))
+            #expect(response.body.metrics?.bytesReceived == 4)
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    @Test func aFailedRequestDoesNotKeepItsTransport() async throws {
+        server.on("/", .text("ok"), .hang)
+        do {
+            let transport = URLSessionTransport()
+            _ = try await transport.send(request(), context: TransferContext()).body.collect()
+            let context = TransferContext(timeouts: Timeouts(total: .milliseconds(50)))
+            #expect(await code { _ = try await transport.send(request(), context: context) } == .timedOut)
+        }
+        await server.waitForOpenConnections { $0 == 0 }
     }
 
     @Test func aGETWithABodyIsRefused() async {

@@ -23,7 +23,7 @@ final class Exchange: Sendable {
         var task: URLSessionTask?
         var openStream: Payload.OpenStream?
         /// What reads the request's body, and what watches the time.
-        var helpers: [Task<Void, Never>] = []
+        var sideTasks: [Task<Void, Never>] = []
     }
 
     private let parts: Locked<Parts>
@@ -87,12 +87,12 @@ final class Exchange: Sendable {
     }
 
     /// Keeps a task that is to end with the exchange.
-    func keep(_ helper: Task<Void, Never>) {
+    func keep(_ sideTask: Task<Void, Never>) {
         let isOver = parts.withLock { parts in
-            if parts.state.phase != .done { parts.helpers.append(helper) }
+            if parts.state.phase != .done { parts.sideTasks.append(sideTask) }
             return parts.state.phase == .done
         }
-        if isOver { helper.cancel() }
+        if isOver { sideTask.cancel() }
     }
 
     private func watchTime() {
@@ -233,15 +233,15 @@ extension Exchange {
 
     /// Lets go of all that the exchange held; those who have to be told are left to the one who ended it.
     private func end(stoppingTask: Bool) -> (caller: UnsafeContinuation<Answer, Never>?, pipe: ResponsePipe?) {
-        let parts = parts.withLock { parts in
-            let ended = (parts.task, parts.helpers, parts.caller.take(), parts.pipe.take())
+        let (task, sideTasks, caller, pipe) = parts.withLock { parts in
+            let held = (parts.task, parts.sideTasks, parts.caller.take(), parts.pipe.take())
             parts.openStream = nil
-            parts.helpers = []
-            return ended
+            parts.sideTasks = []
+            return held
         }
-        for helper in parts.1 { helper.cancel() }
-        if stoppingTask, let task = parts.0 { session.stop(task) }
-        return (parts.2, parts.3)
+        for sideTask in sideTasks { sideTask.cancel() }
+        if stoppingTask, let task { session.stop(task) }
+        return (caller, pipe)
     }
 }
 
