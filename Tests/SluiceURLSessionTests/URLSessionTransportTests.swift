@@ -131,4 +131,13 @@ import Testing
         #expect(server.requests.first?.body == Data("body".utf8))
         #expect(server.requests.first?.headers[.contentType] == nil)
     }
+
+    #if canImport(FoundationNetworking)
+    @Test func aStreamOfMoreThan64MiBIsRefusedBeforeAByteIsSent() async {
+        let chunks = AsyncStream<Data> { Data(count: 8 << 20) }
+        let request = request(.put, body: .stream(chunks))
+        #expect(await code { _ = try await transport.send(request, context: TransferContext()) } == .unsupported)
+        #expect(server.requestCount == 0)
+    }
+    #endif
 }
