@@ -31,8 +31,25 @@ let package = Package(
             ]
         ),
         .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
+        .executableTarget(
+            name: "quickstart",
+            dependencies: ["Sluice", "SluiceTesting"],
+            path: "Examples/Quickstart"
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux]))]
+        ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
+        .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
+        .testTarget(
+            name: "SluiceTests",
+            dependencies: [
+                "Sluice", "SluiceHTTP", "SluiceTesting",
+                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+            ]
+        ),
         .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]

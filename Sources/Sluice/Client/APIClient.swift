@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// Where requests to one API are made: a base URL, and what all of them share.
 ///
@@ -67,5 +68,13 @@ public struct APIClient: Sendable {
             modelDecoder: modelDecoder ?? configuration.modelDecoder,
             errorDecoder: errorDecoder ?? configuration.errorDecoder
         )
+    }
+
+    /// Requests whose model is the body as it came.
+    public var data: SerializedRequests<Data> { serialized(by: DataSerializer()) }
+
+    /// Requests whose model a serializer of one's own makes.
+    public func serialized<Model>(by serializer: some ResponseSerializer<Model>) -> SerializedRequests<Model> {
+        SerializedRequests(client: self, serializer: serializer)
     }
 }

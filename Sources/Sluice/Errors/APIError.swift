@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// A ready error model that carries all that is known of a failure.
 public struct APIError: ErrorSerializable, CustomStringConvertible {

@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// All that came of a request.
 public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {

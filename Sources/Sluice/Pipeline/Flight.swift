@@ -48,6 +48,7 @@ final class Flight<Value: Sendable>: Sendable {
             state.lastID += 1
             return state.lastID
         }
+        defer { state.synchronize() }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { join(id, $0) }
         } onCancel: {

@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// The order in which a request meets the steps, written here and nowhere else.
 ///
@@ -92,7 +93,9 @@ struct Pipeline: Sendable {
         _ transfer: TransferContext
     ) async throws(SluiceError) -> ServerResponse {
         var request = first
+        var transfer = transfer
         var visited: [String] = []
+        let deadline = transfer.timeouts.total.map { ContinuousClock.now + $0 }
         while true {
             let response = try await cached(request, transfer)
             guard response.head.status.class == .redirection else { return response }
@@ -101,6 +104,7 @@ struct Pipeline: Sendable {
                 let next = try configuration.redirects.next(after: response.head, to: request, visited: visited)
             else { return response }
             request = next
+            transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
         }
     }
 

@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 extension APIRequest {
     /// Sets the method; GET by default.
@@ -80,7 +81,7 @@ extension APIRequest {
     /// Sets time-outs; what is left out keeps its value.
     ///
     /// - Parameters:
-    ///   - total: From the call to the last byte, each redirect counted anew.
+    ///   - total: From the call to the last byte, redirects included.
     ///   - connect: Until the connection stands.
     ///   - idle: Without a byte in either direction.
     /// - Returns: A copy with those time-outs.

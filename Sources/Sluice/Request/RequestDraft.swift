@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// All that a request says of itself, without its types.
 struct RequestDraft: Sendable {
@@ -66,7 +67,7 @@ struct RequestDraft: Sendable {
     private func target(
         from base: Result<BaseURL, SluiceError>
     ) throws(SluiceError) -> (scheme: String, authority: String, path: String) {
-        if path.utf8.contains(UInt8(ascii: ":")), path.hasPrefix("http://") || path.hasPrefix("https://") {
+        if isWholeURL {
             let url = try BaseURL.parse(path).get()
             return (url.scheme, url.authority, joined(url.path.isEmpty ? "/" : url.path, url.query))
         }
@@ -81,6 +82,14 @@ struct RequestDraft: Sendable {
         }
         let full = appended.isEmpty || appended.hasPrefix("/") ? base.path + appended : "\(base.path)/\(appended)"
         return (base.scheme, base.authority, joined(full.isEmpty ? "/" : full, query))
+    }
+
+    /// Whether the path is a URL in the base URL's place; a scheme's case does not matter (RFC 3986 §3.1).
+    private var isWholeURL: Bool {
+        guard let scheme = path.utf8.firstIndex(of: UInt8(ascii: ":")).map({ path[..<$0].lowercased() }) else {
+            return false
+        }
+        return (scheme == "http" || scheme == "https") && path.dropFirst(scheme.count).hasPrefix("://")
     }
 
     private func joined(_ path: String, _ existing: String?) -> String {

@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// Decodes a model from a JSON body.
 public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {

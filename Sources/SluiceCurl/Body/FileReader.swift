@@ -53,8 +53,14 @@ final class FileReader: Sendable {
     }
 
     private static func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
+        let fence = Locked(())
+        defer { fence.synchronize() }
+        return await withUnsafeContinuation { continuation in
+            queue.async {
+                let value = work()
+                fence.synchronize()
+                continuation.resume(returning: value)
+            }
         }
     }
 }

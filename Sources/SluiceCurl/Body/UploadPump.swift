@@ -13,7 +13,7 @@ extension UploadPipe {
             while let chunk = try await next() {
                 count += Int64(chunk.count)
                 let isComplete = count == length
-                while isComplete, let more = try await next() { count += Int64(more.count) }
+                while isComplete, count == length, let more = try await next() { count += Int64(more.count) }
                 if let length, count > length { return finish(.failure(.mismatch(length, "more"))) }
                 guard await write(chunk) else { return }
                 if isComplete { break }

@@ -7,8 +7,6 @@ import SluiceHTTP
 ///
 /// Everything in it belongs to that thread, which made it; the mailbox is the only way in.
 final class EngineLoop {
-    private static let maximumIdleHandles = 256
-
     private let mailbox: EngineMailbox
     private let epoll: Int32
     private let multi: UnsafeMutableRawPointer
@@ -16,9 +14,10 @@ final class EngineLoop {
     private(set) var now = MonotonicTime.now
 
     private var commands: [Command] = []
-    private var queues: [Int: TransferQueue<HTTPOrigin, ObjectIdentifier, Transfer>] = [:]
+    /// Whether whoever posts the next command will wake the engine.
+    private var isMailboxEmpty = false
+    private var tracks: [Int: EngineTrack] = [:]
     private var active: [ObjectIdentifier: Exchange] = [:]
-    private var idle: [Exchange] = []
     /// Those with something to hand over at the end of the round.
     private var dirty: [Exchange] = []
     /// When libcurl wants to be called though no socket stirs.
@@ -42,11 +41,12 @@ final class EngineLoop {
     }
 
     /// Runs until the process ends.
-    func run() {
+    func run() -> Never {
         let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
         defer { events.deallocate() }
         while true {
-            guard obey() else { return }
+            // Returning would free what libcurl still holds, while the process is being taken down.
+            guard obey() else { while true { pause() } }
             handOver()
             let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
             now = .now
@@ -66,7 +66,7 @@ final class EngineLoop {
     }
 
     private var timeout: Int32 {
-        commands.isEmpty ? min(curlDeadline, nextDeadline).milliseconds(after: now) : 0
+        isMailboxEmpty ? min(curlDeadline, nextDeadline).milliseconds(after: now) : 0
     }
 }
 
@@ -75,26 +75,32 @@ final class EngineLoop {
 extension EngineLoop {
     /// Carries out what other threads asked for; false once the engine has to stop.
     private func obey() -> Bool {
-        var commands: [Command] = []
-        swap(&commands, &self.commands)
-        commands = mailbox.take(inExchangeFor: commands)
-        defer {
+        isMailboxEmpty = false
+        // A flood of commands must not keep the sockets waiting.
+        for _ in 0..<4 {
+            commands = mailbox.take(inExchangeFor: commands)
+            isMailboxEmpty = commands.isEmpty
+            if isMailboxEmpty { return true }
+            now = .now
+            for command in commands where !obey(command) { return false }
             commands.removeAll(keepingCapacity: true)
-            swap(&commands, &self.commands)
         }
-        if !commands.isEmpty { now = .now }
-        for command in commands {
-            switch command {
-            case .start(let transfer): admit(transfer)
-            case .cancel(let transfer): cancel(transfer, error: .cancelled)
-            case .resumeReceiving(let transfer): active[ObjectIdentifier(transfer)]?.resumeReceiving()
-            case .resumeSending(let transfer): active[ObjectIdentifier(transfer)]?.resumeSending()
-            case .forget(let lane): queues[lane] = nil
-            case .report(let continuation): continuation.resume(returning: statistics)
-            case .halt(let latch):
-                latch.signal()
-                return false
-            }
+        return true
+    }
+
+    private func obey(_ command: Command) -> Bool {
+        switch command {
+        case .start(let transfer): admit(transfer)
+        case .cancel(let transfer): cancel(transfer, error: .cancelled)
+        case .resumeReceiving(let transfer):
+            if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeReceiving() { retire(exchange) }
+        case .resumeSending(let transfer):
+            if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeSending() { retire(exchange) }
+        case .forget(let lane): tracks[lane] = nil
+        case .report(let continuation): continuation.resume(returning: statistics)
+        case .halt(let latch):
+            latch.signal()
+            return false
         }
         return true
     }
@@ -102,21 +108,15 @@ extension EngineLoop {
     private var statistics: EngineStatistics {
         var statistics = EngineStatistics()
         statistics.activeTransfers = active.count
-        statistics.queuedTransfers = queues.values.reduce(0) { $0 + $1.waiting.count }
-        statistics.handles = active.count + idle.count
+        statistics.queuedTransfers = tracks.values.reduce(0) { $0 + $1.queue.waiting.count }
+        statistics.handles = active.count + tracks.values.reduce(0) { $0 + $1.idle.count }
         statistics.connections = sockets.connections
         return statistics
     }
 
     private func admit(_ transfer: Transfer) {
-        let configuration = transfer.lane.configuration
-        let isAdmitted = queues[
-            transfer.lane.id,
-            default: TransferQueue(
-                limit: configuration.maximumTransfers,
-                limitPerHost: configuration.maximumTransfersPerHost
-            )
-        ].admit(transfer, id: ObjectIdentifier(transfer), host: transfer.request.origin)
+        let isAdmitted = tracks[transfer.lane.id, default: EngineTrack(transfer.lane.configuration)].queue
+            .admit(transfer, id: ObjectIdentifier(transfer), host: transfer.request.origin)
         if isAdmitted {
             begin(transfer)
         } else if let total = transfer.context.timeouts.total {
@@ -125,13 +125,18 @@ extension EngineLoop {
     }
 
     private func begin(_ transfer: Transfer) {
-        guard let exchange = idle.popLast() ?? Exchange(engine: self) else {
+        let lane = transfer.lane
+        guard
+            let exchange = tracks[lane.id]?.idle.popLast() ?? Exchange(engine: self, configuration: lane.configuration)
+        else {
             transfer.answer(.failure(Engine.unavailable.with(request: transfer.request)))
             return release(transfer)
         }
         active[ObjectIdentifier(transfer)] = exchange
         var failure = exchange.begin(transfer, now: now)
-        if failure == nil, curl_multi_add_handle(multi, exchange.handle.raw) != CURLM_OK { failure = Engine.unavailable }
+        if failure == nil, curl_multi_add_handle(multi, exchange.handle.raw) != CURLM_OK {
+            failure = Engine.unavailable
+        }
         if let failure {
             exchange.finish(throwing: failure)
             return retire(exchange)
@@ -145,7 +150,7 @@ extension EngineLoop {
         if let exchange = active[ObjectIdentifier(transfer)] {
             exchange.finish(throwing: error)
             retire(exchange)
-        } else if queues[transfer.lane.id]?.remove(ObjectIdentifier(transfer)) != nil {
+        } else if tracks[transfer.lane.id]?.queue.remove(ObjectIdentifier(transfer)) != nil {
             transfer.answer(.failure(error.with(request: transfer.request)))
         }
     }
@@ -156,12 +161,12 @@ extension EngineLoop {
         curl_multi_remove_handle(multi, exchange.handle.raw)
         active[ObjectIdentifier(transfer)] = nil
         exchange.end()
-        if idle.count < EngineLoop.maximumIdleHandles { idle.append(exchange) }
+        tracks[transfer.lane.id]?.keep(exchange)
         release(transfer)
     }
 
     private func release(_ transfer: Transfer) {
-        if let next = queues[transfer.lane.id]?.release(host: transfer.request.origin) { begin(next) }
+        if let next = tracks[transfer.lane.id]?.queue.release(host: transfer.request.origin) { begin(next) }
     }
 }
 
@@ -216,8 +221,8 @@ extension EngineLoop {
                 nextDeadline = min(nextDeadline, deadline)
             }
         }
-        for queue in queues.values {
-            for transfer in queue.waiting {
+        for track in tracks.values {
+            for transfer in track.queue.waiting {
                 guard let total = transfer.context.timeouts.total else { continue }
                 if transfer.started + total <= now {
                     expired.append((transfer, transfer.timeout(at: now)))

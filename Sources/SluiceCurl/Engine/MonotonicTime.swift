@@ -29,7 +29,7 @@ struct MonotonicTime: Sendable, Comparable {
     func milliseconds(after now: MonotonicTime) -> Int32 {
         if self == .distantFuture { return -1 }
         guard self > now else { return 0 }
-        return Int32(clamping: (nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+        return Int32(clamping: (nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
     }
 }
 
@@ -37,8 +37,9 @@ extension Duration {
     /// The duration in nanoseconds, clamped to what 64 bits hold (292 years).
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+        let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooLongInAll) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return isTooLong || isTooLongInAll ? (seconds < 0 ? .min : .max) : sum
     }
 }
 #endif

@@ -11,29 +11,34 @@ struct SocketInterests {
     private struct Interest {
         var wanted: UInt32 = 0
         var registered: UInt32 = 0
-        /// Opened through us, so that its closing is seen; libcurl's resolver uses others.
-        var isConnection = false
+        /// The socket's own number if it was opened through us, 0 for others, such as libcurl's resolver's.
+        var inode: UInt = 0
+
+        var isConnection: Bool { inode != 0 }
     }
 
     private let epoll: Int32
     private var interests: [Interest] = []
-    private(set) var connections = 0
 
     init(epoll: Int32) {
         self.epoll = epoll
     }
 
+    /// How many connections are open. libcurl closes some sockets without a word, those that were still connecting when
+    /// their transfer ended; so the kernel is asked which of them are still what they were.
+    var connections: Int {
+        interests.indices.count { interests[$0].isConnection && interests[$0].inode == inode(of: Int32($0)) }
+    }
+
     /// A connection's socket was made.
     mutating func opened(_ socket: Int32) {
         reserve(socket)
-        interests[Int(socket)] = Interest(isConnection: true)
-        connections += 1
+        interests[Int(socket)] = Interest(inode: inode(of: socket))
     }
 
     /// A socket is being closed, which takes it out of the epoll set by itself.
     mutating func closed(_ socket: Int32) {
         reserve(socket)
-        if interests[Int(socket)].isConnection { connections -= 1 }
         interests[Int(socket)] = Interest()
     }
 
@@ -71,6 +76,11 @@ struct SocketInterests {
             epoll_ctl(epoll, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
         }
         interest.registered = interest.wanted
+    }
+
+    private func inode(of descriptor: Int32) -> UInt {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : 0
     }
 
     private mutating func reserve(_ socket: Int32) {

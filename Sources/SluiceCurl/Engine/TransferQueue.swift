@@ -1,9 +1,15 @@
 /// Who may start and who waits: a limit per host and in all, hosts taking turns, first come first served within one.
 struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
+    /// A place in a line. The number tells it from one of somebody who left and whose identity was used again.
+    fileprivate struct Place {
+        let id: ID
+        let number: Int
+    }
+
     fileprivate struct Line {
         var active = 0
         /// In order of arrival; those that left are skipped when their turn comes.
-        var waiting: [ID] = []
+        var waiting: [Place] = []
         var next = 0
     }
 
@@ -12,7 +18,8 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     private var lines: [Host: Line] = [:]
     /// Hosts with somebody waiting, the one whose turn is next in front.
     private var turns: [Host] = []
-    private var elements: [ID: Element] = [:]
+    private var elements: [ID: (number: Int, element: Element)] = [:]
+    private var lastNumber = 0
     private(set) var active = 0
 
     init(limit: Int, limitPerHost: Int) {
@@ -20,7 +27,7 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         self.limitPerHost = max(1, limitPerHost)
     }
 
-    var waiting: Dictionary<ID, Element>.Values { elements.values }
+    var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
     /// Whether an element may start at once; otherwise it waits in its host's line.
     mutating func admit(_ element: Element, id: ID, host: Host) -> Bool {
@@ -30,15 +37,16 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
             active += 1
             return true
         }
-        elements[id] = element
+        lastNumber += 1
+        elements[id] = (lastNumber, element)
         if lines[host, default: Line()].isNobodyWaiting { turns.append(host) }
-        lines[host, default: Line()].waiting.append(id)
+        lines[host, default: Line()].waiting.append(Place(id: id, number: lastNumber))
         return false
     }
 
     /// Takes an element out of its line; nil if it is not waiting.
     mutating func remove(_ id: ID) -> Element? {
-        elements.removeValue(forKey: id)
+        elements.removeValue(forKey: id)?.element
     }
 
     /// Gives back the slot of an element that had been admitted, and picks whoever may start in its place.
@@ -61,7 +69,9 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
                 continue
             }
             var found: Element?
-            while found == nil, let id = line.popFirst() { found = elements.removeValue(forKey: id) }
+            while found == nil, let place = line.popFirst() {
+                if elements[place.id]?.number == place.number { found = remove(place.id) }
+            }
             turns.remove(at: index)
             if !line.isNobodyWaiting { turns.append(host) }
             if found != nil {
@@ -79,7 +89,7 @@ extension TransferQueue.Line {
     fileprivate var isNobodyWaiting: Bool { next == waiting.count }
 
     /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
-    fileprivate mutating func popFirst() -> ID? {
+    fileprivate mutating func popFirst() -> TransferQueue.Place? {
         guard next < waiting.count else { return nil }
         defer {
             next += 1

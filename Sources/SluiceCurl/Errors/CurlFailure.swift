@@ -15,7 +15,10 @@ public struct CurlFailure: Error, Hashable, CustomStringConvertible {
     init(code: CURLcode, message: String, systemError: Int32) {
         self.code = code.rawValue
         self.message = message
-        self.systemError = systemError
+        // The number outlives the transfer it belonged to; only connecting sets it anew without naming it.
+        let isOfThisTransfer =
+            code == CURLE_COULDNT_CONNECT || message.contains(String(cString: strerror(systemError)))
+        self.systemError = isOfThisTransfer ? systemError : 0
     }
 
     /// libcurl's words and number.
@@ -26,11 +29,8 @@ public struct CurlFailure: Error, Hashable, CustomStringConvertible {
 }
 
 extension CurlFailure {
-    /// The SDK's word for the failure.
-    ///
-    /// - Parameters:
-    ///   - host: Host and port, for the sentence.
-    ///   - hasHead: Whether the response's head had come whole.
+    /// The SDK's word for the failure, in which `host` is host and port, and `hasHead` whether the response's head had
+    /// come whole.
     func error(host: String, hasHead: Bool) -> SluiceError {
         let (code, reason) = meaning(host: host, hasHead: hasHead)
         return SluiceError(code, reason, underlyingError: self)
@@ -77,7 +77,7 @@ extension CurlFailure {
 
     /// libcurl has one code for a lost connection and for a chunk that makes no sense; only its words differ.
     private var isAboutChunks: Bool {
-        systemError == 0 && message.lowercased().contains("chunk")
+        message.lowercased().contains("chunk")
     }
 
     private var systemWords: String? {

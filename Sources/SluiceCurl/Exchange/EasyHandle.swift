@@ -7,7 +7,7 @@ import Glibc
 /// Lives on the engine's thread only.
 struct EasyHandle {
     let raw: UnsafeMutableRawPointer
-    private(set) var failure = CURLE_OK
+    var failure = CURLE_OK
 
     init?() {
         guard let raw = curl_easy_init() else { return nil }
@@ -38,12 +38,6 @@ struct EasyHandle {
 
     mutating func note(_ code: CURLcode) {
         if failure == CURLE_OK { failure = code }
-    }
-
-    /// Forgets every option but keeps connections and caches; the handle must have left the multi handle.
-    mutating func reset() {
-        curl_easy_reset(raw)
-        failure = CURLE_OK
     }
 
     func long(_ info: CURLINFO) -> Int {

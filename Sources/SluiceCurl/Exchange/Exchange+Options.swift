@@ -14,26 +14,8 @@ extension Exchange {
     private static let receiveBuffer = 64 << 10
     private static let sendBuffer = 256 << 10
 
-    /// Sets every option of a transfer; what fails is kept in the handle.
-    func configure(for transfer: Transfer, now: MonotonicTime) {
-        let request = transfer.request
-        let isPlainRequest = request.method == .get && request.body.isNone
-        if !isPlain || !isPlainRequest || laneID != transfer.lane.id {
-            handle.reset()
-            setGeneralOptions(transfer.lane.configuration)
-            laneID = transfer.lane.id
-            connectTimeout = -1
-        }
-        isPlain = isPlainRequest
-        setURL(request)
-        setConnectTimeout(transfer.context.timeouts.connect)
-        var suppressed: [StaticString] = []
-        if !isPlainRequest { setMethodAndBody(request, transfer.upload, suppressed: &suppressed) }
-        headers.set(request.headers, suppressing: suppressed)
-        handle.set(CURLOPT_HTTPHEADER, pointer: headers.head)
-    }
-
-    private func setGeneralOptions(_ configuration: CurlTransport.Configuration) {
+    /// Sets the options that every transfer of a transport shares; the handle keeps them.
+    func setGeneralOptions(_ configuration: CurlTransport.Configuration) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         handle.set(CURLOPT_PRIVATE, pointer: context)
         handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
@@ -42,11 +24,29 @@ extension Exchange {
         handle.set(CURLOPT_PROXY, string: "")
         handle.set(CURLOPT_PATH_AS_IS, 1)
         handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-        handle.set(CURLOPT_PIPEWAIT, 1)
         handle.set(CURLOPT_BUFFERSIZE, Exchange.receiveBuffer)
+        handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
         if configuration.decompressesResponses { handle.set(CURLOPT_ACCEPT_ENCODING, string: "") }
         if let file = configuration.certificateAuthorityFile { handle.set(CURLOPT_CAINFO, string: file) }
         setCallbacks(context)
+    }
+
+    /// Sets the options of one transfer; the first that fails is kept in the handle.
+    func setOptions(for transfer: Transfer) {
+        let request = transfer.request
+        setURL(request)
+        setSharing(request)
+        setConnectTimeout(transfer.context.timeouts.connect)
+        var suppressed: [StaticString] = []
+        if request.method != .get || !request.body.isNone {
+            setMethodAndBody(request, transfer.upload, suppressed: &suppressed)
+            hasMethodOptions = true
+        } else if hasMethodOptions {
+            unsetMethodAndBody()
+            hasMethodOptions = false
+        }
+        headers.set(request.headers, suppressing: suppressed)
+        handle.set(CURLOPT_HTTPHEADER, pointer: headers.head)
     }
 
     private func setURL(_ request: HTTPRequest) {
@@ -57,6 +57,15 @@ extension Exchange {
         }
     }
 
+    /// Lets a request to a host whose connection is being made wait for it, in case that it can be shared: TLS tells once
+    /// it stands. Without TLS only the answer to the first request would.
+    private func setSharing(_ request: HTTPRequest) {
+        let isTLS = request.scheme == "https"
+        guard isTLS != waitsForConnection else { return }
+        waitsForConnection = isTLS
+        handle.set(CURLOPT_PIPEWAIT, isTLS ? 1 : 0)
+    }
+
     private func setConnectTimeout(_ timeout: Duration?) {
         // libcurl takes 0 for its own default of five minutes; its largest value stands for none.
         let milliseconds = timeout.map { max(1, Int($0.nanoseconds / 1_000_000)) } ?? Int(Int32.max)
@@ -65,7 +74,16 @@ extension Exchange {
         handle.set(CURLOPT_CONNECTTIMEOUT_MS, min(milliseconds, Int(Int32.max)))
     }
 
+    private func unsetMethodAndBody() {
+        // In this order: setting the fields, even to none, makes it a POST.
+        handle.set(CURLOPT_POSTFIELDS, pointer: nil)
+        handle.set(CURLOPT_HTTPGET, 1)
+        handle.set(CURLOPT_CUSTOMREQUEST, string: nil)
+        handle.set(CURLOPT_INFILESIZE_LARGE, offset: -1)
+    }
+
     private func setMethodAndBody(_ request: HTTPRequest, _ upload: UploadSource, suppressed: inout [StaticString]) {
+        if hasMethodOptions { unsetMethodAndBody() }
         switch upload {
         case .none where request.method == .head:
             handle.set(CURLOPT_NOBODY, 1)
@@ -101,7 +119,6 @@ extension Exchange {
     private func setStreamed(length: Int64?) {
         handle.set(CURLOPT_UPLOAD, 1)
         handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
-        handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
     }
 }
 #endif

@@ -10,16 +10,16 @@ import SluiceHTTP
 
 /// One transfer as libcurl sees it: a handle, the response as it comes in, and the body as it goes out.
 ///
-/// Lives on the engine's thread only and is used for one transfer after another. libcurl's callbacks find it through the
+/// Lives on the engine's thread only and is used for one transfer of its transport after another. libcurl's callbacks find it through the
 /// pointer they were given; the engine keeps it alive while its handle is in the multi handle.
 final class Exchange {
     var handle: EasyHandle
     let headers = HeaderList()
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// Whether the handle has its general options and no special ones: then the next plain request may use it as is.
-    var isPlain = false
-    /// Whose general options the handle has, and which connect time-out in milliseconds.
-    var laneID = -1
+    /// Whether the last transfer was anything but a GET without a body, and left options that have to be unset.
+    var hasMethodOptions = false
+    var waitsForConnection = false
+    /// The one the handle has, in milliseconds.
     var connectTimeout = -1
 
     private(set) var transfer: Transfer?
@@ -29,6 +29,8 @@ final class Exchange {
     private var pipe: ResponsePipe?
     private var chunk = Data()
     private var received: Int64 = 0
+    /// Bytes of the body that libcurl fetched by callback; its own count includes the framing of chunks.
+    private var sent: Int64 = 0
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// Why a callback stopped the transfer: libcurl itself only knows that one did.
@@ -39,11 +41,13 @@ final class Exchange {
     var isDirty = false
     unowned let engine: EngineLoop
 
-    init?(engine: EngineLoop) {
+    init?(engine: EngineLoop, configuration: CurlTransport.Configuration) {
         guard let handle = EasyHandle() else { return nil }
         self.handle = handle
         self.engine = engine
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setGeneralOptions(configuration)
+        if self.handle.failure != CURLE_OK { return nil }
     }
 
     deinit {
@@ -58,14 +62,15 @@ final class Exchange {
         lastActivity = now
         parser = ResponseHeadParser()
         received = 0
+        sent = 0
         isReceivingPaused = false
         isSendingPaused = false
         failure = nil
         errorText[0] = 0
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
-        configure(for: transfer, now: now)
-        guard handle.failure == CURLE_OK else { return error(handle.failure) }
-        return nil
+        handle.failure = CURLE_OK
+        setOptions(for: transfer)
+        return handle.failure == CURLE_OK ? nil : error(handle.failure)
     }
 
     /// Lets go of the transfer once it has ended and its handle has left the multi handle.
@@ -91,8 +96,20 @@ final class Exchange {
                 )
             )
         }
-        if parser.isComplete { markDirty() }
+        guard let head = parser.head else { return true }
+        if let limit = transfer.context.limits.body, announcedLength(head, of: transfer.request) > limit {
+            return fail(.bodyTooLarge(limit: limit))
+        }
+        markDirty()
         return true
+    }
+
+    /// The length of the body that will follow, where the head tells; an encoded one's says nothing of the decoded.
+    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64 {
+        guard request.method != .head, head.status != .noContent, head.status != .notModified,
+            !head.headers.contains(.contentEncoding)
+        else { return 0 }
+        return head.headers[.contentLength].flatMap { Int64($0) } ?? 0
     }
 
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
@@ -156,6 +173,7 @@ final class Exchange {
         touch()
         switch body.read(into: buffer) {
         case .bytes(let count):
+            sent += Int64(count)
             return count
         case .end:
             return 0
@@ -169,24 +187,39 @@ final class Exchange {
     }
 
     /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
-    func rewind() -> Bool { body.rewind() }
+    func rewind() -> Bool {
+        sent = 0
+        return body.rewind()
+    }
 
     // MARK: Going on
 
-    func resumeReceiving() {
+    /// Takes in more of the response; false once that has failed the transfer.
+    func resumeReceiving() -> Bool {
+        guard isReceivingPaused else { return true }
         isReceivingPaused = false
-        resume()
+        return resume()
     }
 
-    func resumeSending() {
+    /// Sends more of the body; false once that has failed the transfer.
+    func resumeSending() -> Bool {
+        guard isSendingPaused else { return true }
         isSendingPaused = false
-        resume()
+        return resume()
     }
 
-    private func resume() {
+    /// libcurl hands over what it had kept back from within this call, which may stop the transfer.
+    private func resume() -> Bool {
         touch()
         let mask = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
-        handle.note(curl_easy_pause(handle.raw, mask))
+        switch curl_easy_pause(handle.raw, mask) {
+        // A transfer that has lost its connection is about to end, or to begin again on another.
+        case CURLE_OK, CURLE_BAD_FUNCTION_ARGUMENT:
+            return true
+        case let code:
+            finish(code)
+            return false
+        }
     }
 
     // MARK: Deadlines
@@ -228,6 +261,7 @@ final class Exchange {
     private func metrics(version: HTTPVersion) -> TransferMetrics {
         var metrics = handle.metrics()
         metrics.version = version
+        if sent > 0 { metrics.bytesSent = sent }
         if let transfer { metrics.queued = began.since(transfer.started) }
         return metrics
     }

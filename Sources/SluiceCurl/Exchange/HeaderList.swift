@@ -31,7 +31,8 @@ final class HeaderList {
                 if name.isFraming { continue }
                 // A name with a colon and nothing behind it would take the field away; a semicolon sends it empty.
                 let isEmpty = line.isValueEmpty
-                add(UnsafeRawBufferPointer(rebasing: fields[line.offset..<line.end - (isEmpty ? 2 : 0)]), isEmpty ? ";" : "")
+                let end = isEmpty ? line.offset + line.nameLength : line.end
+                add(UnsafeRawBufferPointer(rebasing: fields[line.offset..<end]), isEmpty ? ";" : "")
             }
         }
         for name in suppressed {

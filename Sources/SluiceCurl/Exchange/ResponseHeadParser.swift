@@ -30,9 +30,11 @@ struct ResponseHeadParser {
         if content.starts(with: "HTTP/".utf8) {
             // Only a status line begins so: a slash is no token character.
             response = HTTPResponse(status: content.status, version: content.version)
-        } else if let colon = content.firstIndex(of: UInt8(ascii: ":")) {
+        } else if content[0] == 32 || content[0] == 9 {
+            response.headers.appendFolded(value: content.trimmingWhiteSpace)
+        } else if let colon = content.firstIndex(of: UInt8(ascii: ":")), colon > 0 {
             response.headers.append(
-                name: UnsafeRawBufferPointer(rebasing: content[..<colon]),
+                name: UnsafeRawBufferPointer(rebasing: content[..<colon]).trimmingWhiteSpace,
                 value: UnsafeRawBufferPointer(rebasing: content[(colon + 1)...]).trimmingWhiteSpace
             )
         }
@@ -55,11 +57,13 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(rebasing: self[start..<end])
     }
 
-    /// The three digits behind the first space; 0 if there are none.
+    /// The three digits behind the first spaces; 0 if there are none.
     fileprivate var status: HTTPStatus {
         guard let space = firstIndex(of: 32) else { return 0 }
+        let digits = self[space...].drop { $0 == 32 }.prefix(3)
+        guard digits.count == 3 else { return 0 }
         var code = 0
-        for byte in self[(space + 1)...].prefix(3) {
+        for byte in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return 0 }
             code = code * 10 + Int(byte - UInt8(ascii: "0"))
         }

@@ -38,7 +38,8 @@ final class Transfer: Sendable {
 
     /// Hands the request to the engine and waits for the head of the response.
     func run() async -> Answer {
-        await withTaskCancellationHandler {
+        defer { state.synchronize() }
+        return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if case .cancelled = state { return true }

@@ -100,6 +100,16 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: nameEnd)
     }
 
+    /// Adds to the last field's value what a folded line went on with (RFC 9112 §5.2), behind one space.
+    package mutating func appendFolded(value: UnsafeRawBufferPointer) {
+        guard let last = slots.indices.last, !value.isEmpty else { return }
+        bytes.removeLast()
+        if slots[last].end > slots[last].nameEnd + 2 { bytes.append(UInt8(ascii: " ")) }
+        bytes.append(contentsOf: value)
+        slots[last].end = UInt32(bytes.count)
+        bytes.append(0)
+    }
+
     /// Removes every field of that name.
     public mutating func remove(_ name: HTTPHeaderName) {
         guard contains(name) else { return }
@@ -126,10 +136,12 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty.
+    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty or, what is the same to HTTP and
+    /// to libcurl, nothing but white space.
     package func line(at index: Int) -> (offset: Int, nameLength: Int, end: Int, isValueEmpty: Bool) {
         let slot = slots[index]
-        return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), slot.end == slot.nameEnd + 2)
+        let isEmpty = bytes[Int(slot.nameEnd) + 2..<Int(slot.end)].allSatisfy { $0 == 32 || (9...13).contains($0) }
+        return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), isEmpty)
     }
 
     /// The first field that must not go onto the wire: a name that is no token, or a value with CR, LF or NUL

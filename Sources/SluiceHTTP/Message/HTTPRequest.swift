@@ -36,9 +36,12 @@ public struct HTTPRequest: Sendable {
     /// The whole URL, query included.
     public var url: String { "\(scheme)://\(authority)\(path)" }
 
-    /// The URL without its query, which may hold secrets: for errors and logs.
+    /// The URL without user name, query and fragment, which may hold secrets: for errors and logs.
     public var redactedURL: String {
-        "\(scheme)://\(authority)\(path.prefix { $0 != "?" })"
+        let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+        let host = at.map { authority[$0...].dropFirst() } ?? authority[...]
+        // By scalars: a combining mark would make one character of itself and the question mark before it.
+        return "\(scheme)://\(host)\(String(path.unicodeScalars.prefix { $0 != "?" && $0 != "#" }))"
     }
 
     /// Scheme, host and port (RFC 6454 §4): what credentials and connections belong to.
@@ -47,16 +50,16 @@ public struct HTTPRequest: Sendable {
 
 /// A scheme with a host and a port (RFC 6454 §4).
 public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// `http` or `https`.
+    /// `http` or `https`, in small letters.
     public let scheme: String
     /// Host and port in small letters, without the scheme's default port.
     public let authority: String
 
     /// Makes an origin; the scheme's default port and capital letters make no difference.
     public init(scheme: String, authority: String) {
-        self.scheme = scheme
+        self.scheme = scheme.utf8.contains { $0 != $0.asciiLowercased } ? scheme.lowercased() : scheme
         var host = authority
-        let defaultPort = scheme == "https" ? ":443" : ":80"
+        let defaultPort = self.scheme == "https" ? ":443" : ":80"
         if host.utf8.count > defaultPort.utf8.count, host.hasSuffix(defaultPort) {
             host.removeLast(defaultPort.utf8.count)
         }

@@ -41,4 +41,14 @@ package final class Locked<Value>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
+
+    /// Lets this thread see all that others had written when they last held the lock.
+    ///
+    /// A continuation orders what it hands over by itself, but the thread sanitizer does not see it where the
+    /// continuation was resumed before its task came to wait for it. Uncontended it costs some 20 ns.
+    @inlinable
+    package func synchronize() {
+        pthread_mutex_lock(mutex)
+        pthread_mutex_unlock(mutex)
+    }
 }

@@ -57,15 +57,22 @@ package final class ResponsePipe: Sendable {
 
     /// Ends the body; what came before an error can still be read. Only the first end counts.
     package func finish(_ end: Result<TransferMetrics, SluiceError>) {
-        let waiter: Waiter? = state.withLock { state in
-            guard state.end == nil else { return nil }
+        _ = setEnd(end)
+    }
+
+    /// Ends the body and says whether it had not ended before.
+    private func setEnd(_ end: Result<TransferMetrics, SluiceError>) -> Bool {
+        let (waiter, isFirst): (Waiter?, Bool) = state.withLock { state in
+            guard state.end == nil else { return (nil, false) }
             state.end = end
-            return state.waiter.take()
+            return (state.waiter.take(), true)
         }
         waiter?.resume(returning: end.map { _ in nil })
+        return isFirst
     }
 
     private func next() async throws(SluiceError) -> Data? {
+        defer { state.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Waiter) in
                 let (result, demand): (Result<Data?, SluiceError>?, Bool) = state.withLock { state in
@@ -78,8 +85,7 @@ package final class ResponsePipe: Sendable {
                 if demand { onDemand() }
             }
         } onCancel: {
-            finish(.failure(.cancelled))
-            onAbandon()
+            if setEnd(.failure(.cancelled)) { onAbandon() }
         }
         return try result.get()
     }

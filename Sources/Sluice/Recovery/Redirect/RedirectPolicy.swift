@@ -1,9 +1,10 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import SluiceHTTP
 
 /// Which redirects are followed, and with what (RFC 9110 §15.4).
 public struct RedirectPolicy: Sendable, Hashable {
@@ -27,12 +28,14 @@ public struct RedirectPolicy: Sendable, Hashable {
     ]
     private static let boundToBody: [HTTPHeaderName] = [.contentType, .contentEncoding, .expect]
 
-    /// The request a response redirects to; nil if it is no redirect to be followed.
+    /// Decides where a response redirects to.
     ///
     /// - Parameters:
     ///   - head: The response.
     ///   - request: The request it answers.
     ///   - visited: The requests sent so far, this one included, as method and URL.
+    /// - Returns: The request to send next; nil if it is no redirect to be followed.
+    /// - Throws: A ``SluiceError`` for a redirect that must not be followed.
     func next(
         after head: HTTPResponse,
         to request: HTTPRequest,
@@ -40,7 +43,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     ) throws(SluiceError) -> HTTPRequest? {
         guard limit > 0, [301, 302, 303, 307, 308].contains(head.status.rawValue) else { return nil }
         guard let location = head.headers.values(for: .location).first else { return nil }
-        var next = try resolve(location, against: request)
+        var next = try resolve(location, against: request, head)
         if visited.count > limit {
             throw refuse(.tooManyRedirects, "The server redirected more than \(limit) times.", request, head)
         }
@@ -74,7 +77,11 @@ public struct RedirectPolicy: Sendable, Hashable {
         "\(request.method) \(request.url)"
     }
 
-    private func resolve(_ location: String, against request: HTTPRequest) throws(SluiceError) -> HTTPRequest {
+    private func resolve(
+        _ location: String,
+        against request: HTTPRequest,
+        _ head: HTTPResponse
+    ) throws(SluiceError) -> HTTPRequest {
         let text = PercentEncoding.completed(String(location.prefix { $0 != "#" }))
         let base = URL(string: request.url)
         let absolute = URL(string: text, relativeTo: base)?.absoluteURL.absoluteString ?? text
@@ -92,6 +99,7 @@ public struct RedirectPolicy: Sendable, Hashable {
                 "The server redirected to where no request can go. \(error.reason)",
                 step: .recovery,
                 request: request,
+                response: head,
                 underlyingError: error
             )
         }

@@ -9,6 +9,13 @@ import Foundation
 extension TransportConformance {
     /// Connections and what goes over them at once.
     static let connectionCases: [Case] = [
+        Case("A request waits for no answer to one before it") { trial in
+            trial.server.on("/", .hang)
+            let tasks = (0..<20).map { _ in Task { try await trial.exchange(trial.request()) } }
+            await trial.wait(for: "twenty requests to reach the server") { await trial.server.waitForRequests(20) }
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = await task.result }
+        },
         Case("Requests one after another use one connection") { trial in
             trial.server.on("/", .text("a"), .chunked([Data("b".utf8)]), .status(.noContent), .text("c", status: 500))
             for _ in 0..<10 { _ = try await trial.exchange(trial.request(.post, body: .data(.pattern(100)))) }

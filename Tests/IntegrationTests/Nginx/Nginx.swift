@@ -1,0 +1,87 @@
+import Foundation
+
+/// An nginx on 127.0.0.1 with three ports: HTTP/2 over TLS, HTTP/1.1 over TLS, and plain HTTP/1.1.
+///
+/// Its certificate signs itself and is valid for `localhost` only.
+final class Nginx {
+    static var canRun: Bool { RealServer.canRun("nginx", "openssl") }
+
+    private var server: Process?
+    let directory: URL
+    let http2Port: Int
+    let tlsPort: Int
+    let plainPort: Int
+
+    /// The certificate to trust.
+    var certificateFile: String { directory.appending(path: "certificate.pem").path }
+    var http2URL: String { "https://localhost:\(http2Port)" }
+    var tlsURL: String { "https://localhost:\(tlsPort)" }
+    var plainURL: String { "http://localhost:\(plainPort)" }
+
+    init() throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "sluice-nginx-\(UUID().uuidString)")
+        http2Port = try RealServer.freePort()
+        tlsPort = try RealServer.freePort()
+        plainPort = try RealServer.freePort()
+        let files = directory.appending(path: "files")
+        let put = files.appending(path: "put")
+        try FileManager.default.createDirectory(at: put, withIntermediateDirectories: true)
+        try Data(#"{"id":1,"name":"Ada"}"#.utf8).write(to: files.appending(path: "user.json"))
+        try Data(repeating: UInt8(ascii: "a"), count: 1 << 20).write(to: files.appending(path: "large.txt"))
+        try Data(configuration.utf8).write(to: directory.appending(path: "nginx.conf"))
+        try RealServer.run(
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            directory.appending(path: "key.pem").path,
+            "-out",
+            certificateFile
+        )
+        let arguments = ["-p", directory.path, "-c", "nginx.conf", "-e", "stderr"]
+        server = try RealServer.start("nginx", arguments, until: "start worker process")
+    }
+
+    deinit {
+        server?.terminate()
+        server?.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private var configuration: String {
+        """
+        \(getuid() == 0 ? "user root;" : "")
+        worker_processes 1;
+        daemon off;
+        pid nginx.pid;
+        error_log stderr notice;
+        events { worker_connections 512; }
+        http {
+            access_log off;
+            root files;
+            default_type text/plain;
+            client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+            client_max_body_size 64m;
+            gzip on; gzip_types text/plain; gzip_min_length 100;
+            ssl_certificate certificate.pem; ssl_certificate_key key.pem;
+            add_header X-Connection $connection always;
+            add_header X-Protocol $server_protocol always;
+            server { listen 127.0.0.1:\(http2Port) ssl http2; location /put/ { dav_methods PUT; } }
+            server { listen 127.0.0.1:\(tlsPort) ssl; location /put/ { dav_methods PUT; } }
+            server { listen 127.0.0.1:\(plainPort); location /put/ { dav_methods PUT; } }
+        }
+        """
+    }
+}

@@ -1,0 +1,13 @@
+#if os(Linux)
+import SluiceCurl
+import SluiceTesting
+import Testing
+
+/// One after another: many of the cases measure time, and some move a lot of bytes.
+@Suite(.serialized) struct CurlConformanceTests {
+    @Test(arguments: TransportConformance.cases)
+    func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
+        try await TransportConformance.run(promise, within: .seconds(120)) { CurlTransport() }
+    }
+}
+#endif

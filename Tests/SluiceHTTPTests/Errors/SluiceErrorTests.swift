@@ -1,0 +1,96 @@
+import SluiceHTTP
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite struct SluiceErrorTests {
+    private struct Cause: Error, CustomStringConvertible {
+        var description: String { "the-cause" }
+    }
+
+    private static let request = HTTPRequest(
+        method: .post,
+        scheme: "https",
+        authority: "user:pass@a.test",
+        path: "/p?key=query",
+        headers: ["Authorization": "header"],
+        body: .data(Data("body".utf8))
+    )
+    private static let response = HTTPResponse(status: 503, headers: ["Set-Cookie": "cookie"])
+
+    @Test func theDescriptionHoldsTheTargetAndTheReasonAndNoSecret() {
+        let error = SluiceError(
+            .timedOut,
+            "It took too long.",
+            request: Self.request,
+            response: Self.response,
+            underlyingError: Cause()
+        )
+        #expect("\(error)" == "POST https://a.test/p: It took too long.")
+        #expect("\(SluiceError(.timedOut, "It took too long."))" == "It took too long.")
+    }
+
+    @Test func theExpandedDescriptionHasAllThatIsKnown() {
+        let error = SluiceError(
+            .connectionLost,
+            "Lost.",
+            step: .recovery,
+            request: Self.request,
+            response: Self.response,
+            underlyingError: Cause()
+        )
+        let lines = error.expandedDescription.split(separator: "\n")
+        #expect(lines.first == "Lost. [connectionLost, in recovery]")
+        #expect(lines.contains("request: POST https://user:pass@a.test/p?key=query [Authorization]"))
+        #expect(lines.contains("response: 503 [Set-Cookie]"))
+        #expect(lines.contains("cause: the-cause"))
+        #expect(SluiceError(.timedOut, "Late.").expandedDescription == "Late. [timedOut, in transport]")
+    }
+
+    @Test func aNewErrorIsOfTheTransportAndKnowsNothingElse() {
+        let error = SluiceError(.cannotConnect, "No.")
+        #expect(error.code == .cannotConnect)
+        #expect(error.reason == "No.")
+        #expect(error.step == .transport)
+        #expect(error.request == nil)
+        #expect(error.response == nil)
+        #expect(error.underlyingError == nil)
+    }
+
+    @Test func sayingMoreKeepsWhatWasKnown() {
+        let bare = SluiceError(.cannotConnect, "No.", step: .cache, underlyingError: Cause())
+        let full = bare.with(step: .recovery, request: Self.request, response: Self.response)
+        #expect(full.step == .recovery)
+        #expect(full.request?.path == "/p?key=query")
+        #expect(full.response?.status == 503)
+
+        let other = HTTPRequest(scheme: "http", authority: "other", path: "/")
+        let again = full.with(request: other, response: HTTPResponse(status: 200))
+        #expect(again.step == .recovery)
+        #expect(again.request?.authority == "user:pass@a.test")
+        #expect(again.response?.status == 503)
+        #expect(again.code == .cannotConnect)
+        #expect(again.reason == "No.")
+        #expect(again.underlyingError is Cause)
+
+        #expect(bare.with().step == .cache)
+        #expect(bare.request == nil)
+    }
+
+    @Test(
+        arguments: [(.cancelled, true), (.timedOut, false), (.init("cancelled"), true)] as [(SluiceError.Code, Bool)]
+    )
+    func onlyACancellationIsOne(code: SluiceError.Code, isCancellation: Bool) {
+        #expect(SluiceError(code, "").isCancellation == isCancellation)
+    }
+
+    @Test func theErrorOfACancellationIsOne() {
+        #expect(SluiceError.cancelled.isCancellation)
+        #expect("\(SluiceError.bodyTooLarge(limit: 7))".contains("limit of 7 bytes"))
+        #expect(SluiceError.bodyTooLarge(limit: 7).code == .bodyTooLarge)
+    }
+}

@@ -1,0 +1,71 @@
+import SluiceHTTP
+import Testing
+
+@Suite struct HTTPRequestTests {
+    private static func request(_ scheme: String, _ authority: String, _ path: String) -> HTTPRequest {
+        HTTPRequest(scheme: scheme, authority: authority, path: path)
+    }
+
+    @Test func aRequestOfPartsAloneIsAGetWithoutHeadersOrBody() {
+        let request = Self.request("https", "a.test", "/")
+        #expect(request.method == .get)
+        #expect(request.headers.isEmpty)
+        #expect(request.body.isNone)
+    }
+
+    @Test(arguments: [
+        ("/", "https://a.test:8443/"), ("/a/b?c=d&e", "https://a.test:8443/a/b?c=d&e"),
+        ("/a%2Fb??", "https://a.test:8443/a%2Fb??"),
+    ])
+    func theURLIsWholeWithItsQuery(path: String, url: String) {
+        #expect(Self.request("https", "a.test:8443", path).url == url)
+    }
+
+    @Test(arguments: [
+        ("a.test", "/p?token=secret", "https://a.test/p"),
+        ("a.test", "/p?a?secret", "https://a.test/p"),
+        ("a.test", "/?secret", "https://a.test/"),
+        ("a.test", "/p%3Fq", "https://a.test/p%3Fq"),
+        ("a.test", "/p?\u{301}secret", "https://a.test/p"),
+        ("a.test", "/p#secret", "https://a.test/p"),
+        ("a.test", "/p#secret?q", "https://a.test/p"),
+        ("user:secret@a.test:81", "/p?q", "https://a.test:81/p"),
+        ("secret@b@a.test", "/p", "https://a.test/p"),
+        ("a.test", "/@p", "https://a.test/@p"),
+    ])
+    func theRedactedURLHoldsNoSecret(authority: String, path: String, redacted: String) {
+        #expect(Self.request("https", authority, path).redactedURL == redacted)
+    }
+}
+
+@Suite struct HTTPOriginTests {
+    @Test(arguments: [
+        ("http", "a.test", "http://a.test"), ("http", "a.test:80", "http://a.test"),
+        ("https", "a.test:443", "https://a.test"), ("https", "a.test:80", "https://a.test:80"),
+        ("http", "a.test:443", "http://a.test:443"), ("http", "a.test:8080", "http://a.test:8080"),
+        ("https", "a.test:1443", "https://a.test:1443"), ("http", "A.Test:80", "http://a.test"),
+        ("http", "[::1]", "http://[::1]"), ("http", "[::1]:80", "http://[::1]"),
+        ("http", "[FE80::80]", "http://[fe80::80]"), ("https", "[::443]:443", "https://[::443]"),
+        ("HTTPS", "a.test:443", "https://a.test"), ("Http", "a.test:80", "http://a.test"),
+    ])
+    func capitalsAndTheDefaultPortMakeNoDifference(scheme: String, authority: String, origin: String) {
+        #expect("\(HTTPOrigin(scheme: scheme, authority: authority))" == origin)
+        #expect("\(HTTPRequest(scheme: scheme, authority: authority, path: "/p?q").origin)" == origin)
+    }
+
+    @Test(arguments: [
+        ("http", "a.test", "https", "a.test"), ("http", "a.test", "http", "b.test"),
+        ("http", "a.test", "http", "a.test:81"), ("http", "a.test", "http", "sub.a.test"),
+    ])
+    func originsDifferBySchemeHostOrPort(scheme: String, authority: String, otherScheme: String, otherAuthority: String)
+    {
+        let one = HTTPOrigin(scheme: scheme, authority: authority)
+        let other = HTTPOrigin(scheme: otherScheme, authority: otherAuthority)
+        #expect(one != other)
+    }
+
+    @Test func equalOriginsFindEachOtherInATable() {
+        let table = [HTTPOrigin(scheme: "https", authority: "A.test:443"): 1]
+        #expect(table[HTTPOrigin(scheme: "https", authority: "a.TEST")] == 1)
+    }
+}

@@ -1,0 +1,46 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A pipe whose two callbacks are counted, and short words for using it.
+struct PipeFixture: Sendable {
+    let pipe: ResponsePipe
+    let demands = CallCount()
+    let abandonments = CallCount()
+
+    init(highWater: Int = 100) {
+        pipe = ResponsePipe(highWater: highWater, onDemand: demands.add, onAbandon: abandonments.add)
+    }
+
+    /// Writes a text; says whether to pause.
+    @discardableResult
+    func write(_ text: String) -> Bool {
+        pipe.write(Data(text.utf8))
+    }
+
+    /// Writes that many bytes; says whether to pause.
+    func write(bytes count: Int) -> Bool {
+        pipe.write(Data(count: count))
+    }
+
+    func finish(bytesReceived: Int64 = 0) {
+        var metrics = TransferMetrics()
+        metrics.bytesReceived = bytesReceived
+        pipe.finish(.success(metrics))
+    }
+
+    func fail(_ code: SluiceError.Code = .connectionLost) {
+        pipe.finish(.failure(SluiceError(code, "Failed by the test.")))
+    }
+}
+
+extension ResponsePipe.Reader {
+    /// The next chunk as a text.
+    func text() async throws(SluiceError) -> String? {
+        try await next().map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,37 @@
+import SluiceHTTP
+import Testing
+
+/// The defaults are documented, and what people rely on.
+@Suite struct TransferContextTests {
+    @Test func timeoutsAreTenSecondsToConnectAndAMinuteOfSilence() {
+        let timeouts = TransferContext().timeouts
+        #expect(timeouts.connect == .seconds(10))
+        #expect(timeouts.idle == .seconds(60))
+        #expect(timeouts.total == nil)
+    }
+
+    @Test func aTimeoutCanBeTurnedOffAlone() {
+        let timeouts = Timeouts(idle: nil, total: .seconds(1))
+        #expect(timeouts.connect == .seconds(10))
+        #expect(timeouts.idle == nil)
+        #expect(timeouts.total == .seconds(1))
+    }
+
+    @Test func headsAreLimitedAndBodiesAreNot() {
+        let limits = TransferContext().limits
+        #expect(limits.headers == 65_536)
+        #expect(limits.body == nil)
+    }
+
+    @Test func metricsBeginAtNothing() {
+        let metrics = TransferMetrics()
+        let times = [
+            metrics.queued, metrics.nameLookup, metrics.connect, metrics.tls, metrics.firstByte, metrics.total,
+        ]
+        #expect(times.allSatisfy { $0 == .zero })
+        #expect(metrics.bytesSent == 0)
+        #expect(metrics.bytesReceived == 0)
+        #expect(metrics.remoteAddress == nil)
+        #expect(!metrics.isConnectionReused)
+    }
+}

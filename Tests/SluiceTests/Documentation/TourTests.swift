@@ -1,0 +1,149 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The README's tour: `testEveryBlockOfTheReadmeIsInThisFile` holds the two together.
+final class TourTests: XCTestCase {
+    struct User: Codable, Sendable {
+        let id: Int
+        let name: String
+    }
+
+    struct ShopError: ErrorSerializable {
+        let message: String
+
+        init(_ failure: RequestFailure) {
+            struct Body: Decodable { let message: String }
+            message = (try? failure.decoded(as: Body.self))?.message ?? failure.error.description
+        }
+    }
+
+    struct Signature: RequestInterceptor {
+        let key: String
+
+        func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+            var request = request
+            request.headers["X-Signature"] = "\(key)-\(request.path.count)"
+            return request
+        }
+    }
+
+    private func shopServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on(.get, "/users", .json(#"[{"id":1,"name":"Ada"}]"#))
+        server.on(.get, "/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on(.get, "/users/2", .json(#"{"message":"There is no user 2."}"#, status: .notFound))
+        server.on(.post, "/users") { .data($0.body, contentType: "application/json") }
+        server.on(.put, "/pictures/1") { .data($0.body) }
+        server.on(.get, "/echo", .echo)
+        return server
+    }
+
+    func github() async throws {
+        let github = APIClient(baseURL: "https://api.github.com") {
+            $0.headers["Accept"] = "application/vnd.github+json"
+        }
+
+        let user: User = try await github.codable.request("users/apple").sender().value
+        _ = user
+    }
+
+    func testErrors() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let request: APIRequest<User, ShopError> = shop.codable.request("users/2")
+        do {
+            let user = try await request.sender().value
+            print(user.name)
+        } catch {
+            // No cast: this is a ShopError.
+            print(error.message)
+        }
+        let error = await request.sender().result.failure
+        XCTAssertEqual(error?.message, "There is no user 2.")
+    }
+
+    func testRequestsAndOutcomes() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let search = shop.codable.request("users", as: [User].self)
+            .query("name", "ada")
+            .query("limit", 10)
+            .header("Accept-Language", "en")
+            .timeout(total: .seconds(5))
+        let create = shop.codable.request("users", as: User.self)
+            .post()
+            .json(User(id: 3, name: "Grace"))
+        let sender = search.sender()
+        let users = try await sender.value
+        let result = await sender.result
+        let response = await sender.response
+        print(response.status ?? 0, response.body.count, response.metrics?.total ?? .zero, users.count, result)
+        XCTAssertEqual(server.requests.first?.query, "name=ada&limit=10")
+        let created = try await create.sender().value
+        XCTAssertEqual(created.name, "Grace")
+    }
+
+    func testUploadsAndValidation() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let picture = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).png")
+        try Data([1, 2, 3]).write(to: picture)
+        defer { try? FileManager.default.removeItem(at: picture) }
+        let upload = shop.data.request("pictures/1")
+            .put()
+            .body(.file(picture), contentType: "image/png")
+        let lenient = shop.data.request("users/2")
+            .validate(statuses: 200..<300, 404..<405)
+        let strict = shop.data.request("users/1")
+            .validate(Validation(contentTypes: ["application/json"]))
+        let uploaded = try await upload.sender().value
+        XCTAssertEqual(Array(uploaded), [1, 2, 3])
+        _ = try await lenient.sender().value
+        _ = try await strict.sender().value
+    }
+
+    func testStepsOfOnesOwn() async throws {
+        let server = try shopServer()
+        let signed = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [Signature(key: "k1")]
+            $0.timeouts.total = .seconds(30)
+            $0.redirects.limit = 3
+            $0.limits.body = 1 << 20
+        }
+        let echo: LoopbackEcho = try await signed.codable.request("echo").sender().value
+        XCTAssertEqual(echo.values(for: "X-Signature"), ["k1-5"])
+    }
+
+    func testAServerThatBreaksOffIsAnError() async throws {
+        let server = try LoopbackServer()
+        server.on(.get, "/users/1", .truncated(Data("{".utf8), announced: 100))
+        let request: APIRequest<User, APIError> = APIClient(baseURL: server.url).codable.request("users/1")
+        let response = await request.sender().response
+        XCTAssertThrowsError(try response.result.get()) { error in
+            XCTAssertEqual((error as? APIError)?.code, .truncatedBody)
+        }
+        XCTAssertEqual(server.requests(to: "/users/1").count, 1)
+    }
+
+    func testEveryBlockOfTheReadmeIsInThisFile() throws {
+        let file = URL(filePath: #filePath)
+        let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let code = lines(try String(contentsOf: file, encoding: .utf8))
+        let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+            .filter { !$0.hasPrefix(".package") && !$0.hasPrefix(".product") }
+        XCTAssertGreaterThan(blocks.count, 5)
+        for block in blocks {
+            let wanted = lines(block).replacing("import Sluice\n", with: "")
+            XCTAssertTrue(code.contains(wanted), "This is not in the tour's tests:\n\(block)")
+        }
+    }
+
+    /// The text without indentation and empty lines, which differ between a page and a class.
+    private func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,108 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ErrorModelTests: XCTestCase {
+    func testAnErrorTypeOfOnesOwnIsMadeOfTheFailedBody() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/2", .json(#"{"message":"There is no user 2."}"#, status: .notFound))
+        let request: APIRequest<User, ShopError> = APIClient(baseURL: server.url).codable.request("users/2")
+        do {
+            _ = try await request.sender().value
+            XCTFail("Should have thrown.")
+        } catch {
+            // No cast: the request says that it throws a ShopError.
+            XCTAssertEqual(error.message, "There is no user 2.")
+            XCTAssertEqual(error.status, 404)
+        }
+    }
+
+    func testAnErrorTypeOfOnesOwnIsMadeWithoutAResponseToo() async throws {
+        let server = try LoopbackServer()
+        server.stop()
+        let request: APIRequest<User, ShopError> = APIClient(baseURL: server.url).codable.request("users/2")
+        let error = await request.sender().result.failure
+        XCTAssertEqual(error?.status, nil)
+        XCTAssertEqual(error?.message.contains("No connection to \(server.authority)"), true)
+    }
+
+    func testAPIErrorCarriesRequestResponseAndBody() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/2", .json(#"{"message":"no"}"#, status: .conflict, headers: ["X-Trace": "t1"]))
+        let request = APIClient(baseURL: server.url).data.request("users/2")
+        let response = await request.sender().response
+        let error = try XCTUnwrap(response.result.failure)
+        XCTAssertEqual(error.code, .unacceptableStatus)
+        XCTAssertEqual(error.error.step, .validation)
+        XCTAssertEqual(error.status, .conflict)
+        XCTAssertEqual(error.response?.headers["x-trace"], "t1")
+        XCTAssertEqual(error.request?.url, "\(server.url)/users/2")
+        XCTAssertEqual(error.body, Data(#"{"message":"no"}"#.utf8))
+        XCTAssertEqual(response.status, .conflict)
+        XCTAssertEqual(response.body, error.body)
+        XCTAssertEqual(response.metrics?.bytesReceived, 16)
+    }
+
+    func testTypedAPIErrorHasTheErrorBodyDecoded() async throws {
+        struct Problem: Decodable, Sendable { let message: String }
+        let server = try LoopbackServer()
+        server.on("/users/2", .json(#"{"message":"no"}"#, status: .conflict), .text("?", status: .conflict))
+        let request: APIRequest<User, TypedAPIError<Problem>> = APIClient(baseURL: server.url).codable
+            .request("users/2")
+        let decoded = await request.sender().result.failure
+        XCTAssertEqual(decoded?.errorBody?.message, "no")
+        XCTAssertEqual(decoded?.status, .conflict)
+        let other = await request.sender().result.failure
+        XCTAssertNil(other?.errorBody)
+        XCTAssertEqual(other?.status, .conflict)
+    }
+
+    func testABodyThatIsNoModelNamesTypePathAndFirstBytes() async throws {
+        struct Page: Decodable, Sendable { let items: [User] }
+        let server = try LoopbackServer()
+        server.on("/page", .json(#"{"items":[{"id":1,"name":"Ada"},{"id":"two","name":"Bob"}]}"#))
+        let request = APIClient(baseURL: server.url).codable.request("page", as: Page.self)
+        let error = try await XCTUnwrapAsync(await request.sender().result.failure)
+        XCTAssertEqual(error.code, .decodingFailed)
+        XCTAssertEqual(error.error.step, .serialization)
+        let failure = try XCTUnwrap(error.underlyingError as? DecodingFailure)
+        XCTAssertEqual(failure.type, "Page")
+        XCTAssertEqual(failure.codingPath, "items[1].id")
+        XCTAssertTrue(failure.bodyPrefix.hasPrefix(#"{"items":[{"id":1"#))
+        XCTAssertTrue(failure.cause is DecodingError)
+        // The sentence can be logged: nothing of the body is in it.
+        XCTAssertTrue(error.description.contains("Page"), error.description)
+        XCTAssertTrue(error.description.contains("items[1].id"), error.description)
+        XCTAssertFalse(error.description.contains("Ada"), error.description)
+        XCTAssertTrue(error.error.expandedDescription.contains("Ada"))
+    }
+
+    func testAnEmptyBodyAndOneThatIsNoJSONSaySo() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .data(Data()), .text("<html>"))
+        let request = APIClient(baseURL: server.url).codable.request("user", as: User.self)
+        let empty = await request.sender().result.failure
+        XCTAssertEqual(empty?.code, .decodingFailed)
+        XCTAssertEqual(empty?.description.contains("the body is empty"), true)
+        let html = await request.sender().result.failure
+        XCTAssertEqual(html?.code, .decodingFailed)
+        XCTAssertEqual((html?.underlyingError as? DecodingFailure)?.bodyPrefix, "<html>")
+    }
+
+    func testADescriptionHoldsNoSecrets() async throws {
+        let server = try LoopbackServer()
+        server.on("/login", .text("secret-body", status: .unauthorized, headers: ["Set-Cookie": "secret-cookie"]))
+        let request = APIClient(baseURL: server.url).data.request("login")
+            .query("token", "secret-query")
+            .header("Authorization", "secret-header")
+        let error = try await XCTUnwrapAsync(await request.sender().result.failure)
+        XCTAssertFalse("\(error)".contains("secret"), "\(error)")
+        XCTAssertTrue("\(error)".contains("401"), "\(error)")
+        XCTAssertTrue("\(error)".contains("/login"), "\(error)")
+    }
+}
+
+/// XCTUnwrap's own argument cannot await.
+func XCTUnwrapAsync<Value>(_ value: Value?, file: StaticString = #filePath, line: UInt = #line) async throws -> Value {
+    try XCTUnwrap(value, file: file, line: line)
+}

@@ -1,0 +1,151 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Notes what happens, in its order.
+private actor Diary {
+    private(set) var entries: [String] = []
+
+    func note(_ entry: String) { entries.append(entry) }
+}
+
+private struct NotedGate: Gate {
+    let name: String
+    let diary: Diary
+    var refusal: SluiceError?
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        await diary.note("\(name) admits")
+        if let refusal { throw refusal }
+        return Pass { outcome in
+            let what =
+                switch outcome {
+                case .success(let response): "\(response.head.status.rawValue)"
+                case .failure(let error): "\(error.code)"
+                }
+            await diary.note("\(name) gets back \(what)")
+        }
+    }
+}
+
+private struct NotedRequestInterceptor: RequestInterceptor {
+    let name: String
+    let diary: Diary
+
+    func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+        await diary.note("\(name) changes the request")
+        var request = request
+        request.headers.append("X-Seen", name)
+        return request
+    }
+}
+
+private struct NotedResponseInterceptor: ResponseInterceptor {
+    let name: String
+    let diary: Diary
+
+    func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+        await diary.note("\(name) changes the response")
+        return outcome
+    }
+}
+
+private struct BrokenInterceptor: RequestInterceptor {
+    struct Broken: Error {}
+
+    func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { throw Broken() }
+}
+
+private struct Replacing: ResponseInterceptor {
+    let replace: @Sendable (TransportOutcome) -> TransportOutcome
+
+    func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { replace(outcome) }
+}
+
+final class PipelineOrderTests: XCTestCase {
+    private func client(_ server: LoopbackServer, _ diary: Diary, refusal: SluiceError? = nil) -> APIClient {
+        APIClient(baseURL: server.url) {
+            $0.gates = [NotedGate(name: "g1", diary: diary), NotedGate(name: "g2", diary: diary, refusal: refusal)]
+            $0.requestInterceptors = ["q1", "q2"].map { NotedRequestInterceptor(name: $0, diary: diary) }
+            $0.responseInterceptors = ["p1", "p2"].map { NotedResponseInterceptor(name: $0, diary: diary) }
+        }
+    }
+
+    func testARequestMeetsTheStepsInTheirOrder() async throws {
+        let server = try LoopbackServer()
+        let diary = Diary()
+        server.on("/echo", .echo)
+        let request: APIRequest<LoopbackEcho, APIError> = client(server, diary).codable.request("echo")
+        let echo = try await request.sender().value
+        XCTAssertEqual(echo.values(for: "x-seen"), ["q1", "q2"])
+        let entries = await diary.entries
+        XCTAssertEqual(
+            entries,
+            [
+                "g1 admits", "g2 admits", "q1 changes the request", "q2 changes the request",
+                "p1 changes the response", "p2 changes the response", "g2 gets back 200", "g1 gets back 200",
+            ]
+        )
+    }
+
+    func testAGateThatRefusesKeepsTheRequestFromTheServerAndPassesAreGivenBack() async throws {
+        let server = try LoopbackServer()
+        let diary = Diary()
+        let refusal = SluiceError(.gateFailed, "There is no token.")
+        let request = client(server, diary, refusal: refusal).data.request("echo")
+        let error = await request.sender().result.failure
+        XCTAssertEqual(error?.code, .gateFailed)
+        XCTAssertEqual(error?.error.step, .gate)
+        XCTAssertEqual(server.connections, 0)
+        let entries = await diary.entries
+        XCTAssertEqual(entries, ["g1 admits", "g2 admits", "g1 gets back gateFailed"])
+    }
+
+    func testAPassIsGivenBackWhenTheRequestFailsAndWhenItIsCancelled() async throws {
+        let server = try LoopbackServer()
+        server.on("/drop", .drop)
+        server.on("/hang", .hang)
+        let failing = Diary()
+        _ = await client(server, failing).data.request("drop").sender().result
+        let failed = await failing.entries
+        XCTAssertEqual(failed.suffix(2), ["g2 gets back connectionLost", "g1 gets back connectionLost"])
+        let cancelling = Diary()
+        let sender = client(server, cancelling).data.request("hang").sender()
+        async let result = sender.result
+        await server.waitForRequests(2)
+        sender.cancel()
+        _ = await result
+        while await cancelling.entries.last != "g1 gets back cancelled" { await Task.yield() }
+    }
+
+    func testARequestInterceptorThatThrowsFailsTheRequestWithItsError() async throws {
+        let server = try LoopbackServer()
+        let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [BrokenInterceptor()] }
+        let error = await client.data.request("x").sender().result.failure
+        XCTAssertEqual(error?.code, .interceptorFailed)
+        XCTAssertEqual(error?.error.step, .requestInterceptor)
+        XCTAssertTrue(error?.underlyingError is BrokenInterceptor.Broken)
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testAResponseInterceptorTurnsFailureIntoSuccessAndBack() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+        let rescued = APIClient(baseURL: server.url) {
+            $0.responseInterceptors = [
+                Replacing { outcome in
+                    guard case .failure(let error) = outcome, let request = error.request else { return outcome }
+                    let body = Data(#"{"id":0,"name":"nobody"}"#.utf8)
+                    return .success(ServerResponse(request: request, head: HTTPResponse(status: .ok), body: body))
+                }
+            ]
+        }
+        let nobody: User = try await rescued.codable.request("http://127.0.0.1:1/user").sender().value
+        XCTAssertEqual(nobody.name, "nobody")
+        let refused = APIClient(baseURL: server.url) {
+            $0.responseInterceptors = [Replacing { _ in .failure(SluiceError(.init("maintenance"), "Later.")) }]
+        }
+        let error = await refused.codable.request("user", as: User.self).sender().result.failure
+        XCTAssertEqual(error?.code, SluiceError.Code("maintenance"))
+    }
+}

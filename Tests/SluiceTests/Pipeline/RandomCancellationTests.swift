@@ -1,0 +1,133 @@
+#if os(Linux)
+import Sluice
+import SluiceCurl
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+/// Counts the objects of one test that are alive.
+private final class Census: Sendable {
+    private let population = Locked(0)
+
+    var count: Int { population.withLock { $0 } }
+
+    final class Citizen: Sendable {
+        private let census: Census
+
+        init(_ census: Census) {
+            self.census = census
+            census.population.withLock { $0 += 1 }
+        }
+
+        deinit {
+            census.population.withLock { $0 -= 1 }
+        }
+    }
+}
+
+/// A generator that gives the same numbers for the same seed (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+final class RandomCancellationTests: XCTestCase {
+    /// Makes requests until libcurl has closed the connections whose other end is gone, and counts what is left.
+    private func openDescriptorsOnceSettled() async throws -> Int {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let client = APIClient(baseURL: server.url)
+        repeat {
+            _ = try await client.data.request("").sender().value
+        } while await CurlTransport.statistics().connections > 1
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    func testAHundredThousandRequestsWithRandomCancellationsLeaveNothingBehind() async throws {
+        let workers = 100
+        let requestsPerWorker = 1000
+        let before = try await openDescriptorsOnceSettled()
+        let census = Census()
+        var outcomes = [SluiceError.Code?: Int]()
+        do {
+            let server = try LoopbackServer()
+            server.recordsRequests = false
+            server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+            server.on("/hang", .hang)
+            let client = APIClient(baseURL: server.url)
+            outcomes = await withTaskGroup(of: [SluiceError.Code?: Int].self) { group in
+                for worker in 0..<workers {
+                    group.addTask {
+                        var random = SeededGenerator(state: UInt64(worker))
+                        var outcomes = [SluiceError.Code?: Int]()
+                        for _ in 0..<requestsPerWorker {
+                            let code = await Self.oneRequest(client, census, &random)
+                            outcomes[code, default: 0] += 1
+                        }
+                        return outcomes
+                    }
+                }
+                return await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+            }
+        }
+        XCTAssertEqual(outcomes.values.reduce(0, +), workers * requestsPerWorker)
+        XCTAssertEqual(Set(outcomes.keys), [nil, .cancelled])
+        XCTAssertGreaterThan(outcomes[.cancelled] ?? 0, workers * requestsPerWorker / 10)
+        XCTAssertGreaterThan(outcomes[nil] ?? 0, workers * requestsPerWorker / 10)
+        let after = try await openDescriptorsOnceSettled()
+        XCTAssertEqual(after, before, "Descriptors")
+        let statistics = await CurlTransport.statistics()
+        XCTAssertEqual(statistics.activeTransfers, 0)
+        XCTAssertEqual(statistics.queuedTransfers, 0)
+        XCTAssertLessThanOrEqual(statistics.handles, 256, "Handles kept for later")
+        // A request whose continuation was lost would keep what the request holds.
+        while census.count > 0 { await Task.yield() }
+    }
+
+    /// Sends a request and does one of: wait, cancel the task, cancel the sender, cancel one of two who wait, drop it.
+    private static func oneRequest(
+        _ client: APIClient,
+        _ census: Census,
+        _ random: inout SeededGenerator
+    ) async -> SluiceError.Code? {
+        let citizen = Census.Citizen(census)
+        let rule: Validation.Rule = { _, _ in withExtendedLifetime(citizen) {} }
+        let way = Int.random(in: 0..<8, using: &random)
+        let isHanging = way < 3 && Bool.random(using: &random)
+        let sender = client.codable.request(isHanging ? "hang" : "user", as: User.self)
+            .validate(Validation(rules: [rule])).sender()
+        let pauses = Int.random(in: 0..<20, using: &random)
+        switch way {
+        case 0:
+            let task = Task { await sender.result }
+            for _ in 0..<pauses { await Task.yield() }
+            task.cancel()
+            return await task.value.failure?.code
+        case 1:
+            let task = Task { await sender.result }
+            for _ in 0..<pauses { await Task.yield() }
+            sender.cancel()
+            return await task.value.failure?.code
+        case 2:
+            let tasks = (0..<2).map { _ in Task { await sender.result } }
+            for _ in 0..<pauses { await Task.yield() }
+            for task in tasks { task.cancel() }
+            let code = await tasks[0].value.failure?.code
+            _ = await tasks[1].value
+            return code
+        case 3:
+            sender.cancel()
+            return await sender.result.failure?.code
+        default:
+            return await sender.result.failure?.code
+        }
+    }
+}
+#endif

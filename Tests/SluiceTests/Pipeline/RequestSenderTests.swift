@@ -1,0 +1,107 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class RequestSenderTests: XCTestCase {
+    func testASenderSendsOnceHoweverOftenItIsAsked() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+        let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()
+        let answers = await withTaskGroup(of: User?.self) { group in
+            for _ in 0..<20 { group.addTask { try? await sender.value } }
+            return await group.reduce(into: [User?]()) { $0.append($1) }
+        }
+        XCTAssertEqual(answers, Array(repeating: User(id: 1, name: "Ada"), count: 20))
+        let status = await sender.response.status
+        XCTAssertEqual(status, .ok)
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testNothingIsSentBeforeTheOutcomeIsAskedFor() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+        let client = APIClient(baseURL: server.url)
+        let unused: RequestSender<User, APIError> = client.codable.request("user").sender()
+        let used: RequestSender<User, APIError> = client.codable.request("user").sender()
+        _ = try await used.value
+        XCTAssertEqual(server.requestCount, 1)
+        _ = unused
+    }
+
+    func testCancellingTheOnlyTaskThatWaitsClosesTheConnection() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let sender = APIClient(baseURL: server.url).data.request("hang").sender()
+        let task = Task { await sender.result }
+        await server.waitForRequests(1)
+        task.cancel()
+        let result = await task.value
+        XCTAssertEqual(result.failure?.code, .cancelled)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testCancellingOneOfTwoTasksLeavesTheOtherItsAnswer() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
+        let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()
+        let first = Task { await sender.result }
+        let second = Task { await sender.result }
+        await server.waitForRequests(1)
+        first.cancel()
+        let cancelled = await first.value
+        XCTAssertEqual(cancelled.failure?.code, .cancelled)
+        signal.fire()
+        let answered = await second.value
+        XCTAssertEqual(try answered.get(), User(id: 1, name: "Ada"))
+    }
+
+    func testCancelEndsAllWhoWaitAndIsTheOutcomeForGood() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let sender = APIClient(baseURL: server.url).data.request("hang").sender()
+        let tasks = (0..<3).map { _ in Task { await sender.result } }
+        await server.waitForRequests(1)
+        sender.cancel()
+        for task in tasks {
+            let result = await task.value
+            XCTAssertEqual(result.failure?.isCancellation, true)
+        }
+        let later = await sender.result
+        XCTAssertEqual(later.failure?.code, .cancelled)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testCancelBeforeItIsSentSendsNothing() async throws {
+        let server = try LoopbackServer()
+        let sender = APIClient(baseURL: server.url).data.request("never").sender()
+        sender.cancel()
+        let result = await sender.result
+        XCTAssertEqual(result.failure?.code, .cancelled)
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testATaskThatIsCancelledAlreadySendsNothing() async throws {
+        let server = try LoopbackServer()
+        let sender = APIClient(baseURL: server.url).data.request("never").sender()
+        let gate = AsyncStream<Void>.makeStream()
+        let task = Task {
+            for await _ in gate.stream {}
+            return await sender.result
+        }
+        task.cancel()
+        let result = await task.value
+        XCTAssertEqual(result.failure?.code, .cancelled)
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testCancelAfterTheOutcomeChangesNothing() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+        let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()
+        let user = try await sender.value
+        sender.cancel()
+        let again = try await sender.value
+        XCTAssertEqual(user, again)
+    }
+}

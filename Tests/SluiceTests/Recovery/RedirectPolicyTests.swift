@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct RedirectPolicyTests {
+    private static func request(_ method: HTTPMethod = .get, _ url: String = "https://a.b/x/y?q=1") throws
+        -> HTTPRequest
+    {
+        try APIClient(baseURL: "").data.request(url).method(method).httpRequest()
+    }
+
+    private static func head(_ status: Int, _ location: String?) -> HTTPResponse {
+        var head = HTTPResponse(status: HTTPStatus(rawValue: status))
+        head.headers[.location] = location
+        return head
+    }
+
+    @Test(
+        arguments: [
+            ("/z", "https://a.b/z"), ("z", "https://a.b/x/z"), ("../z", "https://a.b/z"),
+            ("?r=2", "https://a.b/x/y?r=2"),
+            ("//c.d/z", "https://c.d/z"), ("https://c.d", "https://c.d/"), ("https://c.d/z/#part", "https://c.d/z/"),
+            ("HTTPS://c.d/z", "https://c.d/z"), ("/a b/ü", "https://a.b/a%20b/%C3%BC"), ("/a%20b", "https://a.b/a%20b"),
+            ("https://c.d:8443/z?a=b&c", "https://c.d:8443/z?a=b&c"),
+        ]
+    )
+    func aLocationIsResolvedAgainstTheRequest(_ location: String, _ url: String) throws {
+        let next = try RedirectPolicy().next(after: Self.head(302, location), to: Self.request(), visited: [])
+        #expect(next?.url == url)
+    }
+
+    @Test(
+        arguments: [
+            (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
+            (303, "HEAD", "HEAD"),
+            (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (307, "POST", "POST"), (308, "POST", "POST"),
+            (301, "GET", "GET"), (302, "HEAD", "HEAD"),
+        ]
+    )
+    func theMethodIsKeptOrBecomesGet(_ status: Int, _ method: HTTPMethod, _ expected: HTTPMethod) throws {
+        let next = try RedirectPolicy().next(after: Self.head(status, "/z"), to: Self.request(method), visited: [])
+        #expect(next?.method == expected)
+    }
+
+    @Test(arguments: [(200, "/z"), (300, "/z"), (304, "/z"), (305, "/z"), (306, "/z"), (302, nil)])
+    func whatIsNoRedirectIsTheResponse(_ status: Int, _ location: String?) throws {
+        #expect(try RedirectPolicy().next(after: Self.head(status, location), to: Self.request(), visited: []) == nil)
+    }
+
+    @Test(arguments: [
+        "ftp://a.b", "file:///etc/passwd", "javascript:alert(1)", "https://", "https://user:pw@a.b/", "http://a.b/",
+    ])
+    func aRedirectToWhereNoneMayGoIsRefused(_ location: String) throws {
+        let error = #expect(throws: SluiceError.self) {
+            try RedirectPolicy().next(after: Self.head(302, location), to: Self.request(), visited: [])
+        }
+        #expect(error?.code == .redirectRefused)
+        #expect(error?.step == .recovery)
+        #expect(error?.response?.status == .found)
+    }
+
+    @Test func aDowngradeIsFollowedWhereItIsAllowed() throws {
+        let policy = RedirectPolicy(allowsDowngrade: true)
+        let next = try policy.next(after: Self.head(302, "http://a.b/"), to: Self.request(), visited: [])
+        #expect(next?.url == "http://a.b/")
+    }
+}

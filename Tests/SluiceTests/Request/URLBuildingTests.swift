@@ -1,0 +1,85 @@
+import Sluice
+import Testing
+
+@Suite struct URLBuildingTests {
+    struct Example: Sendable, CustomTestStringConvertible {
+        let base: String
+        let path: String
+        var query: [(String, String?)] = []
+        let url: String
+
+        var testDescription: String { "\(base) + \(path) is \(url)" }
+
+        init(_ base: String, _ path: String, query: [(String, String?)] = [], is url: String) {
+            self.base = base
+            self.path = path
+            self.query = query
+            self.url = url
+        }
+    }
+
+    static let examples = [
+        Example("http://a.b", "", is: "http://a.b/"),
+        Example("http://a.b/", "", is: "http://a.b/"),
+        Example("http://a.b", "c", is: "http://a.b/c"),
+        Example("http://a.b", "/c", is: "http://a.b/c"),
+        Example("http://a.b/v1", "c/d", is: "http://a.b/v1/c/d"),
+        Example("http://a.b/v1/", "/c/", is: "http://a.b/v1/c/"),
+        Example("HTTPS://A.b:8443/v1", "c", is: "https://A.b:8443/v1/c"),
+        Example("http://[::1]:80", "c", is: "http://[::1]:80/c"),
+        Example("http://[::1]", "c", is: "http://[::1]/c"),
+        Example("http://a.b?key=1", "c", is: "http://a.b/c?key=1"),
+        Example("http://a.b/v1?key=1", "c?d=2", query: [("e", "3")], is: "http://a.b/v1/c?key=1&d=2&e=3"),
+        Example("http://a.b", "c#part", is: "http://a.b/c"),
+        Example("http://a.b#part", "c", is: "http://a.b/c"),
+        Example("http://a.b", "grün käse", is: "http://a.b/gr%C3%BCn%20k%C3%A4se"),
+        Example("http://a.b", "100%25/a+b", is: "http://a.b/100%25/a+b"),
+        Example(
+            "http://a.b",
+            "c",
+            query: [("q", "a b+c&d=e/f?ü")],
+            is: "http://a.b/c?q=a%20b%2Bc%26d%3De%2Ff%3F%C3%BC"
+        ),
+        Example("http://a.b", "c", query: [("x", nil), ("y", "")], is: "http://a.b/c?x&y="),
+        Example("http://a.b", "c", query: [("x", "1"), ("x", "2")], is: "http://a.b/c?x=1&x=2"),
+        Example("http://a.b/v1", "https://other.org/d?e=1", query: [("f", "2")], is: "https://other.org/d?e=1&f=2"),
+        Example("http://a.b/v1", "HTTP://other.org", is: "http://other.org/"),
+        Example("http://a.b", "c:d/e", is: "http://a.b/c:d/e"),
+    ]
+
+    @Test(arguments: examples)
+    func aURLIsMadeOfBasePathAndQuery(_ example: Example) throws {
+        var request = APIClient(baseURL: example.base).data.request(example.path)
+        for (name, value) in example.query { request = request.query(name, value) }
+        #expect(try request.httpRequest().url == example.url)
+    }
+
+    @Test(
+        arguments: [
+            "", "a.b", "/path", "http:", "http://", "http:///path", "http://:80", "http://a b", "http://a.b:port",
+            "http://a.b:0", "http://a.b:70000", "http://user:secret@a.b", "http://a.b\\c", "http://<a>", "http://a\nb",
+            "http://a.b:",
+        ]
+    )
+    func aURLThatIsNotValidIsAnErrorThatDoesNotRepeatIt(_ base: String) {
+        let request = APIClient(baseURL: base).data.request("c")
+        let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
+        #expect(error?.code == .invalidURL)
+        #expect(error?.step == .building)
+        #expect(error?.description.contains("secret") == false)
+        #expect(error?.description.hasPrefix("The URL is not valid: ") == true)
+    }
+
+    @Test(arguments: ["ftp://a.b", "file:///etc/passwd", "gopher://a.b", "javascript://x", "ws://a.b"])
+    func onlyHTTPAndHTTPSAreSupported(_ base: String) {
+        let error = #expect(throws: SluiceError.self) {
+            try APIClient(baseURL: base).data.request("c").httpRequest()
+        }
+        #expect(error?.code == .unsupportedScheme)
+    }
+
+    @Test func aBaseThatIsNotValidDoesNotHarmAWholeURL() throws {
+        let request = APIClient(baseURL: "").data.request("https://a.b/c")
+        #expect(try request.httpRequest().url == "https://a.b/c")
+    }
+}

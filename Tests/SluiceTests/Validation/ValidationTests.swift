@@ -1,0 +1,62 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ValidationTests: XCTestCase {
+    private func code(
+        of validation: Validation?,
+        for response: LoopbackResponse
+    ) async throws -> SluiceError.Code? {
+        let server = try LoopbackServer()
+        server.on("/", response)
+        var request = APIClient(baseURL: server.url).data.request("")
+        if let validation { request = request.validate(validation) }
+        return await request.sender().result.failure?.code
+    }
+
+    func testAnyStatusOf2xxIsASuccessUnlessSaidOtherwise() async throws {
+        for (status, expected): (HTTPStatus, SluiceError.Code?) in [
+            (200, nil), (204, nil), (299, nil), (300, .unacceptableStatus), (304, .unacceptableStatus),
+            (400, .unacceptableStatus), (404, .unacceptableStatus), (500, .unacceptableStatus),
+        ] {
+            let code = try await code(of: nil, for: .status(status))
+            XCTAssertEqual(code, expected, "\(status)")
+        }
+    }
+
+    func testOtherStatusesCanBeAccepted() async throws {
+        let server = try LoopbackServer()
+        server.on("/missing", .text("nothing here", status: .notFound))
+        let request = APIClient(baseURL: server.url).data.request("missing")
+        let data = try await request.validate(statuses: 200..<300, 404..<405).sender().value
+        XCTAssertEqual(data, Data("nothing here".utf8))
+        let all = try await request.validate(.none).sender().value
+        XCTAssertEqual(all, data)
+    }
+
+    func testAContentTypeIsComparedWithoutParametersAndCase() async throws {
+        for (type, accepted, expected): (String, [String], SluiceError.Code?) in [
+            ("application/json", ["application/json"], nil),
+            ("Application/JSON; charset=utf-8", ["application/json"], nil),
+            ("text/html", ["application/json"], .unacceptableContentType),
+            ("text/html", ["application/json", "text/*"], nil),
+            ("image/png", ["*/*"], nil),
+            ("textual/html", ["text/*"], .unacceptableContentType),
+        ] {
+            let response = LoopbackResponse.data(Data("x".utf8), headers: ["Content-Type": type])
+            let code = try await code(of: Validation(contentTypes: accepted), for: response)
+            XCTAssertEqual(code, expected, "\(type) among \(accepted)")
+        }
+    }
+
+    func testARuleOfOnesOwnSeesHeadAndBody() async throws {
+        struct Refused: Error {}
+        let rule: Validation.Rule = { head, body in
+            if head.headers["X-Ok"] != "yes" || body != Data("fine".utf8) { throw Refused() }
+        }
+        let accepted = try await code(of: Validation(rules: [rule]), for: .text("fine", headers: ["X-Ok": "yes"]))
+        XCTAssertNil(accepted)
+        let refused = try await code(of: Validation(rules: [rule]), for: .text("bad", headers: ["X-Ok": "yes"]))
+        XCTAssertEqual(refused, .validationFailed)
+    }
+}
