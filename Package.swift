@@ -50,6 +50,7 @@ let package = Package(
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
             ]
         ),
+        .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

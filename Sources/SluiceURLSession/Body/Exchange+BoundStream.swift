@@ -1,0 +1,85 @@
+#if !canImport(FoundationNetworking)
+import Foundation
+import SluiceHTTP
+
+extension Exchange {
+    /// Sends the stream while it is read, no faster than the network takes it.
+    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+        guard let streams = BoundStreams() else {
+            return fail(SluiceError(.internalFailure, "No pair of streams could be made for the request's body."))
+        }
+        launch(.stream { streams.takeInput() })
+        keep(
+            Task {
+                do throws(SluiceError) {
+                    try await stream.read(length: length) { chunk throws(SluiceError) in
+                        guard await streams.write(chunk) else { throw .cancelled }
+                    }
+                    streams.close()
+                } catch {
+                    // Stops the task before the stream's end could be taken for the body's.
+                    fail(error)
+                    streams.close()
+                }
+            }
+        )
+    }
+}
+
+/// Two streams, the one of which gives what is written to the other.
+private final class BoundStreams: Sendable {
+    private static let bufferSize = 256 << 10
+
+    private let queue = DispatchQueue(label: "sluice.urlsession.upload")
+    /// Used on the queue only, whose thread waits while the buffer is full.
+    private nonisolated(unsafe) let output: OutputStream
+    private nonisolated(unsafe) let input: InputStream
+    private let isTaken = Locked(false)
+
+    init?() {
+        var input: InputStream?
+        var output: OutputStream?
+        Stream.getBoundStreams(
+            withBufferSize: BoundStreams.bufferSize,
+            inputStream: &input,
+            outputStream: &output
+        )
+        guard let input, let output else { return nil }
+        self.input = input
+        self.output = output
+        queue.async { [self] in self.output.open() }
+    }
+
+    /// The end to read from, once: what has been read is gone.
+    func takeInput() -> InputStream? {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        } ? nil : input
+    }
+
+    /// Writes the whole chunk; false when the other end is closed.
+    func write(_ chunk: Data) async -> Bool {
+        await withUnsafeContinuation { continuation in
+            queue.async { [self] in continuation.resume(returning: writeWaiting(chunk)) }
+        }
+    }
+
+    func close() {
+        queue.async { [self] in output.close() }
+    }
+
+    private func writeWaiting(_ chunk: Data) -> Bool {
+        chunk.withUnsafeBytes { bytes in
+            var rest = bytes.bindMemory(to: UInt8.self)[...]
+            while !rest.isEmpty {
+                guard let base = UnsafeBufferPointer(rebasing: rest).baseAddress else { return true }
+                let count = output.write(base, maxLength: rest.count)
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+}
+#endif

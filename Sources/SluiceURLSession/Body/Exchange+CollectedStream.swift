@@ -1,0 +1,39 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import SluiceHTTP
+
+extension Exchange {
+    /// Bytes of a stream that are kept until it has ended.
+    private static let collectedBytes = 64 << 20
+
+    /// Reads the stream to its end, and sends it then.
+    ///
+    /// Foundation on Linux reads a body's stream on the one queue of the session, so that a stream whose bytes are yet to
+    /// come would hold up all other transfers.
+    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+        keep(
+            Task {
+                do throws(SluiceError) {
+                    var body = Data()
+                    try await stream.read(length: length) { chunk throws(SluiceError) in
+                        guard body.count + chunk.count <= Exchange.collectedBytes else { throw .streamTooLong }
+                        body.append(chunk)
+                    }
+                    launch(length == nil ? .stream { [body] in InputStream(data: body) } : .data(body))
+                } catch {
+                    fail(error)
+                }
+            }
+        )
+    }
+}
+
+extension SluiceError {
+    fileprivate static var streamTooLong: SluiceError {
+        SluiceError(
+            .unsupported,
+            "URLSession on Linux cannot send a stream of more than 64 MiB; send a file, or use CurlTransport."
+        )
+    }
+}
+#endif

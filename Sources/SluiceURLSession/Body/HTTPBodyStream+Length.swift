@@ -1,0 +1,42 @@
+import Foundation
+import SluiceHTTP
+
+extension HTTPBody.Stream {
+    /// Reads the stream to its end, holding it to the length it announced.
+    ///
+    /// The chunk that completes the length is given only once the stream has ended, so that a body that is too long
+    /// fails before the server can take it for whole.
+    ///
+    /// - Parameters:
+    ///   - length: The announced length in bytes, if any.
+    ///   - take: Takes a chunk that is not empty.
+    /// - Throws: What the stream or `take` threw, or ``SluiceError/Code/bodyLengthMismatch``.
+    func read(length: Int64?, _ take: (Data) async throws(SluiceError) -> Void) async throws(SluiceError) {
+        let next = open()
+        func nextChunk() async throws(SluiceError) -> Data? {
+            do {
+                return try await next()
+            } catch let error as SluiceError {
+                throw error
+            } catch {
+                throw .unavailable("The request's body could not be read.", error)
+            }
+        }
+        var count: Int64 = 0
+        while let chunk = try await nextChunk() {
+            count += Int64(chunk.count)
+            let isComplete = count == length
+            while isComplete, let more = try await nextChunk() { count += Int64(more.count) }
+            if let length, count > length { throw .mismatch(length, "more") }
+            if !chunk.isEmpty { try await take(chunk) }
+            if isComplete { return }
+        }
+        if let length, count < length { throw .mismatch(length, "only \(count)") }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ length: Int64, _ given: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The request's body announced \(length) bytes and gave \(given).")
+    }
+}

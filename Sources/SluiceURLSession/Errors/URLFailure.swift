@@ -1,0 +1,120 @@
+import Foundation
+import SluiceHTTP
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a session reported of a failed task, and what the SDK calls it.
+struct URLFailure {
+    /// The session's code; nil where the error is none of the session's own.
+    let code: URLError.Code?
+    /// The system's error, where the session passed it on as it was.
+    let systemError: POSIXErrorCode?
+    /// The engine's own words. On Linux they are libcurl's, and often tell more than the code.
+    let words: String
+    /// What the session gave.
+    let cause: any Error
+
+    init(_ error: any Error) {
+        code = (error as? URLError)?.code
+        systemError = (error as? POSIXError)?.code
+        words = (error as NSError).localizedDescription
+        cause = error
+    }
+
+    /// The SDK's word for the failure.
+    ///
+    /// - Parameters:
+    ///   - host: Host and port, for the sentence.
+    ///   - hasHead: Whether the response's head had come whole.
+    /// - Returns: An error whose cause is the session's.
+    func error(host: String, hasHead: Bool) -> SluiceError {
+        let (code, reason) = meaning(host: host, hasHead: hasHead)
+        return SluiceError(code, reason, underlyingError: cause)
+    }
+
+    private func meaning(host: String, hasHead: Bool) -> (SluiceError.Code, String) {
+        if let spoken = meaningOfWords(host: host) { return spoken }
+        switch code {
+        case .cancelled:
+            return (.cancelled, "The request was cancelled.")
+        case .badURL, .unsupportedURL:
+            return (.invalidURL, "The URL is not valid; check its host, port and path.")
+        case .timedOut:
+            return hasHead
+                ? (.idleTimedOut, "The connection to \(host) went silent.")
+                : (.connectTimedOut, "No connection to \(host) came about in the time allowed.")
+        case .dataLengthExceedsMaximum:
+            return (.unsupported, "URLSession does not send this body; a GET, for one, may have none.")
+        case .requestBodyStreamExhausted:
+            return (.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
+        default:
+            return meaningOfGroup(host: host) ?? (.internalFailure, "The transfer failed: \(words).")
+        }
+    }
+
+    /// Codes which say the same to a user.
+    private func meaningOfGroup(host: String) -> (SluiceError.Code, String)? {
+        if let code {
+            if URLFailure.resolving.contains(code) {
+                return (
+                    .cannotResolveHost,
+                    "The name of the host in “\(host)” does not resolve; check its spelling and the DNS."
+                )
+            }
+            if URLFailure.connecting.contains(code) {
+                return (.cannotConnect, "No connection to \(host): nothing answers there, or the network is down.")
+            }
+            if URLFailure.securing.contains(code) {
+                return (.tlsFailed, "No TLS connection to \(host): \(words).")
+            }
+            if URLFailure.reading.contains(code) {
+                return (.bodyUnavailable, "The file with the request's body cannot be read.")
+            }
+            if URLFailure.parsing.contains(code) {
+                return (.invalidResponse, "What the server sent is no valid HTTP.")
+            }
+        }
+        if code == .networkConnectionLost || code == .zeroByteResource || isConnectionLost {
+            return (.connectionLost, "The connection to \(host) was lost: the server or the network ended it.")
+        }
+        return isUnreachable ? (.cannotConnect, "No connection to \(host): nothing answers there.") : nil
+    }
+
+    private var isConnectionLost: Bool {
+        switch systemError {
+        case .ECONNRESET, .EPIPE, .ECONNABORTED, .ENOTCONN: true
+        default: false
+        }
+    }
+
+    private var isUnreachable: Bool {
+        switch systemError {
+        case .ECONNREFUSED, .EHOSTUNREACH, .ENETUNREACH, .EHOSTDOWN, .ENETDOWN, .EADDRNOTAVAIL: true
+        default: false
+        }
+    }
+}
+
+extension URLFailure {
+    private static let resolving: Set<URLError.Code> = [.cannotFindHost, .dnsLookupFailed]
+
+    private static let connecting: Set<URLError.Code> = [
+        .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
+    ]
+
+    private static let securing: Set<URLError.Code> = [
+        .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+        .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection,
+    ]
+
+    private static let reading: Set<URLError.Code> = [
+        .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotOpenFile,
+    ]
+
+    private static let parsing: Set<URLError.Code> = [
+        .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
+    ]
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SluiceHTTP
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// Longer than any transfer; the exchange has a clock of its own.
+    private static let noTimeout: TimeInterval = 7 * 24 * 3600
+
+    /// Makes the session's request, without the body.
+    init(_ request: HTTPRequest) throws(SluiceError) {
+        try request.validate()
+        guard let url = URL(string: request.url, encodingInvalidCharacters: false), url.host() != nil,
+            !request.authority.utf8.contains(UInt8(ascii: "@"))
+        else {
+            throw SluiceError(
+                .invalidURL,
+                "The URL is not valid, or holds a user name; check its host, port and path.",
+                request: request
+            )
+        }
+        self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: URLRequest.noTimeout)
+        httpMethod = request.method.rawValue
+        httpShouldHandleCookies = false
+        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        setFraming(of: request.body)
+    }
+
+    private mutating func setFraming(of body: HTTPBody) {
+        guard case .stream = body.source else { return }
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux calls a POST's stream a form, unless there is a type; libcurl sends no blank one.
+        if value(forHTTPHeaderField: "Content-Type") == nil { setValue(" ", forHTTPHeaderField: "Content-Type") }
+        #else
+        if let length = body.length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        #endif
+    }
+}
+
+extension HTTPRequest {
+    /// Checks what would go onto the wire as it is.
+    fileprivate func validate() throws(SluiceError) {
+        if scheme != "http" && scheme != "https" {
+            throw SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme)” is not supported; use http or https.",
+                request: self
+            )
+        }
+        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
+            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
+        }
+        if headers.firstInvalidField != nil {
+            throw SluiceError(
+                .invalidHeader,
+                "A header cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                request: self
+            )
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Passes what happens to a task on to its exchange, and answers what a session asks.
+final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let exchanges: ExchangeRegistry
+
+    init(exchanges: ExchangeRegistry) {
+        self.exchanges = exchanges
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let exchange = exchanges.exchange(of: task) else { return completionHandler(nil) }
+        exchange.refuseRedirect { completionHandler(nil) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse {
+            exchanges.exchange(of: dataTask)?.receive(response)
+        }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchanges.exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchanges.exchange(of: task)?.sent(bytesSent)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(exchanges.exchange(of: task)?.openBodyStream())
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchanges.remove(task)?.complete(task.response as? HTTPURLResponse, error)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux asks once the whole response is there, and its task then ends only by being cancelled.
+        exchanges.exchange(of: task)?.complete(task.response as? HTTPURLResponse, nil)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        let methods = [
+            NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+            NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodNTLM,
+        ]
+        // With the rest refused, a 401 comes back as it is.
+        let isOfConnection = methods.contains(challenge.protectionSpace.authenticationMethod)
+        completionHandler(isOfConnection ? .performDefaultHandling : .rejectProtectionSpace, nil)
+        #endif
+    }
+
+    #if !canImport(FoundationNetworking)
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        guard let transaction = metrics.transactionMetrics.last else { return }
+        exchanges.exchange(of: task)?.measure(transaction)
+    }
+    #endif
+}

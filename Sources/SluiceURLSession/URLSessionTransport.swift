@@ -1,0 +1,57 @@
+import Foundation
+import SluiceHTTP
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The engine of Apple's platforms, over Foundation's `URLSession`; it works on Linux too, within limits.
+///
+/// There is nothing to shut down: the session ends with the transport and the last transfer that uses it.
+///
+/// What `URLSession` does not tell or do is the same everywhere:
+/// - Header fields pass through a dictionary: they have no order, and repeated ones are joined by a comma, all but
+///   `Set-Cookie` of a response.
+/// - A GET has no body; one with a body fails with ``SluiceError/Code/unsupported``.
+/// - The moment of the connection is not told. ``Timeouts/connect`` has no effect; ``Timeouts/idle`` counts from the
+///   start.
+///
+/// Foundation on Linux has further limits:
+/// - A response's body is taken from the network as fast as it comes, read or not, and is kept in memory until it is
+///   read. A server that sends without end holds up all sessions of the process.
+/// - A request's body that is a stream is read whole, up to 64 MiB, before it is sent; send a file where it may be longer.
+/// - A response with trailers, or one that ends within its head, stops the process.
+/// - Metrics do not tell of the connection.
+public struct URLSessionTransport: Transport {
+    private let session: Session
+
+    /// Makes a transport that keeps nothing: no cache, no cookies, no credentials, 128 connections to a host.
+    public init() {
+        self.init(configuration: .transport)
+    }
+
+    /// Makes a transport with a session of its own.
+    ///
+    /// - Parameter configuration: Copied. Its cache, cookies and credentials are used as they are set, and its time-outs
+    ///   are replaced by those of each transfer.
+    public init(configuration: URLSessionConfiguration) {
+        session = Session(configuration: configuration)
+    }
+
+    /// Sends a request and returns as soon as the head of the response is known.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - context: Time-outs and limits of this one transfer.
+    /// - Returns: The head and a body that may still be arriving.
+    /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/transport``.
+    public func send(
+        _ request: HTTPRequest,
+        context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        let message = try URLRequest(request)
+        let body = try await UploadBody.open(request)
+        let exchange = Exchange(request: request, message: message, body: body, context: context, session: session)
+        return try await exchange.run().get()
+    }
+}

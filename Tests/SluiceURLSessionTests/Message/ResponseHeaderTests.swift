@@ -1,0 +1,27 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceURLSession
+
+@Suite struct ResponseHeaderTests {
+    @Test(arguments: [
+        ("a=1", ["a=1"]),
+        ("a=1, b=2", ["a=1", "b=2"]),
+        ("a=1,b=2,c", ["a=1", "b=2,c"]),
+        (
+            "a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT, b=2; Path=/",
+            ["a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT", "b=2; Path=/"]
+        ),
+        ("a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT; Secure", ["a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT; Secure"]),
+        ("a=\"x, y\"", ["a=\"x, y\""]),
+        ("", [""]),
+    ])
+    func joinedCookiesComeApart(_ joined: String, _ cookies: [String]) {
+        #expect(HTTPHeaders(joined: [("Set-Cookie", joined)]).values(for: .setCookie) == cookies)
+    }
+
+    @Test func otherFieldsStayJoinedAndAreSortedByName() {
+        let headers = HTTPHeaders(joined: [("X-B", "1, c=2"), ("X-A", "2")])
+        #expect(headers == ["X-A": "2", "X-B": "1, c=2"])
+    }
+}

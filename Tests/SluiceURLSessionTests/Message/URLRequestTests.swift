@@ -1,0 +1,45 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import SluiceURLSession
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite struct URLRequestTests {
+    private static let plain = HTTPRequest(scheme: "http", authority: "host", path: "/")
+
+    private static func changed(_ change: (inout HTTPRequest) -> Void) -> HTTPRequest {
+        var request = plain
+        change(&request)
+        return request
+    }
+
+    @Test(
+        arguments: [
+            (changed { $0.scheme = "ftp" }, .unsupportedScheme), (changed { $0.authority = "" }, .invalidURL),
+            (changed { $0.authority = "a b" }, .invalidURL), (changed { $0.authority = "user@host" }, .invalidURL),
+            (changed { $0.path = "/a b" }, .invalidURL), (changed { $0.method = "A B" }, .invalidMethod),
+            (changed { $0.method = "" }, .invalidMethod), (changed { $0.headers = ["X": "a\r\nY: b"] }, .invalidHeader),
+            (changed { $0.headers = ["X Y": "a"] }, .invalidHeader),
+        ] as [(HTTPRequest, SluiceError.Code)]
+    )
+    func whatCannotBeSentIsRefused(_ request: HTTPRequest, _ expected: SluiceError.Code) {
+        let error = #expect(throws: SluiceError.self) { try URLRequest(request) }
+        #expect(error?.code == expected)
+        #expect(error?.request?.path == request.path)
+    }
+
+    @Test(arguments: ["/a%20b%2Fc%c3%A9", "/?", "/?a=b&a=%26+%20&&=", "/x?u=http://y/?z", "/(a);b=c,d/~'!$*:@"])
+    func theTargetIsNotTouched(_ path: String) throws {
+        let message = try URLRequest(Self.changed { $0.path = path })
+        #expect(message.url?.absoluteString == "http://host\(path)")
+    }
+
+    @Test func repeatedFieldsAreJoined() throws {
+        let message = try URLRequest(Self.changed { $0.headers = ["X-A": "1", "x-a": "2"] })
+        #expect(message.value(forHTTPHeaderField: "X-A") == "1,2")
+    }
+}

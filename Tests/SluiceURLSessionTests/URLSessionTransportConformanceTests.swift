@@ -1,0 +1,74 @@
+import SluiceTesting
+import SluiceURLSession
+import Testing
+
+/// The promises of all transports, but for those that `URLSession` gives no means to keep.
+@Suite struct URLSessionTransportConformanceTests {
+    @Test(arguments: try TransportConformance.cases(excluding: everywhere + here))
+    func theTransportConforms(_ promise: TransportConformance.Case) async throws {
+        try await TransportConformance.run(promise) { URLSessionTransport() }
+    }
+
+    private static let everywhere: [TransportConformance.Exclusion] = [
+        .init(
+            "Request headers arrive in their order, repeated ones each",
+            because: "a URLRequest keeps its fields in a dictionary, which has no order and joins repeated ones"
+        ),
+        .init(
+            "Response headers come in their order, repeated ones each",
+            because: "an HTTPURLResponse keeps its fields in a dictionary, which has no order and joins repeated ones"
+        ),
+        .init(
+            "A head under the limit arrives",
+            because: "the case counts repeated fields, which an HTTPURLResponse has joined"
+        ),
+        .init(
+            "A status line without a reason and one of HTTP/1.0 are understood",
+            because: "both are understood, but an HTTPURLResponse does not tell the version"
+        ),
+        .init(
+            "A body goes with any method",
+            because: "URLSession fails a GET that has a body with dataLengthExceedsMaximum"
+        ),
+    ]
+
+    #if canImport(FoundationNetworking)
+    private static let readsOn =
+        "Foundation on Linux takes a response as fast as it comes; a task that is suspended loses its connection, and "
+        + "one that is resumed sends its request again, whose body comes behind what had come before"
+    private static let queueIsBusy =
+        "Foundation on Linux starts and cancels tasks on the one queue of all sessions, which a server that sends without "
+        + "end and faster than it is read keeps to itself; URLSessionTransportTests has the cases of servers that pause"
+
+    private static let here: [TransportConformance.Exclusion] = [
+        .init("A body that is not read holds the server back, and one that is dropped stops it", because: readsOn),
+        .init("A body that was held back goes on when it is read", because: readsOn),
+        .init("A body that is not read holds up no other transfer", because: readsOn),
+        .init("Time in which the caller reads nothing is not idle", because: readsOn),
+        .init("A response that is dropped unread closes its connection", because: queueIsBusy),
+        .init("A body over the limit fails with bodyTooLarge, announced or not", because: queueIsBusy),
+        .init(
+            "A task cancelled while it reads the body fails with cancelled and closes the connection",
+            because: queueIsBusy
+        ),
+        .init(
+            "White space around a response header's value is no part of it",
+            because: "Foundation on Linux fails a response in which no space follows a header's colon"
+        ),
+        .init(
+            "Trailers are no headers",
+            because: "Foundation on Linux stops the process: “Transfer completed, but there's no response.”"
+        ),
+        .init(
+            "A connection closed within the head fails with connectionLost",
+            because: "Foundation on Linux stops the process: “Transfer completed, but there's no response.”"
+        ),
+        .init(
+            "Metrics say whether a connection was used again and to where it leads",
+            because: "Foundation on Linux collects no URLSessionTaskMetrics"
+        ),
+    ]
+    #else
+    private static let here: [TransportConformance.Exclusion] = []
+    #endif
+}
