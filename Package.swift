@@ -36,9 +36,12 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting"],
             path: "Examples/Quickstart"
         ),
+        .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux]))]
+            dependencies: [
+                "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+            ]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),

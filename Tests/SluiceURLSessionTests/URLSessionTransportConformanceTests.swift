@@ -3,10 +3,12 @@ import SluiceURLSession
 import Testing
 
 /// The promises of all transports, but for those that `URLSession` gives no means to keep.
-@Suite struct URLSessionTransportConformanceTests {
+///
+/// One after another: many of the cases measure time, and some move a lot of bytes.
+@Suite(.serialized) struct URLSessionTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: everywhere + here))
     func theTransportConforms(_ promise: TransportConformance.Case) async throws {
-        try await TransportConformance.run(promise) { URLSessionTransport() }
+        try await TransportConformance.run(promise, within: .seconds(120)) { URLSessionTransport() }
     }
 
     private static let everywhere: [TransportConformance.Exclusion] = [

@@ -30,7 +30,7 @@ final class FileReader: Sendable {
 
     /// Opens a regular file for reading.
     static func open(_ path: String) async throws(SluiceError) -> FileReader {
-        try await onQueue { () -> Result<FileReader, SluiceError> in
+        try await queue.result { () -> Result<FileReader, SluiceError> in
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return .failure(.cannotRead(path, errno)) }
             var status = stat()
@@ -44,24 +44,12 @@ final class FileReader: Sendable {
 
     /// The next piece, nil at the end of the file.
     func read() async throws(SluiceError) -> Data? {
-        try await FileReader.onQueue { [self] () -> Result<Data?, SluiceError> in
+        try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
             var piece = Data(count: FileReader.pieceSize)
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 { return .failure(.cannotRead(path, errno)) }
             return .success(count == 0 ? nil : piece.prefix(count))
         }.get()
-    }
-
-    private static func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        let fence = Locked(())
-        defer { fence.synchronize() }
-        return await withUnsafeContinuation { continuation in
-            queue.async {
-                let value = work()
-                fence.synchronize()
-                continuation.resume(returning: value)
-            }
-        }
     }
 }
 

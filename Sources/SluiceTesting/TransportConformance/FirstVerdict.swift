@@ -20,7 +20,8 @@ final class FirstVerdict: Sendable {
 
     var value: ConformanceFailure? {
         get async {
-            await withCheckedContinuation { continuation in
+            defer { state.synchronize() }
+            return await withCheckedContinuation { continuation in
                 let verdict: ConformanceFailure?? = state.withLock { state in
                     if state.verdict == nil { state.waiter = continuation }
                     return state.verdict

@@ -60,9 +60,7 @@ private final class BoundStreams: Sendable {
 
     /// Writes the whole chunk; false when the other end is closed.
     func write(_ chunk: Data) async -> Bool {
-        await withUnsafeContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: writeWaiting(chunk)) }
-        }
+        await queue.result { [self] in writeWaiting(chunk) }
     }
 
     func close() {

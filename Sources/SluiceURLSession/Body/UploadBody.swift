@@ -34,9 +34,7 @@ enum UploadBody: Sendable {
 
     /// Asks on a thread that may block.
     private static func failure(toRead url: URL) async -> SluiceError? {
-        await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: check(url)) }
-        }
+        await queue.result { check(url) }
     }
 
     private static func check(_ url: URL) -> SluiceError? {

@@ -47,7 +47,8 @@ final class Exchange: Sendable {
 
     /// Sends the request and waits for the head of the response.
     func run() async -> Answer {
-        await withTaskCancellationHandler {
+        defer { parts.synchronize() }
+        return await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
                 let (isOver, request) = parts.withLock { parts in
                     if parts.state.phase != .done { parts.caller = caller }
@@ -204,13 +205,13 @@ extension Exchange {
             onDemand: { [weak self] in self?.session.inTurn { [weak self] in self?.goOn() } },
             onAbandon: { [weak self] in self?.handle { state, _ in state.abandon() } }
         )
+        let body = ResponseBody(ResponsePipe.Reader(pipe))
         let caller: UnsafeContinuation<Answer, Never>? = parts.withLock { parts in
             // Who ended the exchange meanwhile answers the caller too.
             guard parts.state.phase != .done else { return nil }
             parts.pipe = pipe
             return parts.caller.take()
         }
-        let body = ResponseBody(ResponsePipe.Reader(pipe))
         caller?.resume(returning: .success(TransportResponse(head: head, body: body)))
     }
 

@@ -1,0 +1,10 @@
+#include "SanitizerOptions.h"
+
+// Where a continuation is resumed by another thread before its task has come to wait for it, the concurrency runtime
+// goes on without a word to the sanitizer, which then takes the continuation's own frame for raced over. Only reports whose
+// innermost frame is the standard library's are meant: what a program itself shares is reported as ever.
+const char *__tsan_default_suppressions(void) {
+    return "race_top:withUnsafeContinuation\n"
+           "race_top:withCheckedContinuation\n"
+           "race_top:$sScc6resume\n";
+}
