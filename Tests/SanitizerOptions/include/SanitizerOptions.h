@@ -1,4 +1,5 @@
 #pragma once
 
-// What the thread sanitizer must not report, linked into the tests; it asks for this by name when it starts.
+// What the sanitizers do by default, linked into the tests; they ask for these by name when they start.
 const char *__tsan_default_suppressions(void);
+const char *__asan_default_options(void);
