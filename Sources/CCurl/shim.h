@@ -9,6 +9,12 @@
 // The engine waits with these, and Swift's Glibc module leaves them out.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+// Names the calling thread, as debuggers and profilers show it.
+static inline void sluice_name_thread(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
 #endif
 
 static inline CURLcode sluice_easy_set_long(CURL *handle, CURLoption option, long value) {

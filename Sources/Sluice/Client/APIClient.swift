@@ -19,19 +19,7 @@ import Foundation
 /// request with ``SluiceError/Code/invalidURL``.
 public struct APIClient: Sendable {
     /// Shared by all copies and by every request, so that a request carries one pointer.
-    final class Core: Sendable {
-        let base: Result<BaseURL, SluiceError>
-        let configuration: Configuration
-        let pipeline: Pipeline
-
-        init(baseURL: String, configuration: Configuration) {
-            base = BaseURL.parse(baseURL)
-            self.configuration = configuration
-            pipeline = Pipeline(configuration: configuration)
-        }
-    }
-
-    let core: Core
+    let pipeline: Pipeline
 
     /// Makes a client.
     ///
@@ -41,11 +29,11 @@ public struct APIClient: Sendable {
     public init(baseURL: String, configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configure(&configuration)
-        core = Core(baseURL: baseURL, configuration: configuration)
+        pipeline = Pipeline(baseURL: baseURL, configuration: configuration)
     }
 
     /// What the client was made with.
-    public var configuration: Configuration { core.configuration }
+    public var configuration: Configuration { pipeline.configuration }
 
     /// Requests whose model is decoded from JSON by the client's decoders.
     public var codable: CodableRequests {

@@ -24,27 +24,19 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
 }
 
 extension APIResponse {
-    /// Runs a request through the pipeline.
-    static func outcome(of request: APIRequest<Model, ErrorModel>) async -> APIResponse {
-        let core = request.client.core
-        let draft = request.draft
-        let built: HTTPRequest
-        do {
-            built = try draft.build(for: core)
-        } catch {
-            return failed(request, error)
-        }
-        let transfer = TransferContext(
-            timeouts: draft.timeouts ?? core.configuration.timeouts,
-            limits: draft.limits ?? core.configuration.limits
-        )
-        switch await core.pipeline.outcome(of: built, transfer) {
+    /// What an outcome means to a request: judged, and made into its model or its error.
+    init(_ outcome: TransportOutcome, to request: APIRequest<Model, ErrorModel>) {
+        switch outcome {
         case .failure(let error):
-            return failed(request, error)
+            self.init(failure: error, of: request)
         case .success(let response):
             do {
-                let model = try core.pipeline.model(from: response, draft.validation, request.serializer)
-                return APIResponse(
+                let model = try request.client.pipeline.model(
+                    from: response,
+                    request.draft.validation,
+                    request.serializer
+                )
+                self.init(
                     request: response.request,
                     head: response.head,
                     body: response.body,
@@ -52,19 +44,19 @@ extension APIResponse {
                     result: .success(model)
                 )
             } catch {
-                return failed(request, error, response)
+                self.init(failure: error, of: request, response)
             }
         }
     }
 
-    /// The outcome of a failure, as the error model sees it.
-    static func failed(
-        _ request: APIRequest<Model, ErrorModel>,
-        _ error: SluiceError,
+    /// A failure as the error model sees it.
+    init(
+        failure error: SluiceError,
+        of request: APIRequest<Model, ErrorModel>,
         _ response: ServerResponse? = nil
-    ) -> APIResponse {
+    ) {
         let failure = RequestFailure(error: error, body: response?.body ?? Data(), decoder: request.errorDecoder)
-        return APIResponse(
+        self.init(
             request: error.request,
             head: error.response,
             body: failure.body,

@@ -6,7 +6,7 @@ import SluiceHTTP
 /// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
 final class Flight<Value: Sendable>: Sendable {
     fileprivate typealias Work = @Sendable () async -> Value
-    fileprivate typealias Waiter = UnsafeContinuation<Value, Never>
+    fileprivate typealias Waiter = UnsafeContinuation<Value?, Never>
 
     fileprivate enum Phase {
         case ready(Work)
@@ -30,20 +30,20 @@ final class Flight<Value: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
-    private let cancelled: @Sendable () -> Value
+    private let cancelled: Value
 
     /// Makes a flight that has not begun.
     ///
     /// - Parameters:
-    ///   - cancelled: The value of a caller that is cancelled, and of all when the work is.
+    ///   - cancelled: The value of all when the work is cancelled.
     ///   - work: What to do; it must end soon after its task is cancelled.
-    init(cancelled: @escaping @Sendable () -> Value, work: @escaping @Sendable () async -> Value) {
+    init(cancelled: Value, work: @escaping @Sendable () async -> Value) {
         self.cancelled = cancelled
         state = Locked(State(phase: .ready(work)))
     }
 
-    /// Waits for the value, and begins the work if nobody has.
-    func value() async -> Value {
+    /// Waits for the value, and begins the work if nobody has; nil for a caller that is cancelled before there is one.
+    func value() async -> Value? {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -58,7 +58,7 @@ final class Flight<Value: Sendable>: Sendable {
 
     /// Ends the work and answers all who wait; without effect once there is a value.
     func cancel() {
-        land(cancelled(), isCancelling: true)
+        land(cancelled, isCancelling: true)
     }
 
     private func join(_ id: Int, _ waiter: Waiter) {
@@ -75,7 +75,7 @@ final class Flight<Value: Sendable>: Sendable {
         case .waiting: break
         case .starting(let work): start(work)
         case .answered(let value): waiter.resume(returning: value)
-        case .refused: waiter.resume(returning: cancelled())
+        case .refused: waiter.resume(returning: nil)
         }
     }
 
@@ -109,12 +109,11 @@ final class Flight<Value: Sendable>: Sendable {
     }
 
     private func leave(_ id: Int) {
-        let value = cancelled()
         let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
             guard let waiter = state.remove(id) else { return (nil, nil) }
-            return (waiter, state.isDeserted ? state.land(value) : nil)
+            return (waiter, state.isDeserted ? state.land(cancelled) : nil)
         }
-        waiter?.resume(returning: value)
+        waiter?.resume(returning: nil)
         task?.cancel()
     }
 }

@@ -17,13 +17,35 @@ import Foundation
 ///     7  validation, serialization
 ///
 /// The two caches have their places but nothing to ask yet: every request goes to the server.
-struct Pipeline: Sendable {
+///
+/// A class, so that the steps of a request share the configuration without copying it.
+final class Pipeline: Sendable {
+    let base: Result<BaseURL, SluiceError>
     let configuration: APIClient.Configuration
 
+    init(baseURL: String, configuration: APIClient.Configuration) {
+        base = BaseURL.parse(baseURL)
+        self.configuration = configuration
+    }
+
+    /// Builds a request and brings the server's response to it, whatever its status.
+    func outcome(of draft: RequestDraft) async -> TransportOutcome {
+        do throws(SluiceError) {
+            let request = try draft.build(for: self)
+            let transfer = TransferContext(
+                timeouts: draft.timeouts ?? configuration.timeouts,
+                limits: draft.limits ?? configuration.limits
+            )
+            return await outcome(of: request, transfer)
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Steps 1 to 6: brings the server's response, whatever its status.
-    func outcome(of request: HTTPRequest, _ transfer: TransferContext) async -> TransportOutcome {
+    private func outcome(of request: HTTPRequest, _ transfer: TransferContext) async -> TransportOutcome {
         let context = RequestContext(request: request, transfer: transfer)
-        if let stored = await explicitSource(context) { return stored }
+        if let stored = explicitSource(context) { return stored }
         if configuration.gates.isEmpty { return await admitted(context) }
         var passes: [Pass] = []
         let outcome: TransportOutcome
@@ -51,7 +73,7 @@ struct Pipeline: Sendable {
         }
     }
 
-    private func explicitSource(_ context: RequestContext) async -> TransportOutcome? {
+    private func explicitSource(_ context: RequestContext) -> TransportOutcome? {
         nil
     }
 

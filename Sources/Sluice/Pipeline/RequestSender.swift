@@ -10,31 +10,34 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     public nonisolated let request: APIRequest<Model, ErrorModel>
 
     /// Not isolated: a cancellation must take effect without waiting for the actor.
-    private nonisolated let flight: Flight<APIResponse<Model, ErrorModel>>
+    private nonisolated let flight: Flight<Landing>
+    private var settled: APIResponse<Model, ErrorModel>?
 
     init(_ request: APIRequest<Model, ErrorModel>) {
         self.request = request
+        let draft = request.draft
+        let pipeline = request.client.pipeline
         flight = Flight(
-            cancelled: { .failed(request, .cancelled) },
-            work: { await .outcome(of: request) }
+            cancelled: Landing.cancelled,
+            work: { Landing(await pipeline.outcome(of: draft)) }
         )
     }
 
     /// The model.
     ///
     /// - Throws: The request's error model, cancellation included.
-    public nonisolated var value: Model {
-        get async throws(ErrorModel) { try await flight.value().result.get() }
+    public var value: Model {
+        get async throws(ErrorModel) { try settle(await flight.value()).result.get() }
     }
 
     /// The model or the error.
-    public nonisolated var result: Result<Model, ErrorModel> {
-        get async { await flight.value().result }
+    public var result: Result<Model, ErrorModel> {
+        get async { settle(await flight.value()).result }
     }
 
     /// Everything: the request as it was sent, the response's head and body, the metrics, and the result.
-    public nonisolated var response: APIResponse<Model, ErrorModel> {
-        get async { await flight.value() }
+    public var response: APIResponse<Model, ErrorModel> {
+        get async { settle(await flight.value()) }
     }
 
     /// Stops the transfer; whoever waits gets a cancellation error now, and whoever asks later too.
@@ -42,5 +45,26 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
+    }
+
+    /// Makes the response of the first who brings the outcome, and keeps it for all. One who left before there was any
+    /// gets a cancellation, which is nobody else's.
+    private func settle(_ landing: Landing?) -> APIResponse<Model, ErrorModel> {
+        if let settled { return settled }
+        guard let landing else { return APIResponse(failure: .cancelled, of: request) }
+        let response = APIResponse(landing.outcome, to: request)
+        settled = response
+        return response
+    }
+}
+
+/// An outcome on its way to those who wait for it; a class, so that handing it on copies a pointer.
+final class Landing: Sendable {
+    static let cancelled = Landing(.failure(.cancelled))
+
+    let outcome: TransportOutcome
+
+    init(_ outcome: TransportOutcome) {
+        self.outcome = outcome
     }
 }

@@ -46,7 +46,7 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendab
     /// - Returns: Method, URL, headers and body.
     /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/building``.
     public func httpRequest() throws(SluiceError) -> HTTPRequest {
-        try draft.build(for: client.core)
+        try draft.build(for: client.pipeline)
     }
 
     func modified(_ change: (inout RequestDraft) -> Void) -> Self {

@@ -27,22 +27,21 @@ struct RequestDraft: Sendable {
     }
 
     /// Makes the request that goes into the pipeline.
-    func build(for client: APIClient.Core) throws(SluiceError) -> HTTPRequest {
-        let configuration = client.configuration
-        let target = try target(from: client.base)
+    func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
+        let target = try target(from: pipeline.base)
         var request = HTTPRequest(
             method: method,
             scheme: target.scheme,
             authority: target.authority,
             path: target.path,
-            headers: mergedHeaders(with: configuration.headers)
+            headers: mergedHeaders(with: pipeline.configuration.headers)
         )
         if let body {
             if let contentType, !request.headers.contains(.contentType) {
                 request.headers.append(.contentType, contentType)
             }
             do {
-                request.body = try body(configuration)
+                request.body = try body(pipeline.configuration)
             } catch {
                 throw SluiceError(
                     .encodingFailed,

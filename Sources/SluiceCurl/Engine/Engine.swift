@@ -23,6 +23,7 @@ enum Engine {
             { context in
                 guard let context else { return nil }
                 let mailbox = Unmanaged<EngineMailbox>.fromOpaque(context).takeRetainedValue()
+                sluice_name_thread("sluice")
                 // Signals are for the program's own threads; a broken pipe must not kill it from here.
                 var signals = sigset_t()
                 sigfillset(&signals)

@@ -116,7 +116,7 @@ extension EngineLoop {
 
     private func admit(_ transfer: Transfer) {
         let isAdmitted = tracks[transfer.lane.id, default: EngineTrack(transfer.lane.configuration)].queue
-            .admit(transfer, id: ObjectIdentifier(transfer), host: transfer.request.origin)
+            .admit(transfer, id: ObjectIdentifier(transfer), host: transfer.origin)
         if isAdmitted {
             begin(transfer)
         } else if let total = transfer.context.timeouts.total {
@@ -166,7 +166,7 @@ extension EngineLoop {
     }
 
     private func release(_ transfer: Transfer) {
-        if let next = tracks[transfer.lane.id]?.queue.release(host: transfer.request.origin) { begin(next) }
+        if let next = tracks[transfer.lane.id]?.queue.release(host: transfer.origin) { begin(next) }
     }
 }
 

@@ -13,6 +13,9 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         var next = 0
     }
 
+    /// Lines of hosts with nobody in them are kept, up to a number that does not matter.
+    private static var maximumLines: Int { 1024 }
+
     private let limit: Int
     private let limitPerHost: Int
     private var lines: [Host: Line] = [:]
@@ -31,16 +34,13 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     /// Whether an element may start at once; otherwise it waits in its host's line.
     mutating func admit(_ element: Element, id: ID, host: Host) -> Bool {
-        let activeHere = lines[host, default: Line()].active
-        if active < limit && activeHere < limitPerHost {
-            lines[host, default: Line()].active += 1
+        if active < limit, lines[host, default: Line()].occupy(upTo: limitPerHost) {
             active += 1
             return true
         }
         lastNumber += 1
         elements[id] = (lastNumber, element)
-        if lines[host, default: Line()].isNobodyWaiting { turns.append(host) }
-        lines[host, default: Line()].waiting.append(Place(id: id, number: lastNumber))
+        if lines[host, default: Line()].append(Place(id: id, number: lastNumber)) { turns.append(host) }
         return false
     }
 
@@ -53,9 +53,7 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     mutating func release(host: Host) -> Element? {
         active -= 1
         lines[host]?.active -= 1
-        defer {
-            if let line = lines[host], line.active == 0, line.isNobodyWaiting { lines[host] = nil }
-        }
+        if lines.count > TransferQueue.maximumLines { lines = lines.filter { !$0.value.isEmpty } }
         return turns.isEmpty ? nil : next()
     }
 
@@ -78,7 +76,7 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
                 line.active += 1
                 active += 1
             }
-            lines[host] = line.active == 0 && line.isNobodyWaiting ? nil : line
+            lines[host] = line
             if found != nil { return found }
         }
         return nil
@@ -87,6 +85,20 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
 extension TransferQueue.Line {
     fileprivate var isNobodyWaiting: Bool { next == waiting.count }
+    fileprivate var isEmpty: Bool { active == 0 && isNobodyWaiting }
+
+    /// Takes a slot if there is one.
+    fileprivate mutating func occupy(upTo limit: Int) -> Bool {
+        guard active < limit else { return false }
+        active += 1
+        return true
+    }
+
+    /// Takes a place behind the others; whether there are none.
+    fileprivate mutating func append(_ place: TransferQueue.Place) -> Bool {
+        defer { waiting.append(place) }
+        return isNobodyWaiting
+    }
 
     /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
     fileprivate mutating func popFirst() -> TransferQueue.Place? {

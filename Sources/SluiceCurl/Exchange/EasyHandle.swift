@@ -8,6 +8,14 @@ import Glibc
 struct EasyHandle {
     let raw: UnsafeMutableRawPointer
     var failure = CURLE_OK
+    /// The other end of the last transfer.
+    var peer = Peer()
+
+    struct Peer {
+        var ip = ""
+        var port = 0
+        var text = ""
+    }
 
     init?() {
         guard let raw = curl_easy_init() else { return nil }
@@ -50,12 +58,6 @@ struct EasyHandle {
         var value: curl_off_t = 0
         sluice_easy_get_offset(raw, info, &value)
         return Int64(value)
-    }
-
-    func string(_ info: CURLINFO) -> String? {
-        var value: UnsafePointer<CChar>?
-        sluice_easy_get_string(raw, info, &value)
-        return value.map { String(cString: $0) }
     }
 }
 #endif

@@ -15,6 +15,7 @@ final class Transfer: Sendable {
     }
 
     let request: HTTPRequest
+    let origin: HTTPOrigin
     let upload: UploadSource
     let context: TransferContext
     let lane: Lane
@@ -30,6 +31,7 @@ final class Transfer: Sendable {
         mailbox: EngineMailbox
     ) {
         self.request = request
+        origin = request.origin
         self.upload = upload
         self.context = context
         self.lane = lane

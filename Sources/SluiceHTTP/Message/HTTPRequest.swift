@@ -60,7 +60,9 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         self.scheme = scheme.utf8.contains { $0 != $0.asciiLowercased } ? scheme.lowercased() : scheme
         var host = authority
         let defaultPort = self.scheme == "https" ? ":443" : ":80"
-        if host.utf8.count > defaultPort.utf8.count, host.hasSuffix(defaultPort) {
+        if host.utf8.count > defaultPort.utf8.count,
+            host.utf8.suffix(defaultPort.utf8.count).elementsEqual(defaultPort.utf8)
+        {
             host.removeLast(defaultPort.utf8.count)
         }
         if host.utf8.contains(where: { $0 != $0.asciiLowercased }) { host = host.lowercased() }

@@ -13,33 +13,35 @@ import Darwin
 ///
 /// Unchecked because the compiler cannot see that `value` is reached only through `withLock`, which holds the mutex
 /// for the whole of every access; nothing else hands out a pointer or reference to it.
-package final class Locked<Value>: @unchecked Sendable {
+package struct Locked<Value>: @unchecked Sendable {
+    /// The value and its mutex in one allocation, where neither of them moves.
     @usableFromInline
-    let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+        }
+    }
+
     @usableFromInline
-    var value: Value
+    let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     @inlinable
     package init(_ value: sending Value) {
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
-        self.value = value
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deinitialize(count: 1)
-        mutex.deallocate()
+        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        storage.withUnsafeMutablePointerToElements { mutex in
+            mutex.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex, nil)
+        }
     }
 
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
+        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 
     /// Lets this thread see all that others had written when they last held the lock.
@@ -48,7 +50,9 @@ package final class Locked<Value>: @unchecked Sendable {
     /// continuation was resumed before its task came to wait for it. Uncontended it costs some 20 ns.
     @inlinable
     package func synchronize() {
-        pthread_mutex_lock(mutex)
-        pthread_mutex_unlock(mutex)
+        _ = storage.withUnsafeMutablePointerToElements { mutex in
+            pthread_mutex_lock(mutex)
+            return pthread_mutex_unlock(mutex)
+        }
     }
 }
