@@ -38,6 +38,26 @@ public struct CurlTransport: Transport {
     }
 }
 
+extension CurlTransport: CallbackTransport {
+    package func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void {
+        do throws(SluiceError) {
+            guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
+            try request.validate()
+            let upload = try UploadSource(request.body)
+            let transfer = Transfer(request: request, upload: upload, context: context, lane: lane, mailbox: mailbox)
+            transfer.begin(completion)
+            return { transfer.cancel() }
+        } catch {
+            completion(.failure(error))
+            return {}
+        }
+    }
+}
+
 /// What the engine holds at one moment.
 public struct EngineStatistics: Sendable, Hashable {
     /// Transfers that libcurl works on.

@@ -2,15 +2,19 @@ import SluiceHTTP
 
 /// One piece of work, many who wait for it: begun by the first, its value kept for all, cancelled when the last leaves.
 ///
-/// The work runs in a task of its own, so that the cancellation of one caller does not touch what others wait for.
+/// The work is nobody's own task, so that the cancellation of one caller does not touch what others wait for.
 /// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
 final class Flight<Value: Sendable>: Sendable {
-    fileprivate typealias Work = @Sendable () async -> Value
+    /// Begins the work on the calling thread, without waiting; it calls `land` with the value, once, from anywhere.
+    /// Gives back what stops it.
+    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Void) -> Stop
+    /// Stops the work; it may still call `land`, to no effect.
+    typealias Stop = @Sendable () -> Void
     fileprivate typealias Waiter = UnsafeContinuation<Value?, Never>
 
     fileprivate enum Phase {
         case ready(Work)
-        case flying(Task<Void, Never>?)
+        case flying(Stop?)
         case landed(Value)
     }
 
@@ -36,8 +40,8 @@ final class Flight<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - cancelled: The value of all when the work is cancelled.
-    ///   - work: What to do; it must end soon after its task is cancelled.
-    init(cancelled: Value, work: @escaping @Sendable () async -> Value) {
+    ///   - work: What to do.
+    init(cancelled: Value, work: @escaping Work) {
         self.cancelled = cancelled
         state = Locked(State(phase: .ready(work)))
     }
@@ -79,42 +83,36 @@ final class Flight<Value: Sendable>: Sendable {
         }
     }
 
-    private func start(_ work: @escaping Work) {
-        let task = startedTask(work)
+    private func start(_ work: Work) {
+        let stop = work { [self] value in land(value, isCancelling: false) }
         let isLanded = state.withLock { state in
             guard case .flying = state.phase else { return true }
-            state.phase = .flying(task)
+            state.phase = .flying(stop)
             return false
         }
-        if isLanded { task.cancel() }
-    }
-
-    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
-    private func startedTask(_ work: @escaping Work) -> Task<Void, Never> {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            Task.immediate { [self] in land(await work(), isCancelling: false) }
-        } else {
-            Task { [self] in land(await work(), isCancelling: false) }
-        }
+        if isLanded { stop() }
     }
 
     private func land(_ value: Value, isCancelling: Bool) {
-        let (waiters, task) = state.withLock { state -> ([Waiter], Task<Void, Never>?) in
-            if case .landed = state.phase { return ([], nil) }
-            let task = state.land(value)
-            return (state.takeWaiters(), task)
+        let (first, others, stop) = state.withLock { state -> (Waiter?, [Waiter], Stop?) in
+            if case .landed = state.phase { return (nil, [], nil) }
+            let stop = state.land(value)
+            let others = state.others.isEmpty ? [] : Array(state.others.values)
+            state.others = [:]
+            return (state.first.take()?.waiter, others, stop)
         }
-        for waiter in waiters { waiter.resume(returning: value) }
-        if isCancelling { task?.cancel() }
+        first?.resume(returning: value)
+        for waiter in others { waiter.resume(returning: value) }
+        if isCancelling { stop?() }
     }
 
     private func leave(_ id: Int) {
-        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+        let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
             guard let waiter = state.remove(id) else { return (nil, nil) }
             return (waiter, state.isDeserted ? state.land(cancelled) : nil)
         }
         waiter?.resume(returning: nil)
-        task?.cancel()
+        stop?()
     }
 }
 
@@ -131,18 +129,10 @@ extension Flight.State {
         return first.waiter
     }
 
-    fileprivate mutating func takeWaiters() -> [Flight.Waiter] {
-        defer {
-            first = nil
-            others = [:]
-        }
-        return (first.map { [$0.waiter] } ?? []) + others.values
-    }
-
-    /// Keeps the value; returns the task that had been working on it.
-    fileprivate mutating func land(_ value: Value) -> Task<Void, Never>? {
+    /// Keeps the value; returns what stops the work on it.
+    fileprivate mutating func land(_ value: Value) -> Flight.Stop? {
         defer { phase = .landed(value) }
-        if case .flying(let task) = phase { return task }
+        if case .flying(let stop) = phase { return stop }
         return nil
     }
 }

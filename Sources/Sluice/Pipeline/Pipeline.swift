@@ -22,23 +22,51 @@ import Foundation
 final class Pipeline: Sendable {
     let base: Result<BaseURL, SluiceError>
     let configuration: APIClient.Configuration
+    /// The transport, where it is the only step that has anything to do.
+    private let directTransport: (any CallbackTransport)?
 
     init(baseURL: String, configuration: APIClient.Configuration) {
         base = BaseURL.parse(baseURL)
         self.configuration = configuration
+        let isDirect =
+            configuration.gates.isEmpty && configuration.requestInterceptors.isEmpty
+            && configuration.responseInterceptors.isEmpty
+        directTransport = isDirect ? configuration.transport as? any CallbackTransport : nil
     }
 
-    /// Builds a request and brings the server's response to it, whatever its status.
-    func outcome(of draft: RequestDraft) async -> TransportOutcome {
-        do throws(SluiceError) {
-            let request = try draft.build(for: self)
-            let transfer = TransferContext(
-                timeouts: draft.timeouts ?? configuration.timeouts,
-                limits: draft.limits ?? configuration.limits
-            )
-            return await outcome(of: request, transfer)
+    /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - draft: What to build it of.
+    ///   - completion: Called once with the server's response, whatever its status, on any thread.
+    /// - Returns: What stops it.
+    func begin(_ draft: RequestDraft, completion: @escaping @Sendable (TransportOutcome) -> Void)
+        -> Flight<Landing>.Stop
+    {
+        let request: HTTPRequest
+        do {
+            request = try draft.build(for: self)
         } catch {
-            return .failure(error)
+            completion(.failure(error))
+            return {}
+        }
+        let transfer = TransferContext(
+            timeouts: draft.timeouts ?? configuration.timeouts,
+            limits: draft.limits ?? configuration.limits
+        )
+        if let transport = directTransport, !request.body.isFile {
+            return DirectExchange(self, request, transfer, completion).begin(on: transport)
+        }
+        let task = startedTask { [self] in completion(await outcome(of: request, transfer)) }
+        return { task.cancel() }
+    }
+
+    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
+    private func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            Task.immediate(operation: work)
+        } else {
+            Task(operation: work)
         }
     }
 
@@ -80,7 +108,8 @@ final class Pipeline: Sendable {
     private func admitted(_ context: RequestContext) async -> TransportOutcome {
         var outcome: TransportOutcome
         do {
-            outcome = .success(try await exchange(intercepted(context), context.transfer))
+            let deadline = context.transfer.timeouts.total.map { ContinuousClock.now + $0 }
+            outcome = .success(try await exchange(intercepted(context), context.transfer, until: deadline))
         } catch {
             outcome = .failure(error)
         }
@@ -110,16 +139,27 @@ final class Pipeline: Sendable {
         return request
     }
 
-    private func exchange(
+    /// Step 5 with its redirects.
+    ///
+    /// - Parameters:
+    ///   - first: What to send.
+    ///   - transfer: Time-outs and limits.
+    ///   - deadline: The end of the total time, which covers all redirects.
+    ///   - begun: The response to the first request, where it has been sent already.
+    /// - Returns: The last response.
+    /// - Throws: A ``SluiceError`` of the transport or of a redirect.
+    func exchange(
         _ first: HTTPRequest,
-        _ transfer: TransferContext
+        _ transfer: TransferContext,
+        until deadline: ContinuousClock.Instant?,
+        begun: TransportResponse? = nil
     ) async throws(SluiceError) -> ServerResponse {
         var request = first
         var transfer = transfer
+        var begun = begun
         var visited: [String] = []
-        let deadline = transfer.timeouts.total.map { ContinuousClock.now + $0 }
         while true {
-            let response = try await cached(request, transfer)
+            let response = try await cached(request, transfer, begun.take())
             guard response.head.status.class == .redirection else { return response }
             visited.append(RedirectPolicy.key(request))
             guard
@@ -132,16 +172,23 @@ final class Pipeline: Sendable {
 
     private func cached(
         _ request: HTTPRequest,
-        _ transfer: TransferContext
+        _ transfer: TransferContext,
+        _ begun: TransportResponse?
     ) async throws(SluiceError) -> ServerResponse {
-        try await transport(request, transfer)
+        try await transport(request, transfer, begun)
     }
 
     private func transport(
         _ request: HTTPRequest,
-        _ transfer: TransferContext
+        _ transfer: TransferContext,
+        _ begun: TransportResponse?
     ) async throws(SluiceError) -> ServerResponse {
-        let response = try await configuration.transport.send(request, context: transfer)
+        let response: TransportResponse
+        if let begun {
+            response = begun
+        } else {
+            response = try await configuration.transport.send(request, context: transfer)
+        }
         let body = try await response.body.collect(upTo: transfer.limits.body)
         return ServerResponse(
             request: request,

@@ -17,10 +17,9 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         self.request = request
         let draft = request.draft
         let pipeline = request.client.pipeline
-        flight = Flight(
-            cancelled: Landing.cancelled,
-            work: { Landing(await pipeline.outcome(of: draft)) }
-        )
+        flight = Flight(cancelled: Landing.cancelled) { land in
+            pipeline.begin(draft) { land(Landing($0)) }
+        }
     }
 
     /// The model.

@@ -7,9 +7,11 @@ import SluiceHTTP
 final class Transfer: Sendable {
     typealias Answer = Result<TransportResponse, SluiceError>
 
+    typealias Completion = @Sendable (Answer) -> Void
+
     private enum State {
         case idle
-        case waiting(UnsafeContinuation<Answer, Never>)
+        case waiting(Completion)
         case answered
         case cancelled
     }
@@ -43,32 +45,35 @@ final class Transfer: Sendable {
         defer { state.synchronize() }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let isCancelled = state.withLock { state in
-                    if case .cancelled = state { return true }
-                    state = .waiting(continuation)
-                    return false
-                }
-                if isCancelled {
-                    continuation.resume(returning: .failure(.cancelled.with(request: request)))
-                } else {
-                    mailbox.post(.start(self))
-                }
+                begin { continuation.resume(returning: $0) }
             }
         } onCancel: {
             cancel()
         }
     }
 
-    /// Answers the caller, on the engine's thread; false if it has left meanwhile.
-    @discardableResult
-    func answer(_ answer: Answer) -> Bool {
-        let continuation: UnsafeContinuation<Answer, Never>? = state.withLock { state in
-            guard case .waiting(let continuation) = state else { return nil }
-            state = .answered
-            return continuation
+    /// Hands the request to the engine.
+    func begin(_ completion: @escaping Completion) {
+        let isCancelled = state.withLock { state in
+            if case .cancelled = state { return true }
+            state = .waiting(completion)
+            return false
         }
-        continuation?.resume(returning: answer)
-        return continuation != nil
+        if isCancelled {
+            completion(.failure(.cancelled.with(request: request)))
+        } else {
+            mailbox.post(.start(self))
+        }
+    }
+
+    /// Answers the caller, on the engine's thread, if it has not left meanwhile.
+    func answer(_ answer: Answer) {
+        let completion: Completion? = state.withLock { state in
+            guard case .waiting(let completion) = state else { return nil }
+            state = .answered
+            return completion
+        }
+        completion?(answer)
     }
 
     /// Makes the pipe that the rest of the response's body comes through.
@@ -94,21 +99,22 @@ final class Transfer: Sendable {
         return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle); the server may be stuck.")
     }
 
-    private func cancel() {
-        let continuation: UnsafeContinuation<Answer, Never>? = state.withLock { state in
+    /// Answers the caller with a cancellation, unless it has been answered, and stops the engine's work.
+    func cancel() {
+        let completion: Completion? = state.withLock { state in
             switch state {
             case .idle:
                 state = .cancelled
                 return nil
-            case .waiting(let continuation):
+            case .waiting(let completion):
                 state = .cancelled
-                return continuation
+                return completion
             case .answered, .cancelled:
                 return nil
             }
         }
-        guard let continuation else { return }
-        continuation.resume(returning: .failure(.cancelled.with(request: request)))
+        guard let completion else { return }
+        completion(.failure(.cancelled.with(request: request)))
         mailbox.post(.cancel(self))
     }
 }

@@ -77,4 +77,9 @@ public struct HTTPBody: Sendable {
     public var isNone: Bool {
         if case .none = source { true } else { false }
     }
+
+    /// Whether it is a file, which has to be opened before it is sent.
+    package var isFile: Bool {
+        if case .file = source { true } else { false }
+    }
 }

@@ -31,6 +31,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         source = .arriving(reader)
     }
 
+    /// All of the body and the metrics, where they were there from the start.
+    package var whole: (Data, TransferMetrics)? {
+        if case .whole(let data, let metrics) = source { (data, metrics) } else { nil }
+    }
+
     /// What the transfer took, known once the whole body has arrived.
     public var metrics: TransferMetrics? {
         switch source {

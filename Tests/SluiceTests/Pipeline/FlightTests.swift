@@ -26,7 +26,10 @@ import Testing
         }
 
         func flight() -> Flight<String> {
-            Flight(cancelled: "cancelled", work: { await self.run() })
+            Flight(cancelled: "cancelled") { land in
+                let task = Task { land(await self.run()) }
+                return { task.cancel() }
+            }
         }
     }
 
@@ -94,7 +97,10 @@ import Testing
     @Test(arguments: 0..<20)
     func joiningAndLeavingAtRandomLosesNobody(_ seed: Int) async {
         for _ in 0..<50 {
-            let flight = Flight(cancelled: "cancelled", work: { "done" })
+            let flight = Flight(cancelled: "cancelled") { land in
+                let task = Task { land("done") }
+                return { task.cancel() }
+            }
             await withTaskGroup(of: String?.self) { group in
                 for _ in 0..<8 { group.addTask { await flight.value() } }
                 if seed.isMultiple(of: 2) {

@@ -1,0 +1,16 @@
+/// A transport that can be driven without a task for each request, which spares a small one its greater part.
+package protocol CallbackTransport: Transport {
+    /// Begins a transfer on the calling thread, without waiting.
+    ///
+    /// - Parameters:
+    ///   - request: What to send; it must not have a file for its body, which would have to be opened first.
+    ///   - context: Time-outs and limits.
+    ///   - completion: Called once, with what ``Transport/send(_:context:)`` would return or throw, on any thread, which it
+    ///     must not hold up.
+    /// - Returns: What stops the transfer; `completion` is then called with a cancellation.
+    func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void
+}
