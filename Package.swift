@@ -43,7 +43,7 @@ let package = Package(
                 "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
             ]
         ),
-        .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP"]),
+        .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
         .testTarget(

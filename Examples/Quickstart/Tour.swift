@@ -34,10 +34,9 @@ func tour() async throws {
     print("✓ \(server.url)/users/1 is \(user)\(response.metrics.map { ", in \($0.total)" } ?? "")")
 
     let second: APIRequest<User, ShopError> = shop.codable.request("users/2")
-    do {
-        print("✗ \(try await second.sender().value) should not be there")
-    } catch {
-        print("✓ \(server.url)/users/2 failed with a typed error: \(error)")
+    switch await second.sender().result {
+    case .success(let user): throw Surprise(description: "\(user) should not be there.")
+    case .failure(let error): print("✓ \(server.url)/users/2 failed with a typed error: \(error)")
     }
 
     let third: APIRequest<User, ShopError> = shop.codable.request("users/3")
@@ -45,8 +44,13 @@ func tour() async throws {
     async let outcome = sender.result
     await server.waitForRequests(3)
     sender.cancel()
-    if case .failure(let error) = await outcome, error.isCancellation {
-        await server.waitForOpenConnections { $0 <= 1 }
-        print("✓ \(server.url)/users/3 was cancelled, and its connection closed: \(error)")
+    guard case .failure(let error) = await outcome, error.isCancellation else {
+        throw Surprise(description: "The request should have been cancelled.")
     }
+    await server.waitForOpenConnections { $0 <= 1 }
+    print("✓ \(server.url)/users/3 was cancelled, and its connection closed: \(error)")
+}
+
+struct Surprise: Error, CustomStringConvertible {
+    let description: String
 }

@@ -86,34 +86,4 @@ final class Lane: Sendable {
         Engine.mailbox?.post(.forget(lane: id))
     }
 }
-
-extension HTTPRequest {
-    /// Checks what libcurl would put onto the wire as it is.
-    fileprivate func validate() throws(SluiceError) {
-        if scheme != "http" && scheme != "https" {
-            throw SluiceError(
-                .unsupportedScheme,
-                "The scheme “\(scheme)” is not supported; use http or https.",
-                request: self
-            )
-        }
-        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
-            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
-        }
-        if let field = headers.firstInvalidField {
-            throw SluiceError(
-                .invalidHeader,
-                "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
-                request: self
-            )
-        }
-    }
-}
-
-extension HTTPHeaderName {
-    /// The name with everything but visible ASCII replaced, fit for a one-line message.
-    fileprivate var printable: String {
-        String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
-    }
-}
 #endif

@@ -115,6 +115,7 @@ final class Exchange {
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool? {
         guard let transfer else { return false }
+        guard parser.isComplete else { return fail(.bodyWithoutHead) }
         if isReceivingPaused { return nil }
         touch()
         received += Int64(bytes.count)
@@ -268,6 +269,10 @@ final class Exchange {
 }
 
 extension SluiceError {
+    fileprivate static var bodyWithoutHead: SluiceError {
+        SluiceError(.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
+    }
+
     fileprivate static var closedInHead: SluiceError {
         SluiceError(.connectionLost, "The connection closed in the middle of the response's head.")
     }

@@ -23,7 +23,8 @@ final class HeaderList {
     func set(_ headers: HTTPHeaders, suppressing suppressed: [StaticString]) {
         count = 0
         used = 0
-        reserve(lines: headers.count + suppressed.count, bytes: headers.bytes.count + suppressed.count * 32)
+        let size = suppressed.reduce(headers.bytes.count) { $0 + $1.utf8CodeUnitCount + 2 }
+        reserve(lines: headers.count + suppressed.count, bytes: size)
         headers.bytes.withUnsafeBytes { fields in
             for index in headers.indices {
                 let line = headers.line(at: index)

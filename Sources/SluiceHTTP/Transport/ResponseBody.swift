@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The body of a response: chunks of bytes, read once.
+/// The body of a response: chunks of bytes, to be read once.
 ///
 /// Reading is what drives the transfer on; a body that is not read holds the server back, and one that is dropped
 /// stops the transfer.
@@ -44,10 +44,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all that is left.
+    /// Reads all of it, or what is left of one that has been read in part while it arrived.
     ///
     /// - Parameter limit: The most bytes to take, nil for no limit.
-    /// - Returns: The bytes that had not been read before.
+    /// - Returns: The bytes.
     /// - Throws: ``SluiceError/Code/bodyTooLarge`` over the limit, or what failed the transfer.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
         switch source {
@@ -68,7 +68,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         if let limit, Int64(count) > limit { throw .bodyTooLarge(limit: limit) }
     }
 
-    /// Begins to read; a second iterator goes on where the first one is.
+    /// Begins to read. A second iterator goes on where the first one is, unless the whole body had been there from the start.
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .whole(let data, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil)

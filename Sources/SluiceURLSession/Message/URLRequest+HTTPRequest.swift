@@ -38,26 +38,3 @@ extension URLRequest {
         #endif
     }
 }
-
-extension HTTPRequest {
-    /// Checks what would go onto the wire as it is.
-    fileprivate func validate() throws(SluiceError) {
-        if scheme != "http" && scheme != "https" {
-            throw SluiceError(
-                .unsupportedScheme,
-                "The scheme “\(scheme)” is not supported; use http or https.",
-                request: self
-            )
-        }
-        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
-            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
-        }
-        if headers.firstInvalidField != nil {
-            throw SluiceError(
-                .invalidHeader,
-                "A header cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
-                request: self
-            )
-        }
-    }
-}

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Foundation
 #endif
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import SluiceCurl

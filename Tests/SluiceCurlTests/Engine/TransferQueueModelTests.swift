@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceTesting
 import Testing
 
 @testable import SluiceCurl

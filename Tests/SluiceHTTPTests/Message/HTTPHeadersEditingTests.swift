@@ -1,4 +1,5 @@
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @Suite struct HTTPHeadersEditingTests {

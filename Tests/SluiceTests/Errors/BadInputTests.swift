@@ -37,6 +37,10 @@ final class BadInputTests: XCTestCase {
         }
     }
 
+    func testAHeadRequestWithABodyIsRefused() async throws {
+        try await assertFailure(.unsupported, of: .text("")) { $0.head().body(.data(Data("x".utf8))) }
+    }
+
     func testNothingReachesTheServerOfARequestThatIsRefused() async throws {
         let server = try LoopbackServer()
         let request = APIClient(baseURL: server.url).data.request("x").header("X-Value", "a\r\nb")

@@ -25,19 +25,6 @@ private final class Census: Sendable {
     }
 }
 
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 final class RandomCancellationTests: XCTestCase {
     /// Makes requests until libcurl has closed the connections whose other end is gone, and counts what is left.
     private func openDescriptorsOnceSettled() async throws -> Int {
@@ -65,7 +52,7 @@ final class RandomCancellationTests: XCTestCase {
             outcomes = await withTaskGroup(of: [SluiceError.Code?: Int].self) { group in
                 for worker in 0..<workers {
                     group.addTask {
-                        var random = SeededGenerator(state: UInt64(worker))
+                        var random = SeededGenerator(seed: UInt64(worker))
                         var outcomes = [SluiceError.Code?: Int]()
                         for _ in 0..<requestsPerWorker {
                             let code = await Self.oneRequest(client, census, &random)

@@ -1,0 +1,33 @@
+extension HTTPRequest {
+    /// Checks what a transport would put onto the wire as it is.
+    package func validate() throws(SluiceError) {
+        if scheme != "http" && scheme != "https" {
+            throw SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme)” is not supported; use http or https.",
+                request: self
+            )
+        }
+        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
+            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
+        }
+        if method == .head && !body.isNone {
+            // It would mean nothing, and servers may refuse it (RFC 9110 §9.3.2).
+            throw SluiceError(.unsupported, "A HEAD request cannot have a body.", request: self)
+        }
+        if let field = headers.firstInvalidField {
+            throw SluiceError(
+                .invalidHeader,
+                "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                request: self
+            )
+        }
+    }
+}
+
+extension HTTPHeaderName {
+    /// The name with everything but visible ASCII replaced, fit for a one-line message.
+    fileprivate var printable: String {
+        String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}
