@@ -28,7 +28,7 @@ final class UploadPipe: Sendable {
         var hasBeenRead = false
     }
 
-    private static let highWater = 512 << 10
+    static let highWater = 1 << 20
     private let state = Locked(State())
     private let onData: @Sendable () -> Void
 

@@ -47,16 +47,16 @@ final class EngineLoop {
         while true {
             // Returning would free what libcurl still holds, while the process is being taken down.
             guard obey() else { while true { pause() } }
+            // What has just been admitted is due now, and need not wait for another look at the sockets.
+            if curlDeadline <= now { actOnTimer() }
+            finishEnded()
+            if nextDeadline <= now { expire() }
             handOver()
             let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
             now = .now
             for event in events.prefix(Int(max(0, count))) where event.data.fd != mailbox.wakeUp {
                 act(on: event.data.fd, event.events)
             }
-            if curlDeadline <= now { actOnTimer() }
-            finishEnded()
-            if nextDeadline <= now { expire() }
-            handOver()
         }
     }
 

@@ -10,8 +10,8 @@ import Testing
 @testable import SluiceCurl
 
 @Suite(.timeLimit(.minutes(1))) struct UploadPipeBackPressureTests {
-    /// Half of what may wait: 256 KiB.
-    private static let lowWater = 256 << 10
+    /// Half of what may wait.
+    private static let lowWater = UploadPipe.highWater / 2
 
     private let pipe = UploadPipe(onData: {})
     private let executor = ManualExecutor()
@@ -22,7 +22,7 @@ import Testing
         return task
     }
 
-    @Test(arguments: [512 << 10, 600_000, 2_000_000])
+    @Test(arguments: [UploadPipe.highWater, UploadPipe.highWater + 1000, UploadPipe.highWater * 3])
     func aWriterWaitsUntilLessThanHalfIsLeft(bytes: Int) async {
         let writer = write(bytes: bytes)
         #expect(pipe.read(bytes - Self.lowWater).piece == .bytes(bytes - Self.lowWater))
@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test func aWriterBelowTheMarkDoesNotWait() async {
-        #expect(await pipe.write(Data(count: (512 << 10) - 1)))
+        #expect(await pipe.write(Data(count: UploadPipe.highWater - 1)))
         pipe.finish(.success(()))
-        #expect(pipe.read(1 << 20).piece == .bytes((512 << 10) - 1))
+        #expect(pipe.read(UploadPipe.highWater).piece == .bytes(UploadPipe.highWater - 1))
     }
 
     @Test func closingLetsAWaitingWriterGoAndTellsIt() async {
-        let writer = write(bytes: 600_000)
+        let writer = write(bytes: UploadPipe.highWater)
         #expect(executor.isIdle)
         pipe.close()
         executor.run()

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func closingEndsAPumpThatWaits() async {
-        let big = String(repeating: "x", count: 600_000)
+        let big = String(repeating: "x", count: UploadPipe.highWater)
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let asked = Locked(0)
         let pipe = UploadPipe(onData: { continuation.yield() })
