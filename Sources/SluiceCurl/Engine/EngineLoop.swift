@@ -93,7 +93,13 @@ extension EngineLoop {
         case .start(let transfer): admit(transfer)
         case .cancel(let transfer): cancel(transfer, error: .cancelled)
         case .resumeReceiving(let transfer):
-            if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeReceiving() { retire(exchange) }
+            guard let exchange = active[ObjectIdentifier(transfer)] else { break }
+            guard exchange.resumeReceiving() else {
+                retire(exchange)
+                break
+            }
+            // While it was held back there was nothing to be late with.
+            nextDeadline = min(nextDeadline, exchange.deadline)
         case .resumeSending(let transfer):
             if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeSending() { retire(exchange) }
         case .forget(let lane): tracks[lane] = nil
