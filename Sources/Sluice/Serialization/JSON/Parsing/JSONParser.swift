@@ -1,0 +1,220 @@
+/// Checks a JSON text (RFC 8259) and writes its values onto a tape.
+///
+/// The text stands before a few zero bytes. No zero is allowed anywhere in JSON, so every scan stops at the text's end
+/// without looking for it, and eight bytes can be read at once from any place in the text.
+struct JSONParser {
+    /// How many zero bytes stand behind the text.
+    static let padding = 8
+    /// How deep arrays and objects may be nested.
+    static let maximumDepth = 512
+
+    /// What is wrong with the text, and at which byte.
+    struct Failure: Error {
+        let offset: Int
+        let reason: String
+
+        init(_ reason: String, at offset: Int) {
+            self.reason = reason
+            self.offset = offset
+        }
+    }
+
+    private typealias Entry = JSONDocument.Entry
+
+    private let bytes: UnsafePointer<UInt8>
+    private let length: Int
+    private var position = 0
+    private var tape = ContiguousArray<Entry>()
+    /// The container that is open. While it is, its entry's `next` keeps the one around it.
+    private var container = JSONParser.none
+    private var isObject = false
+    /// How many values the open container has.
+    private var count: UInt32 = 0
+    private var depth = 0
+
+    private static let none = UInt32.max
+
+    /// Parses a text.
+    ///
+    /// - Parameters:
+    ///   - buffer: The text and the zero bytes.
+    ///   - length: The text's length, in bytes.
+    /// - Returns: The tape, with one entry at least.
+    /// - Throws: What is wrong with the text.
+    static func parse(
+        _ buffer: UnsafeBufferPointer<UInt8>,
+        length: Int
+    ) throws(JSONSyntaxError) -> ContiguousArray<JSONDocument.Entry> {
+        let text = UnsafeBufferPointer(rebasing: buffer.prefix(length))
+        guard let bytes = buffer.baseAddress, length < Int(Int32.max) else {
+            throw JSONSyntaxError("it is longer than 2 GiB", offset: 0, in: text)
+        }
+        var parser = JSONParser(bytes: bytes, length: length)
+        do throws(Failure) {
+            try parser.parse()
+            return parser.tape
+        } catch {
+            throw JSONSyntaxError(error.reason, offset: min(error.offset, length), in: text)
+        }
+    }
+
+    private init(bytes: UnsafePointer<UInt8>, length: Int) {
+        self.bytes = bytes
+        self.length = length
+        // A guess that saves most of the growing: a value and what parts it from the next take some ten bytes.
+        tape.reserveCapacity(length / 10 + 4)
+    }
+
+    private mutating func parse() throws(Failure) {
+        if length >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
+        repeat {
+            while try !parseValue() {}
+        } while try advance()
+    }
+
+    /// Parses a value, of a container that is not empty only the beginning.
+    ///
+    /// - Returns: Whether the value is whole. If not, its first element's value is to come.
+    private mutating func parseValue() throws(Failure) -> Bool {
+        skipWhiteSpace()
+        switch bytes[position] {
+        case UInt8(ascii: "\""):
+            try parseString()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            try parseNumber()
+        case UInt8(ascii: "{"):
+            try open(.object)
+            if bytes[position] != UInt8(ascii: "}") {
+                try parseName()
+                return false
+            }
+            close()
+        case UInt8(ascii: "["):
+            try open(.array)
+            guard bytes[position] == UInt8(ascii: "]") else { return false }
+            close()
+        case UInt8(ascii: "t"):
+            try parse("true", as: .true)
+        case UInt8(ascii: "f"):
+            try parse("false", as: .false)
+        case UInt8(ascii: "n"):
+            try parse("null", as: .null)
+        default:
+            throw unexpected("a value is expected here")
+        }
+        return true
+    }
+
+    /// Goes from the end of a value to the place of the next, out of the containers that end between.
+    ///
+    /// - Returns: Whether there is a next.
+    private mutating func advance() throws(Failure) -> Bool {
+        while container != Self.none {
+            count += 1
+            skipWhiteSpace()
+            switch bytes[position] {
+            case UInt8(ascii: ","):
+                position += 1
+                if isObject {
+                    skipWhiteSpace()
+                    try parseName()
+                }
+                return true
+            case UInt8(ascii: "}") where isObject, UInt8(ascii: "]") where !isObject:
+                close()
+            default:
+                throw unexpected(isObject ? "a comma or “}” is expected here" : "a comma or “]” is expected here")
+            }
+        }
+        skipWhiteSpace()
+        guard position == length else { throw Failure("something follows its value", at: position) }
+        return false
+    }
+
+    private mutating func open(_ kind: JSONDocument.Kind) throws(Failure) {
+        depth += 1
+        guard depth <= Self.maximumDepth else {
+            throw Failure("it is nested more than \(Self.maximumDepth) deep", at: position)
+        }
+        if container != Self.none { tape[Int(container)].count = count }
+        let index = UInt32(truncatingIfNeeded: tape.count)
+        append(kind, to: position + 1)
+        tape[Int(index)].next = container
+        container = index
+        isObject = kind == .object
+        count = 0
+        skipWhiteSpace()
+    }
+
+    private mutating func close() {
+        depth -= 1
+        position += 1
+        let closed = Int(container)
+        container = tape[closed].next
+        tape[closed].end = UInt32(truncatingIfNeeded: position)
+        tape[closed].next = UInt32(truncatingIfNeeded: tape.count)
+        tape[closed].count = count
+        if container != Self.none {
+            isObject = tape[Int(container)].kind == .object
+            count = tape[Int(container)].count
+        }
+    }
+
+    /// Puts the value from the present position on the tape and goes to its end.
+    @inline(__always)
+    private mutating func append(_ kind: JSONDocument.Kind, to end: Int, isPlain: Bool = true, isASCII: Bool = true) {
+        tape.append(
+            Entry(
+                start: UInt32(truncatingIfNeeded: position),
+                end: UInt32(truncatingIfNeeded: end),
+                next: UInt32(truncatingIfNeeded: tape.count &+ 1),
+                count: 0,
+                kind: kind,
+                isPlain: isPlain,
+                isASCII: isASCII
+            )
+        )
+        position = end
+    }
+
+    /// Parses a member's name and the colon.
+    private mutating func parseName() throws(Failure) {
+        guard bytes[position] == UInt8(ascii: "\"") else { throw unexpected("a member's name is expected here") }
+        try parseString()
+        skipWhiteSpace()
+        guard bytes[position] == UInt8(ascii: ":") else { throw unexpected("a colon is expected here") }
+        position += 1
+    }
+
+    private mutating func parse(_ literal: StaticString, as kind: JSONDocument.Kind) throws(Failure) {
+        for offset in 0..<literal.utf8CodeUnitCount where bytes[position + offset] != literal.utf8Start[offset] {
+            throw Failure("a value is expected here", at: position)
+        }
+        append(kind, to: position + literal.utf8CodeUnitCount)
+    }
+
+    private mutating func parseNumber() throws(Failure) {
+        let (end, isInteger) = try JSONScanner.number(in: bytes, from: position)
+        append(.number, to: end, isPlain: isInteger)
+    }
+
+    private mutating func parseString() throws(Failure) {
+        let (end, isPlain, isASCII) = try JSONScanner.string(in: bytes, from: position, length: length)
+        append(.string, to: end, isPlain: isPlain, isASCII: isASCII)
+    }
+
+    @inline(__always)
+    private mutating func skipWhiteSpace() {
+        // Most texts have none.
+        while bytes[position] <= UInt8(ascii: " ") {
+            switch bytes[position] {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position &+= 1
+            default: return
+            }
+        }
+    }
+
+    private func unexpected(_ reason: String) -> Failure {
+        Failure(position < length ? reason : "it ends too early", at: position)
+    }
+}
