@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSONPath {
+    /// The index that a key is where it meets an array; nil if it is more than digits, or too large.
+    static func index(of key: String) -> Int? {
+        key.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(key) : nil
+    }
+
+    /// The place of an element, counted from the beginning; nil if it is none of an array of this many.
+    static func position(of index: Int, count: Int) -> Int? {
+        let position = index < 0 ? index + count : index
+        return position >= 0 && position < count ? position : nil
+    }
+}
+
+extension JSON {
+    /// What a path leads to; ``JSON/null`` if it leads nowhere.
+    ///
+    /// ```swift
+    /// let name = json[path: "data.items[0].name"].stringValue
+    /// ```
+    ///
+    /// ``value(at:as:)`` says why a path leads nowhere.
+    public subscript(path path: JSONPath) -> JSON {
+        var json = self
+        for component in path.components {
+            guard let child = json.child(component) else { return .null }
+            json = child
+        }
+        return json
+    }
+
+    /// Whether a path leads somewhere, to `null` for example.
+    public func contains(_ path: JSONPath) -> Bool {
+        (try? find(path)) != nil
+    }
+
+    /// What a path leads to.
+    func find(_ path: JSONPath) throws(JSONPathFailure) -> JSON {
+        var json = self
+        for (steps, component) in path.components.enumerated() {
+            guard let child = json.child(component) else {
+                throw JSONPathFailure(path, steps: steps, found: Kind(json), count: json.count)
+            }
+            json = child
+        }
+        return json
+    }
+
+    private func child(_ component: JSONPath.Component) -> JSON? {
+        switch (self, component) {
+        case (.object(let members), .key(let key)):
+            return members[key]
+        case (.array(let elements), .key(let key)):
+            let index = JSONPath.index(of: key)
+            return index.flatMap { $0 < elements.count ? elements[$0] : nil }
+        case (.array(let elements), .index(let index)):
+            return JSONPath.position(of: index, count: elements.count).map { elements[$0] }
+        default:
+            return nil
+        }
+    }
+}
+
+extension JSONDocument {
+    /// What a path leads to, found without making values of anything on the way.
+    func find(_ path: JSONPath) throws(JSONPathFailure) -> Node {
+        var node = root
+        for (steps, component) in path.components.enumerated() {
+            guard let child = child(component, of: node) else {
+                throw JSONPathFailure(path, steps: steps, found: JSON.Kind(kind(of: node)), count: count(of: node))
+            }
+            node = child
+        }
+        return node
+    }
+
+    /// The bytes of what a path leads to, for a decoder that reads JSON.
+    func slice(at path: JSONPath) throws(JSONPathFailure) -> Data {
+        bytes(of: try find(path))
+    }
+
+    private func child(_ component: JSONPath.Component, of node: Node) -> Node? {
+        switch (kind(of: node), component) {
+        case (.object, .key(let key)):
+            member(key, of: node)
+        case (.array, .key(let key)):
+            JSONPath.index(of: key).flatMap { element($0, of: node) }
+        case (.array, .index(let index)):
+            JSONPath.position(of: index, count: count(of: node)).flatMap { element($0, of: node) }
+        default:
+            nil
+        }
+    }
+}
+
+extension JSON.Kind {
+    /// The kind of a part of a document.
+    init(_ kind: JSONDocument.Kind) {
+        self =
+            switch kind {
+            case .null: .null
+            case .false, .true: .boolean
+            case .number: .number
+            case .string: .string
+            case .array: .array
+            case .object: .object
+            }
+    }
+}

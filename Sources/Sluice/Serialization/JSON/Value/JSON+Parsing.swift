@@ -1,0 +1,52 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSON {
+    /// Parses a JSON text (RFC 8259) of UTF-8, strictly: no comments, no trailing commas, no NaN.
+    ///
+    /// Any value may stand alone. Of members with the same name the first counts, as with `JSONDecoder`. Arrays and objects
+    /// may be nested 512 deep.
+    ///
+    /// - Parameter data: The text; a byte order mark before it is skipped.
+    /// - Throws: A ``JSONSyntaxError``, which says what is wrong and where.
+    public init(parsing data: Data) throws(JSONSyntaxError) {
+        let document = try JSONDocument(data)
+        self.init(document, document.root)
+    }
+
+    /// Parses a JSON text (RFC 8259), as ``init(parsing:)-(Data)`` does.
+    ///
+    /// - Parameter text: The text.
+    /// - Throws: A ``JSONSyntaxError``, which says what is wrong and where.
+    public init(parsing text: String) throws(JSONSyntaxError) {
+        let document = try JSONDocument(text)
+        self.init(document, document.root)
+    }
+
+    /// Makes a value of a part of a document. The parser's limit on depth bounds the recursion.
+    init(_ document: JSONDocument, _ node: JSONDocument.Node) {
+        switch document.kind(of: node) {
+        case .null: self = .null
+        case .false: self = .bool(false)
+        case .true: self = .bool(true)
+        case .number: self = .number(JSONNumber(checked: document.text(of: node)))
+        case .string: self = .string(document.string(of: node))
+        case .array:
+            var elements: [JSON] = []
+            elements.reserveCapacity(document.count(of: node))
+            for element in document.elements(of: node) { elements.append(JSON(document, element)) }
+            self = .array(elements)
+        case .object:
+            var members: [String: JSON] = [:]
+            members.reserveCapacity(document.count(of: node))
+            for (key, value) in document.members(of: node) {
+                let key = document.string(of: key)
+                if let first = members.updateValue(JSON(document, value), forKey: key) { members[key] = first }
+            }
+            self = .object(members)
+        }
+    }
+}

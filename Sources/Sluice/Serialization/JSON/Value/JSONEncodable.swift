@@ -1,0 +1,97 @@
+/// What can be made a ``JSON`` value without failing.
+///
+/// ```swift
+/// extension Money: JSONEncodable {
+///     var jsonValue: JSON { ["amount": JSON(amount), "currency": JSON(currency)] }
+/// }
+/// let body: JSON = ["prices": JSON([price, tax])]
+/// ```
+///
+/// For a type that is `Encodable` there is ``JSON/init(encoding:by:)``.
+public protocol JSONEncodable {
+    /// The value as JSON.
+    var jsonValue: JSON { get }
+}
+
+extension JSON {
+    /// Makes a value of a number, a string, a boolean, of optionals, arrays and dictionaries of those, and of any other
+    /// type that is ``JSONEncodable``.
+    public init(_ value: some JSONEncodable) {
+        self = value.jsonValue
+    }
+
+    /// Makes a value of a literal.
+    public init(_ json: JSON) {
+        self = json
+    }
+}
+
+extension JSON: JSONEncodable {
+    /// The value itself.
+    public var jsonValue: JSON { self }
+}
+
+extension JSONNumber: JSONEncodable {
+    /// The number as a value.
+    public var jsonValue: JSON { .number(self) }
+}
+
+extension Bool: JSONEncodable {
+    /// A boolean.
+    public var jsonValue: JSON { .bool(self) }
+}
+
+extension String: JSONEncodable {
+    /// A string.
+    public var jsonValue: JSON { .string(self) }
+}
+
+extension Substring: JSONEncodable {
+    /// A string.
+    public var jsonValue: JSON { .string(String(self)) }
+}
+
+extension Optional: JSONEncodable where Wrapped: JSONEncodable {
+    /// The value as JSON; `null` for nil.
+    public var jsonValue: JSON { map(\.jsonValue) ?? .null }
+}
+
+extension Array: JSONEncodable where Element: JSONEncodable {
+    /// An array.
+    public var jsonValue: JSON { .array(map(\.jsonValue)) }
+}
+
+extension Dictionary: JSONEncodable where Key == String, Value: JSONEncodable {
+    /// An object.
+    public var jsonValue: JSON { .object(mapValues(\.jsonValue)) }
+}
+
+extension RawRepresentable where Self: JSONEncodable, RawValue: JSONEncodable {
+    /// The raw value as JSON.
+    public var jsonValue: JSON { rawValue.jsonValue }
+}
+
+extension BinaryInteger where Self: JSONEncodable {
+    /// A number.
+    public var jsonValue: JSON { .number(JSONNumber(self)) }
+}
+
+extension BinaryFloatingPoint where Self: JSONEncodable & LosslessStringConvertible {
+    /// A number; `null` for infinity and NaN, which JSON does not have.
+    public var jsonValue: JSON { JSONNumber(self).jsonValue }
+}
+
+extension Int: JSONEncodable {}
+extension Int8: JSONEncodable {}
+extension Int16: JSONEncodable {}
+extension Int32: JSONEncodable {}
+extension Int64: JSONEncodable {}
+extension Int128: JSONEncodable {}
+extension UInt: JSONEncodable {}
+extension UInt8: JSONEncodable {}
+extension UInt16: JSONEncodable {}
+extension UInt32: JSONEncodable {}
+extension UInt64: JSONEncodable {}
+extension UInt128: JSONEncodable {}
+extension Float: JSONEncodable {}
+extension Double: JSONEncodable {}
