@@ -56,8 +56,8 @@ extension JSON {
         case (.object(let members), .key(let key)):
             return members[key]
         case (.array(let elements), .key(let key)):
-            let index = JSONPath.index(of: key)
-            return index.flatMap { $0 < elements.count ? elements[$0] : nil }
+            guard let index = JSONPath.index(of: key), index < elements.count else { return nil }
+            return elements[index]
         case (.array(let elements), .index(let index)):
             return JSONPath.position(of: index, count: elements.count).map { elements[$0] }
         default:

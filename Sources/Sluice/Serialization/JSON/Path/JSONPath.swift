@@ -22,6 +22,9 @@ public struct JSONPath: Sendable, Hashable {
     /// The steps, from the outside in.
     public var components: [Component]
 
+    /// What a key can hold only in quotation marks.
+    static let special = [UInt8](".>[".utf8)
+
     /// Makes a path of its steps.
     public init(_ components: [Component] = []) {
         self.components = components
@@ -55,7 +58,7 @@ extension JSONPath: CustomStringConvertible {
             switch component {
             case .index(let index):
                 text += "[\(index)]"
-            case .key(let key) where key.isEmpty || key.utf8.contains(where: ".>[".utf8.contains):
+            case .key(let key) where key.isEmpty || key.utf8.contains(where: JSONPath.special.contains):
                 let escaped = key.unicodeScalars.reduce(into: "") { escaped, scalar in
                     if scalar == "\"" || scalar == "\\" { escaped += "\\" }
                     escaped.unicodeScalars.append(scalar)

@@ -5,6 +5,8 @@ struct JSONPathParser {
     private var components: [JSONPath.Component] = []
 
     static func components(of text: String) -> [JSONPath.Component] {
+        // Most paths are one key.
+        guard text.utf8.contains(where: JSONPath.special.contains) else { return text.isEmpty ? [] : [.key(text)] }
         var parser = JSONPathParser(rest: Substring(text).utf8)
         parser.parse()
         return parser.components

@@ -14,6 +14,7 @@ extension JSON {
             self = .object(members)
         }
         _modify {
+            let wasNull = isNull
             guard var members = takeMembers() else {
                 var nothing = JSON.null
                 yield &nothing
@@ -21,7 +22,7 @@ extension JSON {
             }
             // In place: a copy of what the member holds would make each nested change cost as much as the whole.
             let isNew = members[key] == nil
-            defer { self = members.isEmpty && isNew ? .null : .object(members) }
+            defer { self = wasNull && members.isEmpty ? .null : .object(members) }
             yield &members[key, default: .null]
             if isNew, case .null? = members[key] { members[key] = nil }
         }
@@ -46,14 +47,12 @@ extension JSON {
             self = .array(elements)
         }
         _modify {
-            guard case .array(let present) = self, present.indices.contains(index) else {
+            guard let count = array?.count, index < count, var elements = takeElements(at: index) else {
                 var element = JSON.null
                 yield &element
                 if !element.isNull { self[index] = element }
                 return
             }
-            var elements = present
-            self = .null
             defer { self = .array(elements) }
             yield &elements[index]
         }

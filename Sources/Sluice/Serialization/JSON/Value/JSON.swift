@@ -11,9 +11,10 @@
 /// and where, ask with ``value(at:as:)``. Numbers keep the digits they were written with, see ``JSONNumber``; two values
 /// are equal if they mean the same, so 1 equals 1.0.
 ///
-/// A member can be read and set by its name, `json.user.name`. The members that `JSON` has itself go first: `count`,
-/// `description`, `value`, `formatted`, `encoded`, `decoded`, `contains`, `string`, `int`, `array` and so on. None of
-/// them is a `JSON`, so where one is meant as a key the compiler says so, as a rule. Write `json["count"]` for those.
+/// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself uses go first, and have to be
+/// written as `json["count"]` if a key of that name is meant: ``count``, ``description``, `value`, ``contains(_:)``,
+/// ``encoded(_:)``, ``formatted(_:)``, ``decoded(as:by:)`` and the accessors from ``string`` to ``dictionaryValue``. Nothing
+/// of those is a `JSON`, so the compiler refuses what goes on from one, like `json.value.name`.
 @dynamicMemberLookup
 public enum JSON: Sendable, Hashable {
     /// The value `null`, and what is read where there is nothing.

@@ -1,0 +1,99 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class JSONSerializerTests: XCTestCase {
+    private struct Member: JSONDecodable, Equatable {
+        let id: Int
+        let city: String?
+
+        init(json: JSON) throws {
+            id = try json.value(at: "id")
+            city = try json.optionalValue(at: "address.city")
+        }
+    }
+
+    func testModelsBuildThemselvesFromAResponse() async throws {
+        let server = try LoopbackServer()
+        server.on("/users", .json(#"[{"id":1,"address":{"city":"London"}},{"id":2}]"#))
+        let client = APIClient(baseURL: server.url)
+        let users = try await client.serialized(by: JSONSerializer<[Member]>()).request("users").sender().value
+        XCTAssertEqual(users.map(\.id), [1, 2])
+        XCTAssertEqual(users.map(\.city), ["London", nil])
+    }
+
+    func testAModelInsideOfTheBodyIsFoundByItsPath() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .json(#"{"code":0,"data":{"items":[{"id":3}],"total":1}}"#))
+        let client = APIClient(baseURL: server.url)
+        let items = client.serialized(by: JSONSerializer<[Member]>(at: "data.items"))
+        let members = try await items.request("page").sender().value
+        XCTAssertEqual(members.map(\.id), [3])
+        let json = try await client.serialized(by: JSONSerializer<JSON>()).request("page").sender().value
+        XCTAssertEqual(json.data.total.int, 1)
+        XCTAssertEqual(json[path: "data.items[0].id"], 3)
+    }
+
+    func testAValueIsSentAsABody() async throws {
+        let server = try LoopbackServer()
+        server.on("/echo", .echo)
+        let body: JSON = ["name": "Ada", "tags": ["a", nil], "id": JSON(UInt64.max)]
+        let request = APIClient(baseURL: server.url).serialized(by: JSONSerializer<JSON>()).request("echo")
+        let echo = try await request.post().json(body).sender().value
+        XCTAssertEqual(try JSON(parsing: echo["text"].stringValue), body)
+    }
+
+    func testAFailureNamesTypeAndPath() async throws {
+        let server = try LoopbackServer()
+        server.on("/users", .json(#"{"data":[{"id":1},{"id":"secret"}]}"#))
+        let client = APIClient(baseURL: server.url)
+        let error = await client.serialized(by: JSONSerializer<[Member]>(at: "data"))
+            .request("users").sender().result.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+        XCTAssertEqual(error?.error.step, .serialization)
+        XCTAssertEqual(
+            error?.error.reason,
+            "The response is no Array<Member>: at “data[1].id” expected a whole number that fits Int, found a string."
+        )
+        let failure = error?.underlyingError as? DecodingFailure
+        XCTAssertEqual(failure?.codingPath, "data[1].id")
+        XCTAssertEqual((failure?.cause as? JSONDecodingFailure)?.found, .string)
+        XCTAssertEqual(error?.description.contains("secret"), false)
+    }
+
+    func testAPathThatIsNotInTheBodyIsNamed() async throws {
+        let server = try LoopbackServer()
+        server.on("/users", .json(#"{"data":"oops"}"#))
+        let client = APIClient(baseURL: server.url)
+        let missing = await client.serialized(by: JSONSerializer<Int>(at: "total")).request("users").sender().result
+        XCTAssertEqual(missing.failure?.error.reason, "The response is no Int: at “total” expected Int, found nothing.")
+        let wrong = await client.serialized(by: JSONSerializer<Int>(at: "data.total")).request("users").sender().result
+        XCTAssertEqual(
+            wrong.failure?.error.reason,
+            "The response is no Int: at “data” expected an object, found a string."
+        )
+    }
+
+    func testWhatIsNoJSONIsAnError() async throws {
+        let server = try LoopbackServer()
+        server.on("/empty", .data(Data()))
+        server.on("/broken", .json("{\"a\":1,\n}"))
+        let users = APIClient(baseURL: server.url).serialized(by: JSONSerializer<JSON>())
+        let empty = await users.request("empty").sender().result.failure
+        XCTAssertEqual(empty?.error.reason, "The response is no JSON: the body is empty.")
+        let broken = await users.request("broken").sender().result.failure
+        XCTAssertEqual(broken?.code, .decodingFailed)
+        XCTAssertEqual(broken?.error.reason.hasSuffix("(line 2, column 1)."), true, broken?.error.reason ?? "")
+        XCTAssertTrue((broken?.underlyingError as? DecodingFailure)?.cause is JSONSyntaxError)
+    }
+
+    func testAnEmptyModelIsMadeOfAnything() async throws {
+        let server = try LoopbackServer()
+        server.on("/none", .status(204))
+        server.on("/text", .text("OK"))
+        let client = APIClient(baseURL: server.url).serialized(by: JSONSerializer<Empty>())
+        let none = try await client.request("none").sender().value
+        let text = try await client.request("text").sender().value
+        XCTAssertEqual(none, text)
+    }
+}
