@@ -1,0 +1,44 @@
+/// Values by name in the order they came; a name's later value takes its earlier one's place.
+struct NamedValues<Value> {
+    /// Up to this many, looking at each is quicker than a table and needs no memory.
+    private static var scanned: Int { 16 }
+
+    private(set) var entries: [(name: String, value: Value)] = []
+    /// Where each name is, once there are too many to look at each.
+    private var positions: [String: Int] = [:]
+
+    subscript(name: String) -> Value? {
+        position(of: name).map { entries[$0].value }
+    }
+
+    mutating func set(_ name: String, _ value: Value) {
+        if let position = position(of: name) {
+            entries[position].value = value
+            return
+        }
+        entries.append((name, value))
+        if entries.count == Self.scanned + 1 {
+            index()
+        } else if entries.count > Self.scanned {
+            positions[name] = entries.count - 1
+        }
+    }
+
+    mutating func remove(_ name: String) {
+        guard let position = position(of: name) else { return }
+        entries.remove(at: position)
+        index()
+    }
+
+    private func position(of name: String) -> Int? {
+        entries.count > Self.scanned ? positions[name] : entries.firstIndex { $0.name == name }
+    }
+
+    private mutating func index() {
+        positions = [:]
+        guard entries.count > Self.scanned else { return }
+        for (position, entry) in entries.enumerated() { positions[entry.name] = position }
+    }
+}
+
+extension NamedValues: Sendable where Value: Sendable {}

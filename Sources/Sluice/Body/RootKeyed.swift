@@ -1,0 +1,10 @@
+/// A value in an object of its own, under one key: `{"user": {…}}`.
+struct RootKeyed: Encodable, Sendable {
+    let key: String
+    let value: any Encodable & Sendable
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Parameters.Name.self)
+        try container.encode(value, forKey: Parameters.Name(stringValue: key))
+    }
+}

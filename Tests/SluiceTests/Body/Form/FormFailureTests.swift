@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+
+@testable import Sluice
+
+@Suite struct FormFailureTests {
+    private struct Report: Encodable {
+        var filter = Filter()
+
+        struct Filter: Encodable {
+            var items = [Item(price: 1), Item(price: 2), Item(price: .nan)]
+        }
+
+        struct Item: Encodable {
+            var price: Double
+        }
+    }
+
+    private final class Ring: Encodable {
+        var next: Ring?
+    }
+
+    private struct Refused: Error {}
+
+    /// A value that encodes itself as the test says.
+    private struct Value: Encodable {
+        let write: (any Encoder) throws -> Void
+
+        init(_ write: @escaping (any Encoder) throws -> Void) {
+            self.write = write
+        }
+
+        func encode(to encoder: any Encoder) throws { try write(encoder) }
+    }
+
+    private func failure(
+        of value: some Encodable,
+        _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
+    ) -> FormEncodingFailure? {
+        do throws(FormEncodingFailure) {
+            let _: String = try encoder.encode(value)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func anErrorNamesItsField() {
+        let description = """
+            The form could not be encoded: at “filter.items[2].price” the number is nan, which a form has no text for.
+            """
+        #expect(failure(of: Report())?.codingPath == "filter.items[2].price")
+        #expect(failure(of: Report())?.description == description)
+    }
+
+    @Test func numbersAndDatesWithoutATextAreErrors() {
+        for number in [Double.nan, .infinity, -.infinity, .signalingNaN] {
+            #expect(failure(of: ["a": number])?.codingPath == "a")
+            #expect(failure(of: ["a": [number]])?.codingPath == "a[0]")
+            #expect(failure(of: ["a": Float(number)])?.codingPath == "a")
+            #expect(failure(of: ["a": [Optional(Float(number))]])?.codingPath == "a[0]")
+            let date = Date(timeIntervalSinceReferenceDate: number)
+            #expect(failure(of: ["a": date])?.codingPath == "a")
+            #expect(failure(of: ["a": date], .init(dateEncoding: .secondsSince1970))?.codingPath == "a")
+            #expect(failure(of: ["a": date], .init(dateEncoding: .millisecondsSince1970))?.codingPath == "a")
+            #expect(failure(of: ["a": date], .init(dateEncoding: .iso8601))?.codingPath == "a")
+        }
+        #expect(failure(of: [1: [Decimal.nan]])?.codingPath == "1[0]")
+        for seconds in [-1e300, -62_135_769_601, 253_402_300_800, 1e300] {
+            let date = Date(timeIntervalSince1970: seconds)
+            #expect(failure(of: ["a": date], .init(dateEncoding: .iso8601))?.codingPath == "a")
+        }
+    }
+
+    @Test func aValueWithoutNamesIsAnError() {
+        for value: any Encodable in [
+            1, "a", true, 1.5, [1], [Int](), ["a": 1].values.map { $0 }, [[1: 2]], Date(), Data(), URL(filePath: "/"),
+            Decimal(1), UUID(), [true: 1], Int128.max, Optional(1),
+        ] {
+            let failure = failure(of: value)
+            #expect(failure?.codingPath == "", "\(value)")
+            #expect(failure?.description.contains("names") == true, "\(value)")
+        }
+        #expect(failure(of: [1, 2])?.reason.contains("Array<Int>") == true)
+    }
+
+    @Test func valuesThatHoldThemselvesAreAnError() {
+        let ring = Ring()
+        ring.next = ring
+        defer { ring.next = nil }
+        let failure = failure(of: ring)
+        #expect(failure?.codingPath.hasPrefix("next.next.next.") == true)
+        #expect(failure?.codingPath.hasSuffix("…") == true)
+        #expect(failure?.reason == "values are nested deeper than 512 levels; does one hold itself?")
+    }
+
+    @Test func valuesMayBeNestedToTheLimit() {
+        struct Nested: Encodable {
+            var depth: Int
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Parameters.Name.self)
+                if depth > 0 { try container.encode(Nested(depth: depth - 1), forKey: .init(stringValue: "n")) }
+            }
+        }
+        // The whole value is a level too.
+        #expect(failure(of: Nested(depth: 511)) == nil)
+        #expect(failure(of: Nested(depth: 512))?.reason.contains("512") == true)
+    }
+
+    @Test func endlessNestingEndsWhereverItCannotThrow() {
+        let keyed = Value { encoder in
+            var container = encoder.container(keyedBy: Parameters.Name.self)
+            for _ in 0..<10_000 {
+                container = container.nestedContainer(keyedBy: Parameters.Name.self, forKey: .init(stringValue: "n"))
+            }
+        }
+        let unkeyed = Value { encoder in
+            var container = encoder.unkeyedContainer()
+            for _ in 0..<10_000 { container = container.nestedUnkeyedContainer() }
+        }
+        let supers = Value { encoder in
+            var encoder = encoder
+            for _ in 0..<10_000 {
+                var container = encoder.container(keyedBy: Parameters.Name.self)
+                encoder = container.superEncoder()
+            }
+        }
+        var itself = Value { _ in }
+        itself = Value { encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(itself)
+        }
+        for value in [keyed, unkeyed, supers, itself] {
+            #expect(failure(of: ["a": value])?.reason.contains("512") == true)
+        }
+    }
+
+    @Test func aValueThatThrowsIsNamed() {
+        let refusing = Value { _ in throw Refused() }
+        let failure = failure(of: ["a": ["b": [refusing]]])
+        #expect(failure?.codingPath == "a.b[0]")
+        #expect(failure?.reason == "encoding threw Refused")
+        #expect(failure?.cause is Refused)
+        #expect(
+            failure?.description
+                == "The form could not be encoded: at “a.b[0]” encoding threw Refused. The cause: Refused()"
+        )
+        #expect(failure?.sentence == "The form could not be encoded: at “a.b[0]” encoding threw Refused.")
+        #expect(self.failure(of: refusing)?.codingPath == "")
+    }
+
+    @Test func aValueThatRecoversIsEncoded() throws {
+        let recovering = Value { encoder in
+            var container = encoder.container(keyedBy: Parameters.Name.self)
+            try? container.encode(Double.nan, forKey: .init(stringValue: "a"))
+            try? container.encode(Value { _ in throw Refused() }, forKey: .init(stringValue: "b"))
+            try container.encode(1, forKey: .init(stringValue: "c"))
+        }
+        #expect(try URLEncodedFormEncoder().encode(recovering) as String == "c=1")
+    }
+
+    @Test(arguments: [
+        ["keyed", "unkeyed"], ["unkeyed", "keyed"], ["single", "single"], ["single", "keyed"], ["single", "unkeyed"],
+        ["keyed", "single"], ["nil", "single"], ["unkeyed", "nil"], ["nil", "keyed"], ["unkeyed", "keyed", "single"],
+    ])
+    func aValueThatIsTwoThingsIsAnError(_ things: [String]) {
+        let value = Value { encoder in
+            var single = encoder.singleValueContainer()
+            for thing in things {
+                switch thing {
+                case "keyed":
+                    var container = encoder.container(keyedBy: Parameters.Name.self)
+                    try container.encode(1, forKey: .init(stringValue: "k"))
+                case "unkeyed":
+                    var container = encoder.unkeyedContainer()
+                    try container.encode(1)
+                case "nil": try single.encodeNil()
+                default: try single.encode(1)
+                }
+            }
+        }
+        let failure = failure(of: ["a": value])
+        #expect(failure?.codingPath == "a")
+        #expect(failure?.reason == "a value encodes itself twice, or in two different ways")
+    }
+
+    @Test func aContainerOfAnotherKindUnderOneKeyIsAnError() {
+        let value = Value { encoder in
+            var container = encoder.container(keyedBy: Parameters.Name.self)
+            try container.encode(1, forKey: .init(stringValue: "k"))
+            _ = container.nestedUnkeyedContainer(forKey: .init(stringValue: "k"))
+        }
+        #expect(failure(of: value)?.codingPath == "k")
+    }
+
+    @Test func aRequestFailsWithTheFieldButWithoutTheCause() {
+        let payload = FormPayload(
+            value: ["a": Date()],
+            encoder: URLEncodedFormEncoder(dateEncoding: .custom { _ in throw SluiceError(.unsupported, "secret") })
+        )
+        let error = #expect(throws: SluiceError.self) { try payload.text() }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.step == .building)
+        #expect(error?.description == "The form could not be encoded: at “a” encoding threw SluiceError.")
+        #expect(error?.expandedDescription.contains("secret") == true)
+    }
+}
