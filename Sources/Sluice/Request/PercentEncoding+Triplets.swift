@@ -49,7 +49,8 @@ extension PercentEncoding {
         return end
     }
 
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+    /// The value of a hexadecimal digit; nil for any other byte.
+    static func hexadecimal(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
