@@ -11,50 +11,32 @@ struct BaseURL: Sendable, Equatable {
 
     /// Takes an absolute http or https URL apart (RFC 3986 §3); its fragment is dropped.
     static func parse(_ text: String) -> Result<BaseURL, SluiceError> {
-        guard let schemeEnd = text.firstRange(of: "://") else {
-            return .failure(.invalidURL("it is not absolute: write it with http:// or https://"))
-        }
-        let scheme = text[..<schemeEnd.lowerBound].lowercased()
-        guard scheme == "http" || scheme == "https" else {
-            let name = String(scheme.prefix(16).filter { $0.isASCII && ($0.isLetter || $0.isNumber) })
-            return .failure(
-                SluiceError(
-                    .unsupportedScheme,
-                    "The scheme “\(name)” is not supported; use http or https.",
-                    step: .building
-                )
-            )
-        }
-        var rest = text[schemeEnd.upperBound...]
-        if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        if let reason = flaw(of: authority) { return .failure(.invalidURL(reason)) }
-        rest = rest[authority.endIndex...]
-        let path = rest.prefix { $0 != "?" }
-        rest = rest[path.endIndex...]
+        let url = URIReference(text)
+        if let refusal = refusal(of: url) { return .failure(refusal) }
+        let path = PercentEncoding.completed(url.path)
         return .success(
             BaseURL(
-                scheme: scheme,
-                authority: String(authority),
-                path: PercentEncoding.completed(String(path.hasSuffix("/") ? path.dropLast() : path)),
-                query: rest.isEmpty ? nil : PercentEncoding.completed(String(rest.dropFirst()))
+                scheme: url.scheme?.lowercased() ?? "",
+                authority: url.authority ?? "",
+                path: path.hasSuffix("/") ? String(path.dropLast()) : path,
+                query: url.query.map(PercentEncoding.completed)
             )
         )
     }
 
-    private static func flaw(of authority: Substring) -> String? {
-        if authority.isEmpty { return "it has no host" }
-        if authority.contains("@") {
-            return "it holds a user name; send credentials in an Authorization header instead"
+    /// Why no request can go to a URL; nil if one can.
+    static func refusal(of url: URIReference) -> SluiceError? {
+        guard let scheme = url.scheme?.lowercased(), let authority = url.authority else {
+            return .invalidURL("it is not absolute: write it with http:// or https://")
         }
-        if authority.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "\\\"<>^`{|}".utf8.contains($0) }) {
-            return "its host has a character no host may have"
+        guard scheme == "http" || scheme == "https" else {
+            return SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme.prefix(16))” is not supported; use http or https.",
+                step: .building
+            )
         }
-        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else { return nil }
-        guard let port = UInt16(authority[authority.index(after: colon)...]), port > 0 else {
-            return "its port is not a number from 1 to 65535"
-        }
-        return authority[..<colon].isEmpty ? "it has no host" : nil
+        return Authority.flaw(of: authority).map(SluiceError.invalidURL)
     }
 }
 

@@ -21,7 +21,12 @@ import Testing
             ("?r=2", "https://a.b/x/y?r=2"),
             ("//c.d/z", "https://c.d/z"), ("https://c.d", "https://c.d/"), ("https://c.d/z/#part", "https://c.d/z/"),
             ("HTTPS://c.d/z", "https://c.d/z"), ("/a b/ü", "https://a.b/a%20b/%C3%BC"), ("/a%20b", "https://a.b/a%20b"),
-            ("https://c.d:8443/z?a=b&c", "https://c.d:8443/z?a=b&c"),
+            ("https://c.d:8443/z?a=b&c", "https://c.d:8443/z?a=b&c"), ("https://c.d/z?r=/", "https://c.d/z?r=/"),
+            ("", "https://a.b/x/y?q=1"), ("?", "https://a.b/x/y?"), (".", "https://a.b/x/"), ("/z#?/", "https://a.b/z"),
+            ("../../../z", "https://a.b/z"), ("/x/%2E%2e/z", "https://a.b/z"), ("z//", "https://a.b/x/z//"),
+            ("./a:b", "https://a.b/x/a:b"), ("?r=../z", "https://a.b/x/y?r=../z"),
+            ("z|<\"", "https://a.b/x/z%7C%3C%22"),
+            ("//[::1]:8443?r", "https://[::1]:8443/?r"), ("/\u{301}", "https://a.b/%CC%81"),
         ]
     )
     func aLocationIsResolvedAgainstTheRequest(_ location: String, _ url: String) throws {
@@ -49,6 +54,8 @@ import Testing
 
     @Test(arguments: [
         "ftp://a.b", "file:///etc/passwd", "javascript:alert(1)", "https://", "https://user:pw@a.b/", "http://a.b/",
+        "//", "///z", "https:z", "https:/z", "https:/..//c.d", "//c.d:port/", "//ü.d/", "//c%2Ed/", "//[::1", "//::1/",
+        "https://a.b\\@c.d/", "data:,z", "//c.d\0/",
     ])
     func aRedirectToWhereNoneMayGoIsRefused(_ location: String) throws {
         let error = #expect(throws: SluiceError.self) {

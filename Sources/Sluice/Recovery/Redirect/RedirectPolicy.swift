@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Which redirects are followed, and with what (RFC 9110 §15.4).
 public struct RedirectPolicy: Sendable, Hashable {
     /// How many redirects one request may take; 10 by default, 0 follows none and returns the 3xx response.
@@ -82,27 +76,23 @@ public struct RedirectPolicy: Sendable, Hashable {
         against request: HTTPRequest,
         _ head: HTTPResponse
     ) throws(SluiceError) -> HTTPRequest {
-        let text = PercentEncoding.completed(String(location.prefix { $0 != "#" }))
-        let base = URL(string: request.url)
-        let absolute = URL(string: text, relativeTo: base)?.absoluteURL.absoluteString ?? text
-        do {
-            let target = try BaseURL.parse(absolute).get()
-            var next = request
-            next.scheme = target.scheme
-            next.authority = target.authority
-            let path = absolute.hasSuffix("/") || target.path.isEmpty ? target.path + "/" : target.path
-            next.path = target.query.map { "\(path)?\($0)" } ?? path
-            return next
-        } catch {
+        let target = URIReference(location).resolved(against: URIReference(request.url))
+        if let refusal = BaseURL.refusal(of: target) {
             throw SluiceError(
                 .redirectRefused,
-                "The server redirected to where no request can go. \(error.reason)",
+                "The server redirected to where no request can go. \(refusal.reason)",
                 step: .recovery,
                 request: request,
                 response: head,
-                underlyingError: error
+                underlyingError: refusal
             )
         }
+        var next = request
+        next.scheme = target.scheme?.lowercased() ?? request.scheme
+        next.authority = target.authority ?? request.authority
+        let path = target.path.isEmpty ? "/" : PercentEncoding.completed(target.path)
+        next.path = target.query.map { "\(path)?\(PercentEncoding.completed($0))" } ?? path
+        return next
     }
 
     private func refuse(

@@ -1,0 +1,60 @@
+/// The rules for host and port (RFC 3986 §3.2), narrowed to what a request can go to.
+///
+/// Names must be written in ASCII and as they are: libcurl would convert an international name by the process's locale,
+/// which is C in a program that sets none, and decode an encoded one only after origins have been compared.
+enum Authority {
+    /// What is wrong with an authority, as the rest of a sentence; nil if nothing is.
+    static func flaw(of authority: String) -> String? {
+        let bytes = Array(authority.utf8)
+        if bytes.contains(UInt8(ascii: "@")) {
+            return "it holds a user name; send credentials in an Authorization header instead"
+        }
+        if bytes.first == UInt8(ascii: "[") { return flaw(ofBracketed: bytes) }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+        if colon == 0, bytes.count < 2 || bytes[1] != UInt8(ascii: ":") { return "it has no host" }
+        if bytes[colon...].dropFirst().contains(UInt8(ascii: ":")) {
+            return "its host has a colon; an IPv6 address stands in brackets, as in http://[::1]:8080"
+        }
+        return flaw(ofName: bytes[..<colon]) ?? flaw(ofPort: bytes[colon...])
+    }
+
+    private static func flaw(ofName name: ArraySlice<UInt8>) -> String? {
+        if name.isEmpty { return "it has no host" }
+        if name.contains(where: { $0 >= 0x80 }) {
+            return "its host has a character that is not ASCII; write an international name in Punycode, as xn--…"
+        }
+        if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it as it is" }
+        // The sub-delimiters that RFC 3986 would allow are in no name that can be looked up; libcurl refuses them too.
+        return name.allSatisfy(PercentEncoding.isUnreserved) ? nil : "its host has a character no host may have"
+    }
+
+    private static func flaw(ofBracketed bytes: [UInt8]) -> String? {
+        guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else {
+            return "its IPv6 address is not closed with “]”"
+        }
+        var address = bytes[1..<bracket]
+        if let percent = address.firstIndex(of: UInt8(ascii: "%")) {
+            let zone = address[percent...]
+            // libcurl's limit, and that of the names of Linux's interfaces.
+            guard zone.starts(with: "%25".utf8), (4...18).contains(zone.count),
+                zone.dropFirst(3).allSatisfy(PercentEncoding.isUnreserved)
+            else {
+                return "its IPv6 address has a zone that is not written as in [fe80::1%25eth0]"
+            }
+            address = address[..<percent]
+        }
+        if !IPv6Address.isValid(address) { return "its brackets hold no IPv6 address" }
+        return flaw(ofPort: bytes[(bracket + 1)...])
+    }
+
+    /// Takes a port with its colon, or nothing.
+    private static func flaw(ofPort text: ArraySlice<UInt8>) -> String? {
+        if text.isEmpty { return nil }
+        let digits = text.dropFirst()
+        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard text.first == UInt8(ascii: ":"), isNumber,
+            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+        else { return "its port is not a number from 1 to 65535" }
+        return nil
+    }
+}

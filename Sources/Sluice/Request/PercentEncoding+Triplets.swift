@@ -1,0 +1,66 @@
+extension PercentEncoding {
+    /// The byte that `%` and two hexadecimal digits stand for (RFC 3986 §2.1); nil where there is something else.
+    static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), bytes.endIndex - index > 2 else { return nil }
+        guard let high = hexadecimal(bytes[index + 1]), let low = hexadecimal(bytes[index + 2]) else { return nil }
+        return high << 4 | low
+    }
+
+    /// Appends bytes encoded: all but the unreserved, or all but the unreserved, the reserved and what is encoded
+    /// already (RFC 6570 §3.2.1).
+    static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8], keepsReserved: Bool) {
+        let digits = StaticString("0123456789ABCDEF")
+        digits.withUTF8Buffer { digits in
+            for (index, byte) in zip(bytes.indices, bytes) {
+                let isKept =
+                    isUnreserved(byte)
+                    || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
+                if isKept {
+                    output.append(byte)
+                } else {
+                    output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+            }
+        }
+    }
+
+    /// Where the first `count` characters of a text in UTF-8 end, in bytes.
+    ///
+    /// Characters are code points; one that is encoded is not cut apart where triplets count for what they stand for.
+    static func end(ofFirst count: Int, in bytes: [UInt8], countsTriplets: Bool) -> Int {
+        var end = 0
+        var left = count
+        while end < bytes.count, left > 0 {
+            left -= 1
+            if countsTriplets, let lead = triplet(in: bytes[...], at: end) {
+                end += 3
+                var continuations = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0
+                while continuations > 0, end < bytes.count, let byte = triplet(in: bytes[...], at: end),
+                    byte & 0xC0 == 0x80
+                {
+                    continuations -= 1
+                    end += 3
+                }
+            } else {
+                end += 1
+                while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+            }
+        }
+        return end
+    }
+
+    /// The value of a hexadecimal digit; nil for any other byte.
+    static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+
+    /// The general and the sub-delimiters of RFC 3986 §2.2.
+    private static func isReserved(_ byte: UInt8) -> Bool {
+        ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
+    }
+}
