@@ -49,9 +49,18 @@ public struct URLSessionTransport: Transport {
         _ request: HTTPRequest,
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
-        let message = try URLRequest(request)
-        let body = try await UploadBody.open(request)
-        let exchange = Exchange(request: request, message: message, body: body, context: context, session: session)
+        let started = ContinuousClock.now
+        var message = try URLRequest(request)
+        let body = try await UploadBody.open(request, within: context.timeouts.total)
+        message.setFraming(of: body)
+        let exchange = Exchange(
+            request: request,
+            message: message,
+            body: body,
+            context: context,
+            session: session,
+            started: started
+        )
         return try await exchange.run().get()
     }
 }
