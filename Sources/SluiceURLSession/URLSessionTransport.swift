@@ -19,7 +19,8 @@ import FoundationNetworking
 /// Foundation on Linux has further limits:
 /// - A response's body is taken from the network as fast as it comes, read or not, and is kept in memory until it is
 ///   read. A server that sends without end holds up all sessions of the process.
-/// - A request's body that is a stream is read whole, up to 64 MiB, before it is sent; send a file where it may be longer.
+/// - A request's body that is a stream, or a form with files, is read whole, up to 64 MiB, before it is sent; send a
+///   file where it may be longer.
 /// - A response with trailers, or one that ends within its head, stops the process.
 /// - Metrics do not tell of the connection.
 public struct URLSessionTransport: Transport {

@@ -26,14 +26,17 @@ enum RealServer {
     /// - Parameters:
     ///   - program: Its name.
     ///   - arguments: What it is given.
+    /// - Returns: What it printed.
     /// - Throws: A ``Failure`` with what it printed when it is missing or does not end well.
-    static func run(_ program: String, _ arguments: String...) throws {
+    @discardableResult
+    static func run(_ program: String, _ arguments: String...) throws -> String {
         let (process, output) = try launch(program, arguments)
         let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(description: "\(program) ended with \(process.terminationStatus): \(text)")
         }
+        return text
     }
 
     /// Starts a server in the foreground and waits until it says that it is ready.
