@@ -82,8 +82,8 @@ public struct HTTPBody: Sendable {
         HTTPBody(source: .stream(stream), length: length, isReplayable: isReplayable)
     }
 
-    /// A body that is made when it is about to be sent, anew each time; what it throws fails the request before a byte is
-    /// sent.
+    /// A body that is made when it is about to be sent, anew each time; what it throws fails the request before a byte
+    /// is sent.
     package static func deferred(isReplayable: Bool, _ prepare: @escaping Preparation) -> HTTPBody {
         HTTPBody(source: .deferred(prepare), length: nil, isReplayable: isReplayable)
     }

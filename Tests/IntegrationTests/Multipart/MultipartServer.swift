@@ -1,7 +1,7 @@
 import Foundation
 
-/// An HTTP/1.1 server in Python that says what its `email` package makes of a multipart body: a reader of the format that
-/// shares nothing with the writer.
+/// An HTTP/1.1 server in Python that says what its `email` package makes of a multipart body: a reader of the format
+/// that shares nothing with the writer.
 final class MultipartServer {
     static var canRun: Bool { RealServer.canRun("python3") }
 

@@ -13,7 +13,8 @@ extension MultipartForm {
     ///   - text: The content; it may be empty.
     ///   - name: The field's name.
     ///   - fileName: A file name, none by default.
-    ///   - contentType: The part's type; none by default, as browsers and curl do, which stands for plain text (RFC 7578 §4.4).
+    ///   - contentType: The part's type; none by default, as browsers and curl do, which stands for plain text (RFC
+    ///     7578 §4.4).
     ///   - headers: Extra headers.
     public mutating func append(
         _ text: String,

@@ -13,8 +13,8 @@ extension MultipartForm {
     /// let form: MultipartForm = [.text("Ada", name: "user"), .file(picture, name: "picture")]
     /// ```
     ///
-    /// A name is needed in form-data. In other forms a part with a name or a file name is called an `attachment` of these,
-    /// and one without is only its type and content.
+    /// A name is needed in form-data. In other forms a part with a name or a file name is called an `attachment` of
+    /// these, and one without is only its type and content.
     ///
     /// The extra headers of a part stand behind its own and replace those of the same name. Receivers of form-data pass
     /// over them (RFC 7578 §4.8).
@@ -40,7 +40,8 @@ extension MultipartForm {
         ///   - text: The content; it may be empty.
         ///   - name: The field's name.
         ///   - fileName: A file name, none by default.
-        ///   - contentType: The part's type; none by default, as browsers and curl do, which stands for plain text (RFC 7578 §4.4).
+        ///   - contentType: The part's type; none by default, as browsers and curl do, which stands for plain text (RFC
+        ///     7578 §4.4).
         ///   - headers: Extra headers.
         /// - Returns: A part of the text's bytes.
         public static func text(
@@ -147,7 +148,8 @@ extension MultipartForm {
             )
         }
 
-        /// A form within the form; form-data is sent as `multipart/mixed` there, since its fields would have no meaning.
+        /// A form within the form; form-data is sent as `multipart/mixed` there, since its fields would have no
+        /// meaning.
         ///
         /// - Parameters:
         ///   - form: The content; its boundary must be another.

@@ -17,12 +17,12 @@ import Foundation
 ///     .sender().value
 /// ```
 ///
-/// It is a value that reads nothing before it is sent. Files and streams of any size go out in pieces of 256 KiB, one file
-/// open at a time; short parts travel together in one piece.
+/// It is a value that reads nothing before it is sent. Files and streams of any size go out in pieces of 256 KiB, one
+/// file open at a time; short parts travel together in one piece.
 ///
 /// Names and file names are written as browsers write them (WHATWG HTML, “multipart/form-data encoding algorithm”): in
-/// UTF-8, with `"`, CR and LF as `%22`, `%0D` and `%0A`, and each line break in a name made CRLF before. Contents are sent
-/// as they are.
+/// UTF-8, with `"`, CR and LF as `%22`, `%0D` and `%0A`, and each line break in a name made CRLF before. Contents are
+/// sent as they are.
 public struct MultipartForm: Sendable {
     /// What the parts are to each other: the type behind `multipart/`.
     public enum Subtype: String, Sendable, Hashable {
@@ -67,8 +67,9 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - subtype: What the parts are to each other.
-    ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, of which the last is no space (RFC 2046 §5.1.1);
-    ///     ``body()`` refuses another. It must not occur in a part, at the start of a line and behind two hyphens.
+    ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, of which the last is no space (RFC 2046
+    ///     §5.1.1); ``body()`` refuses another. It must not occur in a part, at the start of a line and behind two
+    ///     hyphens.
     public init(_ subtype: Subtype = .formData, boundary: String) {
         self.subtype = subtype
         self.boundary = boundary
@@ -96,8 +97,8 @@ public struct MultipartForm: Sendable {
         return form
     }
 
-    /// The `Content-Type` of the body, `multipart/form-data; boundary=…`; a related form's names the type of its root too
-    /// (RFC 2387 §3.1).
+    /// The `Content-Type` of the body, `multipart/form-data; boundary=…`; a related form's names the type of its root
+    /// too (RFC 2387 §3.1).
     public var contentType: String { contentType(as: subtype) }
 
     func contentType(as subtype: Subtype) -> String {
@@ -107,17 +108,18 @@ public struct MultipartForm: Sendable {
 
     /// Makes the body, which reads files and streams when it is sent.
     ///
-    /// Its length is known beforehand unless there is a stream without one; those of files are asked for before a byte is
-    /// sent, when a file that is missing or cannot be read fails the request with ``SluiceError/Code/bodyUnavailable``. A
-    /// stream that gives more or fewer bytes than announced, and a file whose length changes, fail it with
-    /// ``SluiceError/Code/bodyLengthMismatch``. It can be sent again unless there is a stream that cannot.
+    /// Its length is known beforehand unless there is a stream without one; those of files are asked for before a byte
+    /// is sent, when a file that is missing or cannot be read fails the request with
+    /// ``SluiceError/Code/bodyUnavailable``. A stream that gives more or fewer bytes than announced, and a file whose
+    /// length changes, fail it with ``SluiceError/Code/bodyLengthMismatch``. It can be sent again unless there is a
+    /// stream that cannot.
     ///
     /// A form without parts is its last boundary alone, as browsers write it.
     ///
     /// - Returns: The body.
-    /// - Throws: A ``SluiceError``, ``SluiceError/Code/invalidHeader`` for a name or header that cannot stand in a part's head,
-    ///   ``SluiceError/Code/encodingFailed`` for a boundary that is not valid or is also that of a form within, a part of
-    ///   form-data without a name, forms more than 32 deep, or a negative length.
+    /// - Throws: A ``SluiceError``, ``SluiceError/Code/invalidHeader`` for a name or header that cannot stand in a
+    ///   part's head, ``SluiceError/Code/encodingFailed`` for a boundary that is not valid or is also that of a form
+    ///   within, a part of form-data without a name, forms more than 32 deep, or a negative length.
     public func body() throws(SluiceError) -> HTTPBody {
         try MultipartLayout(self).body()
     }
