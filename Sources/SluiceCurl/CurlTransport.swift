@@ -24,8 +24,21 @@ public struct CurlTransport: Transport {
     ) async throws(SluiceError) -> TransportResponse {
         guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
         try request.validate()
-        let upload = try await UploadSource.open(request.body)
-        let transfer = Transfer(request: request, upload: upload, context: context, lane: lane, mailbox: mailbox)
+        let started = MonotonicTime.now
+        let upload: UploadSource
+        do {
+            upload = try UploadSource(try await request.body.prepared(within: context.timeouts.total))
+        } catch {
+            throw error.with(request: request)
+        }
+        let transfer = Transfer(
+            request: request,
+            upload: upload,
+            context: context,
+            lane: lane,
+            mailbox: mailbox,
+            started: started
+        )
         return try await transfer.run().get()
     }
 

@@ -19,7 +19,8 @@ import FoundationNetworking
 /// Foundation on Linux has further limits:
 /// - A response's body is taken from the network as fast as it comes, read or not, and is kept in memory until it is
 ///   read. A server that sends without end holds up all sessions of the process.
-/// - A request's body that is a stream is read whole, up to 64 MiB, before it is sent; send a file where it may be longer.
+/// - A request's body that is a stream, or a form with files, is read whole, up to 64 MiB, before it is sent; send a
+///   file where it may be longer.
 /// - A response with trailers, or one that ends within its head, stops the process.
 /// - Metrics do not tell of the connection.
 public struct URLSessionTransport: Transport {
@@ -49,9 +50,18 @@ public struct URLSessionTransport: Transport {
         _ request: HTTPRequest,
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
-        let message = try URLRequest(request)
-        let body = try await UploadBody.open(request)
-        let exchange = Exchange(request: request, message: message, body: body, context: context, session: session)
+        let started = ContinuousClock.now
+        var message = try URLRequest(request)
+        let body = try await UploadBody.open(request, within: context.timeouts.total)
+        message.setFraming(of: body)
+        let exchange = Exchange(
+            request: request,
+            message: message,
+            body: body,
+            context: context,
+            session: session,
+            started: started
+        )
         return try await exchange.run().get()
     }
 }

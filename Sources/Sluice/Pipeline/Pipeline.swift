@@ -54,7 +54,7 @@ final class Pipeline: Sendable {
             timeouts: draft.timeouts ?? configuration.timeouts,
             limits: draft.limits ?? configuration.limits
         )
-        if let transport = directTransport, !request.body.isFile {
+        if let transport = directTransport, !request.body.needsPreparation {
             return DirectExchange(self, request, transfer, completion).begin(on: transport)
         }
         let task = startedTask { [self] in completion(await outcome(of: request, transfer)) }

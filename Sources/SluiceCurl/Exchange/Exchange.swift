@@ -263,7 +263,7 @@ final class Exchange {
         var metrics = handle.metrics()
         metrics.version = version
         if sent > 0 { metrics.bytesSent = sent }
-        if let transfer { metrics.queued = began.since(transfer.started) }
+        if let transfer { metrics.queued = began.since(transfer.queued) }
         return metrics
     }
 }

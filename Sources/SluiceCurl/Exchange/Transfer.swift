@@ -21,7 +21,10 @@ final class Transfer: Sendable {
     let upload: UploadSource
     let context: TransferContext
     let lane: Lane
-    let started = MonotonicTime.now
+    /// When the caller asked for it, which is when the total time begins.
+    let started: MonotonicTime
+    /// When its body had been prepared.
+    let queued = MonotonicTime.now
     private let mailbox: EngineMailbox
     private let state = Locked(State.idle)
 
@@ -30,7 +33,8 @@ final class Transfer: Sendable {
         upload: UploadSource,
         context: TransferContext,
         lane: Lane,
-        mailbox: EngineMailbox
+        mailbox: EngineMailbox,
+        started: MonotonicTime = .now
     ) {
         self.request = request
         origin = request.origin
@@ -38,6 +42,7 @@ final class Transfer: Sendable {
         self.context = context
         self.lane = lane
         self.mailbox = mailbox
+        self.started = started
     }
 
     /// Hands the request to the engine and waits for the head of the response.

@@ -12,6 +12,7 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case file(URL)
         case stream(Stream)
+        case deferred(Preparation)
     }
 
     /// A sequence of chunks whose type is forgotten; `open` begins to read it, anew each time if it is replayable.
@@ -25,6 +26,9 @@ public struct HTTPBody: Sendable {
 
     /// Gives the next chunk, nil at the end.
     package typealias Reader = () async throws -> Data?
+
+    /// Makes the body that is sent in this one's place.
+    package typealias Preparation = @Sendable () async throws -> HTTPBody
 
     package let source: Source
     /// The length in bytes, or nil where only reading the body tells; a file's is asked for when it is sent.
@@ -70,16 +74,22 @@ public struct HTTPBody: Sendable {
             var iterator = chunks.makeAsyncIterator()
             return { try await iterator.next() }
         }
-        return HTTPBody(source: .stream(stream), length: length, isReplayable: isReplayable)
+        return .stream(stream, length: length, isReplayable: isReplayable)
+    }
+
+    /// A stream whose type has been forgotten already.
+    package static func stream(_ stream: Stream, length: Int64?, isReplayable: Bool) -> HTTPBody {
+        HTTPBody(source: .stream(stream), length: length, isReplayable: isReplayable)
+    }
+
+    /// A body that is made when it is about to be sent, anew each time; what it throws fails the request before a byte
+    /// is sent.
+    package static func deferred(isReplayable: Bool, _ prepare: @escaping Preparation) -> HTTPBody {
+        HTTPBody(source: .deferred(prepare), length: nil, isReplayable: isReplayable)
     }
 
     /// Whether there is no body, which is not the same as one of no bytes.
     public var isNone: Bool {
         if case .none = source { true } else { false }
-    }
-
-    /// Whether it is a file, which has to be opened before it is sent.
-    package var isFile: Bool {
-        if case .file = source { true } else { false }
     }
 }

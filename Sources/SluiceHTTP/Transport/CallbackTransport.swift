@@ -3,7 +3,7 @@ package protocol CallbackTransport: Transport {
     /// Begins a transfer on the calling thread, without waiting.
     ///
     /// - Parameters:
-    ///   - request: What to send; it must not have a file for its body, which would have to be opened first.
+    ///   - request: What to send; its body must need no preparation, which would have to be waited for.
     ///   - context: Time-outs and limits.
     ///   - completion: Called once, with what ``Transport/send(_:context:)`` would return or throw, on any thread, which it
     ///     must not hold up.

@@ -8,10 +8,14 @@ enum UploadBody: Sendable {
     case file(URL)
     case stream(HTTPBody.Stream, length: Int64?)
 
-    private static let queue = DispatchQueue(label: "sluice.urlsession.files", attributes: .concurrent)
-
     /// Refuses what the session would fail with, or trap on, later.
-    static func open(_ request: HTTPRequest) async throws(SluiceError) -> UploadBody {
+    ///
+    /// - Parameters:
+    ///   - request: What is to be sent.
+    ///   - limit: The request's total time, counted from now.
+    /// - Returns: A body that can be sent.
+    /// - Throws: A ``SluiceError`` where there is none.
+    static func open(_ request: HTTPRequest, within limit: Duration?) async throws(SluiceError) -> UploadBody {
         if request.method == .get && !request.body.isNone {
             throw SluiceError(
                 .unsupported,
@@ -19,37 +23,31 @@ enum UploadBody: Sendable {
                 request: request
             )
         }
-        switch request.body.source {
+        do {
+            return try await open(request.body, within: limit)
+        } catch {
+            throw error.with(request: request)
+        }
+    }
+
+    private static func open(_ body: HTTPBody, within limit: Duration?) async throws(SluiceError) -> UploadBody {
+        switch body.source {
         case .none:
             return .none
         case .data(let data):
             return .data(data)
         case .stream(let stream):
-            return .stream(stream, length: request.body.length)
+            return .stream(stream, length: body.length)
         case .file(let url):
-            if let failure = await failure(toRead: url) { throw failure.with(request: request) }
-            return .file(url)
-        }
-    }
-
-    /// Asks on a thread that may block.
-    private static func failure(toRead url: URL) async -> SluiceError? {
-        await queue.result { check(url) }
-    }
-
-    private static func check(_ url: URL) -> SluiceError? {
-        do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
-            guard attributes[.type] as? FileAttributeType == .typeRegular else {
-                return .unavailable("“\(url.path)” is no file.")
+            // The session opens it once more.
+            _ = try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in
+                try await FileReader.open(url)
             }
-        } catch {
-            return .unavailable("The file “\(url.path)” cannot be read; check that it is there.", error)
+            return .file(url)
+        case .deferred:
+            // What comes of it needs no preparation.
+            return try await open(body.prepared(within: limit), within: limit)
         }
-        guard FileManager.default.isReadableFile(atPath: url.path) else {
-            return .unavailable("The file “\(url.path)” may not be read.")
-        }
-        return nil
     }
 }
 

@@ -36,9 +36,10 @@ final class Exchange: Sendable {
         message: URLRequest,
         body: UploadBody,
         context: TransferContext,
-        session: Session
+        session: Session,
+        started: ContinuousClock.Instant
     ) {
-        let state = ExchangeState(request: request, context: context, started: .now)
+        let state = ExchangeState(request: request, context: context, started: started)
         parts = Locked(Parts(state: state))
         self.message = message
         self.body = body

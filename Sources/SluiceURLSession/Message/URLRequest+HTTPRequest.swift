@@ -25,16 +25,16 @@ extension URLRequest {
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
-        setFraming(of: request.body)
     }
 
-    private mutating func setFraming(of body: HTTPBody) {
-        guard case .stream = body.source else { return }
+    /// Says what the session would not say of a stream, or say wrongly.
+    mutating func setFraming(of body: UploadBody) {
+        guard case .stream(_, let length) = body else { return }
         #if canImport(FoundationNetworking)
         // Foundation on Linux calls a POST's stream a form, unless there is a type; libcurl sends no blank one.
         if value(forHTTPHeaderField: "Content-Type") == nil { setValue(" ", forHTTPHeaderField: "Content-Type") }
         #else
-        if let length = body.length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }
         #endif
     }
 }

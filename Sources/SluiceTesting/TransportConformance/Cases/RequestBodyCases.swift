@@ -70,7 +70,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    fileprivate func expectArrival(of body: HTTPBody, as data: Data, isChunked: Bool) async throws {
+    func expectArrival(of body: HTTPBody, as data: Data, isChunked: Bool) async throws {
         server.on("/", .text("ok"))
         let answer = try await exchange(request(.put, body: body))
         try expectEqual(answer.text, "ok", "The answer")

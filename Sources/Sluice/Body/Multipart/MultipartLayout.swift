@@ -1,0 +1,167 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// All that a form sends, in its order: heads and contents, the forms within it laid out between them.
+struct MultipartLayout: Sendable {
+    enum Segment: Sendable {
+        case bytes(Data)
+        /// A file; its length is known once it has been asked for.
+        case file(URL, length: Int64?, part: String)
+        case stream(HTTPBody.Stream, length: Int64?, part: String)
+    }
+
+    private(set) var segments: [Segment] = []
+    private(set) var isReplayable = true
+    /// The end of one part and the head of the next, until a content comes.
+    private var framing = Data()
+
+    /// Lays a form out.
+    ///
+    /// - Parameter form: The outermost one.
+    /// - Throws: A ``SluiceError`` for what cannot be sent.
+    init(_ form: MultipartForm) throws(SluiceError) {
+        try add(form, as: form.subtype, within: [], path: "")
+        addFraming()
+    }
+
+    private mutating func add(
+        _ form: MultipartForm,
+        as subtype: MultipartForm.Subtype,
+        within outer: [String],
+        path: String
+    ) throws(SluiceError) {
+        try MultipartBoundary.check(form.boundary, within: outer)
+        for (index, part) in form.parts.enumerated() {
+            let step = path + (part.name?.printable ?? "#\(index + 1)")
+            let label = "“\(step)”"
+            framing.append(contentsOf: "--\(form.boundary)\r\n".utf8)
+            framing.append(try part.head(in: subtype, label: label))
+            switch part.content {
+            case .data(let data):
+                if !data.isEmpty { add(.bytes(data)) }
+            case .file(let url):
+                add(.file(url, length: nil, part: label))
+            case .stream(let stream, let length, let isStreamReplayable):
+                if let length, length < 0 { throw .negativeLength(length, label) }
+                isReplayable = isReplayable && isStreamReplayable
+                add(.stream(stream, length: length, part: label))
+            case .form(let nested):
+                try add(nested, as: nested.nestedSubtype, within: outer + [form.boundary], path: "\(step)/")
+            case .tooDeep:
+                throw .tooDeep
+            }
+            framing.append(contentsOf: "\r\n".utf8)
+        }
+        framing.append(contentsOf: "--\(form.boundary)--\r\n".utf8)
+    }
+
+    private mutating func add(_ segment: Segment) {
+        addFraming()
+        segments.append(segment)
+    }
+
+    private mutating func addFraming() {
+        guard !framing.isEmpty else { return }
+        segments.append(.bytes(framing))
+        framing = Data()
+    }
+
+    /// The sum of all lengths; nil while one of them is not known.
+    ///
+    /// - Returns: The length in bytes.
+    /// - Throws: A ``SluiceError`` when it is beyond what 64 bits can count.
+    func length() throws(SluiceError) -> Int64? {
+        var sum: Int64 = 0
+        for segment in segments {
+            let length: Int64
+            switch segment {
+            case .bytes(let data):
+                length = Int64(data.count)
+            case .file(_, let known, _), .stream(_, let known, _):
+                guard let known else { return nil }
+                length = known
+            }
+            let (next, isOver) = sum.addingReportingOverflow(length)
+            if isOver { throw .tooLong }
+            sum = next
+        }
+        return sum
+    }
+
+    /// Makes the body: in memory where that is no more than a piece, else one that is read while it is sent.
+    func body() throws(SluiceError) -> HTTPBody {
+        let length = try length()
+        if let data = wholeInMemory(length) { return .data(data) }
+        if segments.contains(where: \.isFile) {
+            return .deferred(isReplayable: isReplayable) { try await measured().stream() }
+        }
+        return try stream()
+    }
+
+    private func wholeInMemory(_ length: Int64?) -> Data? {
+        guard let length, length <= MultipartReader.pieceSize else { return nil }
+        var whole = Data(capacity: Int(length))
+        for segment in segments {
+            guard case .bytes(let data) = segment else { return nil }
+            whole.append(data)
+        }
+        return whole
+    }
+
+    private func stream() throws(SluiceError) -> HTTPBody {
+        let stream = HTTPBody.Stream { [segments] in
+            var reader = MultipartReader(segments)
+            return { try await reader.next() }
+        }
+        return .stream(stream, length: try length(), isReplayable: isReplayable)
+    }
+
+    /// Asks all files for their lengths; each is closed again, so that a form may hold any number of them.
+    private func measured() async throws(SluiceError) -> MultipartLayout {
+        var layout = self
+        for (index, segment) in segments.enumerated() {
+            guard case .file(let url, _, let part) = segment else { continue }
+            if Task.isCancelled { throw .cancelled }
+            do {
+                layout.segments[index] = .file(url, length: try await FileReader.open(url).length, part: part)
+            } catch {
+                throw .unavailable(part, error)
+            }
+        }
+        return layout
+    }
+}
+
+extension MultipartLayout.Segment {
+    fileprivate var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+}
+
+extension SluiceError {
+    /// A part that cannot be had, and why.
+    static func unavailable(_ part: String, _ error: SluiceError) -> SluiceError {
+        SluiceError(error.code, "The part \(part) cannot be sent. \(error.reason)", underlyingError: error)
+    }
+
+    fileprivate static func negativeLength(_ length: Int64, _ part: String) -> SluiceError {
+        SluiceError(.encodingFailed, "The part \(part) announces a length of \(length) bytes.", step: .building)
+    }
+
+    fileprivate static var tooLong: SluiceError {
+        SluiceError(.encodingFailed, "The lengths of a form's parts add up to more than 8 EiB.", step: .building)
+    }
+
+    fileprivate static var tooDeep: SluiceError {
+        SluiceError(
+            .encodingFailed,
+            "More than \(MultipartForm.depthLimit) forms lie within each other.",
+            step: .building
+        )
+    }
+}

@@ -1,0 +1,169 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads a laid out form from its start to its end, in pieces worth a write.
+///
+/// No file is open but the one that is being read.
+struct MultipartReader {
+    static let pieceSize = FileReader.pieceSize
+
+    fileprivate enum Current {
+        case bytes(Data)
+        case file(FileReader, left: Int64, part: String)
+        case stream(OpenStream)
+    }
+
+    fileprivate struct OpenStream {
+        let next: HTTPBody.Reader
+        let length: Int64?
+        let part: String
+        var count: Int64 = 0
+        /// What is left of the last chunk.
+        var rest = Data()
+    }
+
+    private var segments: ArraySlice<MultipartLayout.Segment>
+    private var current: Current?
+
+    init(_ segments: [MultipartLayout.Segment]) {
+        self.segments = segments[...]
+    }
+
+    /// The next piece, nil at the end.
+    mutating func next() async throws(SluiceError) -> Data? {
+        var piece = Data()
+        var isGathered = false
+        while piece.count < Self.pieceSize / 2 {
+            // A stream may take its time, in which the server should have what there is.
+            if !piece.isEmpty, isNextOfAStream { break }
+            guard let more = try await take(upTo: Self.pieceSize - piece.count) else { break }
+            if piece.isEmpty {
+                piece = more
+                continue
+            }
+            if !isGathered {
+                // To grow the slice of a large part could take memory for all that lies before it.
+                var gathered = Data(capacity: Self.pieceSize)
+                gathered.append(piece)
+                piece = gathered
+                isGathered = true
+            }
+            piece.append(more)
+        }
+        return piece.isEmpty ? nil : piece
+    }
+
+    private var isNextOfAStream: Bool {
+        switch current {
+        case .stream(let stream): return stream.rest.isEmpty
+        case .bytes, .file: return false
+        case nil:
+            if case .stream = segments.first { return true }
+            return false
+        }
+    }
+
+    /// Some of what comes next, nil at the end.
+    private mutating func take(upTo count: Int) async throws(SluiceError) -> Data? {
+        while true {
+            switch current {
+            case nil:
+                guard let segment = segments.popFirst() else { return nil }
+                current = try await open(segment)
+            case .bytes(let data):
+                current = data.count > count ? .bytes(data.dropFirst(count)) : nil
+                return data.prefix(count)
+            case .file(let file, let left, let part):
+                if let piece = try await read(file, left, part, upTo: count) { return piece }
+            case .stream(var stream):
+                if stream.rest.isEmpty {
+                    current = try await stream.readChunk() ? .stream(stream) : nil
+                } else {
+                    let piece = stream.rest.prefix(count)
+                    stream.rest = stream.rest.dropFirst(count)
+                    current = .stream(stream)
+                    return piece
+                }
+            }
+        }
+    }
+
+    private func open(_ segment: MultipartLayout.Segment) async throws(SluiceError) -> Current {
+        switch segment {
+        case .bytes(let data):
+            return .bytes(data)
+        case .stream(let stream, let length, let part):
+            return .stream(OpenStream(next: stream.open(), length: length, part: part))
+        case .file(let url, let length, let part):
+            let file: FileReader
+            do {
+                file = try await FileReader.open(url)
+            } catch {
+                throw .unavailable(part, error)
+            }
+            if let length, file.length != length { throw .fileChanged(part, from: length, "\(file.length)") }
+            return .file(file, left: file.length, part: part)
+        }
+    }
+
+    /// Reads a piece of a file; nil when it had none and is done with.
+    private mutating func read(
+        _ file: FileReader,
+        _ left: Int64,
+        _ part: String,
+        upTo count: Int
+    ) async throws(SluiceError) -> Data? {
+        // One byte more than is left shows whether the file has grown.
+        let wanted = Int(min(left, Int64(count) - 1) + 1)
+        let piece: Data?
+        do {
+            piece = try await file.read(upTo: wanted)
+        } catch {
+            throw .unavailable(part, error)
+        }
+        let rest = left - Int64(piece?.count ?? 0)
+        let isAtEnd = (piece?.count ?? 0) < wanted
+        if rest < 0 { throw .fileChanged(part, from: file.length, "more") }
+        if isAtEnd, rest > 0 { throw .fileChanged(part, from: file.length, "\(file.length - rest)") }
+        current = isAtEnd ? nil : .file(file, left: rest, part: part)
+        return piece
+    }
+}
+
+extension MultipartReader.OpenStream {
+    /// Takes the next chunk, and holds the stream to its length; false at its end.
+    fileprivate mutating func readChunk() async throws(SluiceError) -> Bool {
+        do {
+            guard let chunk = try await next() else {
+                if let length, count < length { throw SluiceError.mismatch(part, length, "only \(count)") }
+                return false
+            }
+            rest = chunk
+            count += Int64(chunk.count)
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            throw SluiceError(.bodyUnavailable, "The part \(part) could not be read.", underlyingError: error)
+        }
+        if let length, count > length { throw .mismatch(part, length, "more") }
+        return true
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ part: String, _ length: Int64, _ given: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The part \(part) announced \(length) bytes and gave \(given).")
+    }
+
+    fileprivate static func fileChanged(_ part: String, from length: Int64, _ now: String) -> SluiceError {
+        SluiceError(
+            .bodyLengthMismatch,
+            "The file of the part \(part) had \(length) bytes when the request began, and has \(now) now."
+        )
+    }
+}

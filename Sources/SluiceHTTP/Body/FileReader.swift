@@ -1,0 +1,96 @@
+import Dispatch
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reads a file in pieces, on a queue whose threads may block; closes it when it is released.
+package final class FileReader: Sendable {
+    /// Large enough that the hop to the queue and back does not count.
+    package static let pieceSize = 256 << 10
+    private static let queue = DispatchQueue(label: "sluice.files", attributes: .concurrent)
+
+    /// The file's length when it was opened.
+    package let length: Int64
+    private let descriptor: Int32
+    private let path: String
+
+    private init(descriptor: Int32, length: Int64, path: String) {
+        self.descriptor = descriptor
+        self.length = length
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens a regular file for reading.
+    package static func open(_ url: URL) async throws(SluiceError) -> FileReader {
+        if let scheme = url.scheme, scheme.lowercased() != "file" {
+            throw SluiceError(.bodyUnavailable, "A URL whose scheme is “\(scheme)” names no file.")
+        }
+        let path = url.path
+        return try await queue.result { () -> Result<FileReader, SluiceError> in
+            // The system would take such a path for a shorter one.
+            if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path holds a NUL")) }
+            let descriptor = openToRead(path)
+            guard descriptor >= 0 else { return .failure(.cannotRead(path, errno)) }
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                close(descriptor)
+                let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+                return .failure(.cannotRead(path, isDirectory ? "it is a directory" : "it is no regular file"))
+            }
+            return .success(FileReader(descriptor: descriptor, length: Int64(status.st_size), path: path))
+        }.get()
+    }
+
+    /// The next piece, nil at the end of the file; one that is shorter than asked for is the last.
+    package func read(upTo count: Int = pieceSize) async throws(SluiceError) -> Data? {
+        try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
+            var piece = Data(count: max(1, count))
+            let filled = piece.withUnsafeMutableBytes { fill($0, from: descriptor) }
+            if filled < 0 { return .failure(.cannotRead(path, errno)) }
+            return .success(filled == 0 ? nil : piece.prefix(filled))
+        }.get()
+    }
+}
+
+/// Opens without waiting for what is no regular file: a pipe, say, that nobody writes to.
+private func openToRead(_ path: String) -> Int32 {
+    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+}
+
+/// Reads until the buffer is full or the file ends; -1 on an error.
+private func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int {
+    var filled = 0
+    while filled < buffer.count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let count = read(descriptor, rest.baseAddress, rest.count)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { return -1 }
+        if count == 0 { break }
+        filled += count
+    }
+    return filled
+}
+
+extension SluiceError {
+    fileprivate static func cannotRead(_ path: String, _ error: Int32) -> SluiceError {
+        cannotRead(path, String(cString: strerror(error)))
+    }
+
+    fileprivate static func cannotRead(_ path: String, _ reason: String) -> SluiceError {
+        SluiceError(.bodyUnavailable, "The file “\(path)” cannot be read: \(reason).")
+    }
+}

@@ -1,0 +1,39 @@
+extension HTTPBody {
+    /// Whether something has to be opened or made before the first byte is sent, which has to be waited for.
+    package var needsPreparation: Bool {
+        switch source {
+        case .none, .data, .stream: false
+        case .file, .deferred: true
+        }
+    }
+
+    /// Opens or makes what is needed, so that what is missing fails the request before a byte is sent.
+    ///
+    /// - Parameter limit: The request's total time, counted from now. A preparation that takes longer, or whose task is
+    ///   cancelled, is left to itself.
+    /// - Returns: A body in memory or a stream.
+    /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` where the source failed.
+    package func prepared(within limit: Duration?) async throws(SluiceError) -> HTTPBody {
+        guard needsPreparation else { return self }
+        return try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in try await opened() }
+    }
+
+    private func opened() async throws(SluiceError) -> HTTPBody {
+        switch source {
+        case .none, .data, .stream:
+            return self
+        case .file(let url):
+            return try await .opened(url)
+        case .deferred(let prepare):
+            let body: HTTPBody
+            do {
+                body = try await prepare()
+            } catch let error as SluiceError {
+                throw error
+            } catch {
+                throw SluiceError(.bodyUnavailable, "The request's body could not be made.", underlyingError: error)
+            }
+            return try await body.opened()
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct BodyPreparationTests {
+    private struct Broken: Error {}
+
+    private static func reader(_ body: HTTPBody) throws -> HTTPBody.Reader {
+        guard case .stream(let stream) = body.source else { throw Broken() }
+        return stream.open()
+    }
+
+    private static func text(_ body: HTTPBody) async throws -> String {
+        let next = try reader(body)
+        var data = Data()
+        while let chunk = try await next() { data.append(chunk) }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test(arguments: [HTTPBody.none, .data(Data("a".utf8)), .stream(AsyncStream<Data> { nil }, length: 0)])
+    func whatIsReadyNeedsNoPreparation(body: HTTPBody) async throws {
+        #expect(!body.needsPreparation)
+        #expect(try await body.prepared(within: .zero).length == body.length)
+    }
+
+    @Test func aFileBecomesAStreamOfItsLength() async throws {
+        let file = try TemporaryFile(Data("from a file".utf8))
+        defer { file.remove() }
+        let body = HTTPBody.file(file.url)
+        #expect(body.needsPreparation)
+        let prepared = try await body.prepared(within: nil)
+        #expect(!prepared.needsPreparation)
+        #expect(prepared.length == 11)
+        #expect(try await Self.text(prepared) == "from a file")
+        #expect(try await Self.text(prepared) == "from a file", "Opened a second time")
+    }
+
+    @Test func aFileThatGrowsGivesMoreThanItsLength() async throws {
+        let file = try TemporaryFile(Data("abc".utf8))
+        defer { file.remove() }
+        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        #expect(try await Self.text(prepared) == "abc")
+        try file.write(Data("abcde".utf8))
+        #expect(try await Self.text(prepared).hasPrefix("abcd"))
+        #expect(prepared.length == 3)
+    }
+
+    @Test func aBodyIsMadeAnewEachTime() async throws {
+        let count = Locked(0)
+        let body = HTTPBody.deferred(isReplayable: true) {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .deferred(isReplayable: true) { .data(Data(count: number)) }
+        }
+        #expect(body.needsPreparation && body.isReplayable && body.length == nil && !body.isNone)
+        #expect(try await body.prepared(within: nil).length == 1)
+        #expect(try await body.prepared(within: nil).length == 2)
+    }
+
+    @Test func anErrorIsTheCauseOrTheSDKsOwn() async {
+        let broken = HTTPBody.deferred(isReplayable: false) { throw Broken() }
+        let error = await #expect(throws: SluiceError.self) { try await broken.prepared(within: nil) }
+        #expect(error?.code == .bodyUnavailable)
+        #expect(error?.underlyingError is Broken)
+        let own = HTTPBody.deferred(isReplayable: false) { throw SluiceError(.encodingFailed, "Mine.") }
+        let ownError = await #expect(throws: SluiceError.self) { try await own.prepared(within: nil) }
+        #expect(ownError?.reason == "Mine.")
+    }
+
+    /// The work hears of neither the time nor the cancellation, as one that waits for a dead disk.
+    private func deaf(_ begun: @escaping @Sendable () -> Void) -> (HTTPBody, release: @Sendable () -> Void) {
+        let waiting = Locked<UnsafeContinuation<Void, Never>?>(nil)
+        let body = HTTPBody.deferred(isReplayable: false) {
+            await withUnsafeContinuation { continuation in
+                waiting.withLock { $0 = continuation }
+                begun()
+            }
+            return .none
+        }
+        return (body, { waiting.withLock { $0.take() }?.resume() })
+    }
+
+    @Test func workThatHangsIsLeftWhenTheTimeIsUp() async {
+        let (body, release) = deaf {}
+        let error = await #expect(throws: SluiceError.self) { try await body.prepared(within: .milliseconds(20)) }
+        #expect(error?.code == .timedOut)
+        release()
+    }
+
+    @Test func workThatHangsIsLeftWhenTheCallerIsCancelled() async {
+        let (moments, moment) = AsyncStream<Void>.makeStream()
+        let (body, release) = deaf { moment.yield() }
+        let task = Task { try await body.prepared(within: .seconds(3600)) }
+        for await _ in moments { break }
+        task.cancel()
+        let error = await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        release()
+    }
+
+    @Test func aCallerThatIsCancelledAlreadyBeginsNothing() async {
+        let begun = Locked(false)
+        let body = HTTPBody.deferred(isReplayable: false) {
+            begun.withLock { $0 = true }
+            return .none
+        }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await body.prepared(within: nil)
+        }
+        let error = await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(!begun.withLock { $0 })
+    }
+
+    @Test func timeWithoutEndDoesNoHarm() async throws {
+        let body = HTTPBody.deferred(isReplayable: false) { .data(Data(count: 1)) }
+        #expect(try await body.prepared(within: .seconds(Int64.max)).length == 1)
+    }
+
+    #if os(Linux)
+    @Test func aFileIsClosedAtItsEndWhoeverKeepsItsBody() async throws {
+        let file = try TemporaryFile(Data("abc".utf8))
+        defer { file.remove() }
+        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        #expect(file.openDescriptors == 1)
+        let next = try Self.reader(prepared)
+        while try await next() != nil {}
+        #expect(file.openDescriptors == 0)
+        #expect(prepared.length == 3)
+    }
+
+    @Test func aFileIsClosedWithItsReaderOrWithTheBodyThatNobodyRead() async throws {
+        let file = try TemporaryFile(Data(count: 1 << 20))
+        defer { file.remove() }
+        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        do {
+            let next = try Self.reader(prepared)
+            _ = try await next()
+            #expect(file.openDescriptors == 1)
+            _ = try await next()
+        }
+        #expect(file.openDescriptors == 0)
+        #expect(prepared.length == 1 << 20)
+        do { _ = try await HTTPBody.file(file.url).prepared(within: nil) }
+        #expect(file.openDescriptors == 0)
+    }
+    #endif
+}

@@ -1,0 +1,92 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct FileReaderTests {
+    private static let piece = FileReader.pieceSize
+
+    @Test(
+        arguments: [
+            (0, []), (1, [1]), (piece - 1, [piece - 1]), (piece, [piece]), (piece + 1, [piece, 1]),
+            (piece * 2 + 5, [piece, piece, 5]),
+        ] as [(Int, [Int])]
+    )
+    func aFileIsReadInPieces(count: Int, pieces: [Int]) async throws {
+        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
+        let file = try TemporaryFile(data)
+        defer { file.remove() }
+        let reader = try await FileReader.open(file.url)
+        #expect(reader.length == count)
+        var read: [Data] = []
+        while let piece = try await reader.read() { read.append(piece) }
+        #expect(read.map(\.count) == pieces)
+        #expect(read.reduce(Data(), +) == data)
+    }
+
+    @Test func aPieceIsNoLongerThanAskedFor() async throws {
+        let file = try TemporaryFile(Data("abcde".utf8))
+        defer { file.remove() }
+        let reader = try await FileReader.open(file.url)
+        #expect(try await reader.read(upTo: 2) == Data("ab".utf8))
+        #expect(try await reader.read(upTo: 1) == Data("c".utf8))
+        #expect(try await reader.read(upTo: 100) == Data("de".utf8))
+        #expect(try await reader.read(upTo: 100) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (URL(filePath: "/no/such/file"), "The file “/no/such/file” cannot be read: No such file or directory."),
+            (URL(filePath: "/tmp", directoryHint: .isDirectory), "The file “/tmp” cannot be read: it is a directory."),
+            (URL(filePath: "/dev/null"), "The file “/dev/null” cannot be read: it is no regular file."),
+            (URL(string: "https://host/etc/hosts"), "A URL whose scheme is “https” names no file."),
+        ] as [(URL?, String)]
+    )
+    func whatIsNoFileIsUnavailable(url: URL?, reason: String) async throws {
+        let url = try #require(url)
+        let error = await #expect(throws: SluiceError.self) { try await FileReader.open(url) }
+        #expect(error?.code == .bodyUnavailable)
+        #expect(error?.reason == reason)
+    }
+
+    /// To open it for reading and wait would take a writer, who never comes.
+    @Test func aPipeThatNobodyWritesToDoesNotHangTheRequest() async throws {
+        let path = "/tmp/sluice-\(UUID().uuidString)"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let error = await #expect(throws: SluiceError.self) { try await FileReader.open(URL(filePath: path)) }
+        #expect(error?.code == .bodyUnavailable)
+    }
+
+    @Test(.disabled(if: getuid() == 0, "root may read everything"))
+    func aFileThatMayNotBeReadIsUnavailable() async throws {
+        let file = try TemporaryFile(Data("a".utf8))
+        defer { file.remove() }
+        chmod(file.url.path, 0)
+        let error = await #expect(throws: SluiceError.self) { try await FileReader.open(file.url) }
+        #expect(error?.reason.hasSuffix("Permission denied.") == true)
+    }
+
+    #if os(Linux)
+    @Test func theDescriptorIsClosedWithTheReader() async throws {
+        let file = try TemporaryFile(Data("abc".utf8))
+        defer { file.remove() }
+        do {
+            let reader = try await FileReader.open(file.url)
+            #expect(file.openDescriptors == 1)
+            _ = try await reader.read(upTo: 1)
+        }
+        #expect(file.openDescriptors == 0)
+    }
+    #endif
+}

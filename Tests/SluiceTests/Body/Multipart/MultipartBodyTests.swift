@@ -1,0 +1,163 @@
+import Sluice
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite struct MultipartBodyTests {
+    private static func lines(_ lines: String...) -> String { lines.joined(separator: "\r\n") }
+
+    @Test func partsStandBetweenTheirBoundaries() async throws {
+        var form = MultipartForm(boundary: "b")
+        form.append("Ada", name: "user")
+        form.append(Data("xPNGx".utf8).dropFirst().dropLast(), name: "picture", fileName: "a.png")
+        form.append("", name: "empty")
+        form.append(stream: Chunks("a", "", "b"), name: "stream", contentType: "text/plain")
+        let expected = Self.lines(
+            "--b",
+            #"Content-Disposition: form-data; name="user""#,
+            "",
+            "Ada",
+            "--b",
+            #"Content-Disposition: form-data; name="picture"; filename="a.png""#,
+            "Content-Type: image/png",
+            "",
+            "PNG",
+            "--b",
+            #"Content-Disposition: form-data; name="empty""#,
+            "",
+            "",
+            "--b",
+            #"Content-Disposition: form-data; name="stream""#,
+            "Content-Type: text/plain",
+            "",
+            "ab",
+            "--b--",
+            ""
+        )
+        #expect(try await form.body().text() == expected)
+    }
+
+    @Test func aFormWithinAFormStandsBetweenBoundariesOfItsOwn() async throws {
+        let files: MultipartForm = MultipartForm(.mixed, boundary: "inner")
+            .adding(.text("A", fileName: "a.txt"), .text("B", fileName: "b.txt", contentType: "text/plain"))
+        let form = MultipartForm(boundary: "outer").adding(.nested(files, name: "files"), .text("c", name: "d"))
+        let expected = Self.lines(
+            "--outer",
+            #"Content-Disposition: form-data; name="files""#,
+            "Content-Type: multipart/mixed; boundary=inner",
+            "",
+            "--inner",
+            #"Content-Disposition: attachment; filename="a.txt""#,
+            "",
+            "A",
+            "--inner",
+            #"Content-Disposition: attachment; filename="b.txt""#,
+            "Content-Type: text/plain",
+            "",
+            "B",
+            "--inner--",
+            "",
+            "--outer",
+            #"Content-Disposition: form-data; name="d""#,
+            "",
+            "c",
+            "--outer--",
+            ""
+        )
+        #expect(try await form.body().text() == expected)
+    }
+
+    @Test func aFormWithoutPartsIsItsLastBoundary() async throws {
+        let body = try MultipartForm(boundary: "b").body()
+        #expect(body.length == 7)
+        #expect(try await body.text() == "--b--\r\n")
+        #expect(!body.isNone)
+    }
+
+    @Test func aLiteralIsFormDataOfItsParts() async throws {
+        let form: MultipartForm = [.text("1", name: "a"), .text("2", name: "b")]
+        #expect(form.subtype == .formData)
+        #expect(form.parts.count == 2)
+        #expect(try await form.body().text().hasSuffix("\r\n2\r\n--\(form.boundary)--\r\n"))
+    }
+
+    @Test func aChangedCopyLeavesItsOriginalAlone() {
+        let form = MultipartForm(.mixed).adding(.text("a"))
+        let copy = form.adding(.text("b"), .text("c"))
+        #expect(form.parts.count == 1)
+        #expect(copy.parts.count == 3)
+        #expect(copy.boundary == form.boundary && copy.subtype == .mixed)
+    }
+
+    /// Whether the length is known before, whether it can be sent again, and whether a file has to be opened.
+    @Test(
+        arguments: [
+            ([], true, true, false), ([.text("a")], true, true, false),
+            ([.data(Data(count: 1 << 20))], true, true, false),
+            ([.stream(Chunks("a"))], false, false, false), ([.stream(Chunks("a"), length: 1)], true, false, false),
+            ([.stream(Chunks("a"), isReplayable: true), .text("a")], false, true, false),
+            ([.stream(Chunks("a"), length: 1, isReplayable: true)], true, true, false),
+            ([.stream(Chunks("a"), isReplayable: true), .stream(Chunks("a"))], false, false, false),
+            ([.file(URL(filePath: "/no/such"))], false, true, true),
+            ([.file(URL(filePath: "/no/such")), .stream(Chunks("a"))], false, false, true),
+        ] as [([MultipartForm.Part], Bool, Bool, Bool)]
+    )
+    func aBodyIsWhatItsPartsAre(
+        parts: [MultipartForm.Part],
+        hasLength: Bool,
+        isReplayable: Bool,
+        needsPreparation: Bool
+    ) throws {
+        var form = MultipartForm(.mixed)
+        for part in parts { form.append(part) }
+        // A form within has the properties of its parts.
+        for form in [form, MultipartForm(.mixed).adding(.nested(form))] {
+            let body = try form.body()
+            #expect((body.length != nil) == hasLength)
+            #expect(body.isReplayable == isReplayable)
+            #expect(body.needsPreparation == needsPreparation)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([.text("a", name: "a"), .text("a")], "The part “#2” has no name, which every part of form-data needs."),
+            (
+                [.stream(Chunks("a"), length: -1, name: "a\nb")],
+                "The part “a?b” announces a length of -1 bytes."
+            ),
+            (
+                [.nested(MultipartForm().adding(.stream(Chunks("a"), length: -1)), name: "n")],
+                "The part “n/#1” announces a length of -1 bytes."
+            ),
+            (
+                [.stream(Chunks("a"), length: .max, name: "a")],
+                "The lengths of a form's parts add up to more than 8 EiB."
+            ),
+        ] as [([MultipartForm.Part], String)]
+    )
+    func whatCannotBeSentIsRefused(parts: [MultipartForm.Part], reason: String) {
+        var form = MultipartForm()
+        for part in parts { form.append(part) }
+        let error = #expect(throws: SluiceError.self) { try form.body() }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.step == .building)
+        #expect(error?.reason == reason)
+    }
+
+    @Test func formsWithinFormsHaveALimit() throws {
+        var form = MultipartForm(.mixed)
+        for _ in 1..<32 { form = MultipartForm(.mixed).adding(.nested(form)) }
+        _ = try form.body()
+        for _ in 0..<100_000 { form = MultipartForm(.mixed).adding(.nested(form)) }
+        let error = #expect(throws: SluiceError.self) { try form.body() }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.reason == "More than 32 forms lie within each other.")
+    }
+}
