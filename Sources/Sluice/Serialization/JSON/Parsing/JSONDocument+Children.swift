@@ -107,7 +107,7 @@ extension JSONDocument {
 
     /// The members of an object.
     struct Members: Sequence, IteratorProtocol, Sendable {
-        let document: JSONDocument
+        fileprivate let document: JSONDocument
         fileprivate var position: Int
         fileprivate let end: Int
 
