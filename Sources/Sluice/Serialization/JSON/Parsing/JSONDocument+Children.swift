@@ -26,15 +26,66 @@ extension JSONDocument {
     ///   - node: The object.
     /// - Returns: The value; nil if there is none of that name or the node is no object.
     func member(_ name: String, of node: Node) -> Node? {
-        for (key, value) in members(of: node) where string(of: key, equals: name) {
-            return value
+        let object = tape[node.index]
+        guard object.kind == .object else { return nil }
+        var name = name
+        let place = name.withUTF8 { name in
+            tape.withUnsafeBufferPointer { tape in
+                storage.withUnsafeBufferPointer { bytes in
+                    Self.member(name, between: node.index + 1, and: Int(object.next), of: tape, in: bytes)
+                }
+            }
         }
-        return nil
+        switch place {
+        case .found(let index): return Node(index: index)
+        case .none: return nil
+        case .unclear(let index):
+            // Names that are not plain ASCII may be written in several ways.
+            let rest = Members(document: self, position: index, end: Int(object.next))
+            return rest.first { string(of: $0.key, equals: name) }?.value
+        }
     }
+
+    private enum Place {
+        case found(Int)
+        case none
+        /// It takes more than a comparison of bytes, from the member on whose name has the index.
+        case unclear(Int)
+    }
+
+    /// Looks for a member by the bytes of its name.
+    private static func member(
+        _ name: UnsafeBufferPointer<UInt8>,
+        between start: Int,
+        and end: Int,
+        of tape: UnsafeBufferPointer<Entry>,
+        in bytes: UnsafeBufferPointer<UInt8>
+    ) -> Place {
+        guard name.allSatisfy({ $0 < 0x80 }) else { return .unclear(start) }
+        var position = start
+        while position < end {
+            let key = tape[position]
+            guard key.isPlain, key.isASCII else { return .unclear(position) }
+            let first = Int(key.start) + 1
+            if Int(key.end) - first - 1 == name.count,
+                name.indices.allSatisfy({ bytes[first + $0] == name[$0] })
+            {
+                return .found(position + 1)
+            }
+            position = Int(tape[position + 1].next)
+        }
+        return .none
+    }
+
+    /// The first element of an array, or the first member's name of an object that has one.
+    func firstChild(of node: Node) -> Node { Node(index: node.index + 1) }
+
+    /// The value behind a value that is not its container's last.
+    func sibling(of node: Node) -> Node { Node(index: Int(tape[node.index].next)) }
 
     /// The element at an index; nil if there is none or the node is no array.
     func element(_ index: Int, of node: Node) -> Node? {
-        guard index >= 0, index < count(of: node) else { return nil }
+        guard kind(of: node) == .array, index >= 0, index < count(of: node) else { return nil }
         var elements = elements(of: node).makeIterator()
         for _ in 0..<index { _ = elements.next() }
         return elements.next()

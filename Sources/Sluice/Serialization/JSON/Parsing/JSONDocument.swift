@@ -45,21 +45,22 @@ struct JSONDocument: Sendable {
     ///
     /// Arrays and objects may be nested 512 deep, as `JSONDecoder` has it.
     init(_ data: Data) throws(JSONSyntaxError) {
-        try self.init(length: data.count) { target in
+        try self.init(length: data.count, maximumDepth: JSONParser.maximumDepth) { target in
             data.copyBytes(to: target, count: target.count)
         }
     }
 
-    /// Parses a text that has stood in a string.
-    init(_ text: String) throws(JSONSyntaxError) {
+    /// Parses a text that has stood in a string, nested to a depth that depends on how deep that stood.
+    init(_ text: String, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
         let utf8 = text.utf8
-        try self.init(length: utf8.count) { target in
+        try self.init(length: utf8.count, maximumDepth: maximumDepth) { target in
             _ = target.update(fromContentsOf: utf8)
         }
     }
 
     private init(
         length: Int,
+        maximumDepth: Int,
         copyingTo copy: (UnsafeMutableBufferPointer<UInt8>) -> Void
     ) throws(JSONSyntaxError) {
         let storage = ContiguousArray<UInt8>(unsafeUninitializedCapacity: length + JSONParser.padding) {
@@ -70,9 +71,17 @@ struct JSONDocument: Sendable {
             UnsafeMutableBufferPointer(rebasing: buffer[length..<count]).initialize(repeating: 0)
         }
         tape = try storage.withUnsafeBufferPointer { (bytes) throws(JSONSyntaxError) in
-            try JSONParser.parse(bytes, length: length)
+            try JSONParser.parse(bytes, length: length, maximumDepth: maximumDepth)
         }
         self.storage = storage
+    }
+
+    /// A document of the value null.
+    static let null = JSONDocument()
+
+    private init() {
+        storage = ContiguousArray("null".utf8) + ContiguousArray(repeating: 0, count: JSONParser.padding)
+        tape = [Entry(start: 0, end: 4, next: 1, count: 0, kind: .null, isPlain: true, isASCII: true)]
     }
 
     /// The text's one value.

@@ -5,7 +5,7 @@
 struct JSONParser {
     /// How many zero bytes stand behind the text.
     static let padding = 8
-    /// How deep arrays and objects may be nested.
+    /// How deep arrays and objects may be nested in a text that stands by itself.
     static let maximumDepth = 512
 
     /// What is wrong with the text, and at which byte.
@@ -23,6 +23,7 @@ struct JSONParser {
 
     private let bytes: UnsafePointer<UInt8>
     private let length: Int
+    private let maximumDepth: Int
     private var position = 0
     private var tape = ContiguousArray<Entry>()
     /// The container that is open. While it is, its entry's `next` keeps the one around it.
@@ -39,17 +40,19 @@ struct JSONParser {
     /// - Parameters:
     ///   - buffer: The text and the zero bytes.
     ///   - length: The text's length, in bytes.
+    ///   - maximumDepth: How deep arrays and objects may be nested.
     /// - Returns: The tape, with one entry at least.
     /// - Throws: What is wrong with the text.
     static func parse(
         _ buffer: UnsafeBufferPointer<UInt8>,
-        length: Int
+        length: Int,
+        maximumDepth: Int
     ) throws(JSONSyntaxError) -> ContiguousArray<JSONDocument.Entry> {
         let text = UnsafeBufferPointer(rebasing: buffer.prefix(length))
         guard let bytes = buffer.baseAddress, length < Int(Int32.max) else {
             throw JSONSyntaxError("it is longer than 2 GiB", offset: 0, in: text)
         }
-        var parser = JSONParser(bytes: bytes, length: length)
+        var parser = JSONParser(bytes: bytes, length: length, maximumDepth: maximumDepth)
         do throws(Failure) {
             try parser.parse()
             return parser.tape
@@ -58,9 +61,10 @@ struct JSONParser {
         }
     }
 
-    private init(bytes: UnsafePointer<UInt8>, length: Int) {
+    private init(bytes: UnsafePointer<UInt8>, length: Int, maximumDepth: Int) {
         self.bytes = bytes
         self.length = length
+        self.maximumDepth = maximumDepth
         // A guess that saves most of the growing: a value and what parts it from the next take some ten bytes.
         tape.reserveCapacity(length / 10 + 4)
     }
@@ -133,8 +137,8 @@ struct JSONParser {
 
     private mutating func open(_ kind: JSONDocument.Kind) throws(Failure) {
         depth += 1
-        guard depth <= Self.maximumDepth else {
-            throw Failure("it is nested more than \(Self.maximumDepth) deep", at: position)
+        guard depth <= maximumDepth else {
+            throw Failure("it is nested too deep, over \(Self.maximumDepth) in all", at: position)
         }
         if container != Self.none { tape[Int(container)].count = count }
         let index = UInt32(truncatingIfNeeded: tape.count)
@@ -206,12 +210,12 @@ struct JSONParser {
     @inline(__always)
     private mutating func skipWhiteSpace() {
         // Most texts have none.
-        while bytes[position] <= UInt8(ascii: " ") {
-            switch bytes[position] {
-            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position &+= 1
-            default: return
-            }
-        }
+        while bytes[position] <= UInt8(ascii: " "), Self.isWhiteSpace(bytes[position]) { position &+= 1 }
+    }
+
+    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            || byte == UInt8(ascii: "\t")
     }
 
     private func unexpected(_ reason: String) -> Failure {

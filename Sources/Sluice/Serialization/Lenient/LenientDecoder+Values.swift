@@ -1,0 +1,142 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension LenientDecoder {
+    /// Reads a scalar from this decoder's own value or one that it holds; nil if it is none without loss.
+    @inline(__always)
+    func scalar<Value: LenientScalar>(at node: Node) -> Value? {
+        Value.read(node, of: input)
+    }
+
+    /// What becomes of a value from which no scalar could be read: as a rule an error.
+    @inline(never)
+    func unread<Value: LenientScalar>(_ node: Node, under key: (any CodingKey)?) throws -> Value {
+        guard input.kind(of: node) == .null, let value = neutralValue(of: Value.self) else {
+            throw mismatch(Value.self, at: node, under: key)
+        }
+        return value
+    }
+
+    /// Decodes a value that this decoder's value holds.
+    func decode<Value: Decodable>(_ type: Value.Type, at node: Node, under key: any CodingKey) throws -> Value {
+        if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: key) }
+        return try child(at: node, under: key, type: type).decodeOwnValue(type)
+    }
+
+    /// Decodes another type from this decoder's own value.
+    func decodeValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: nil) }
+        let sibling = LenientDecoder(input, node: node, parent: parent, key: key, type: type, depth: depth)
+        return try sibling.decodeOwnValue(type)
+    }
+
+    /// The type as one that needs no decoder.
+    @inline(__always)
+    private func scalarType(_ type: any Decodable.Type, at node: Node) -> (any LenientScalar.Type)? {
+        // Most models are objects and arrays, which no scalar is.
+        let kind = input.kind(of: node)
+        guard kind != .object, kind != .array else { return nil }
+        return type as? any LenientScalar.Type
+    }
+
+    /// Reads a scalar whose type is known only now.
+    @inline(never)
+    private func read<Value>(
+        _ scalar: any LenientScalar.Type,
+        as type: Value.Type,
+        at node: Node,
+        under key: (any CodingKey)?
+    ) throws -> Value {
+        if let value = scalar.read(node, of: input) as? Value { return value }
+        guard input.kind(of: node) == .null, let value = neutralValue(of: type) else {
+            throw mismatch(type, at: node, under: key)
+        }
+        return value
+    }
+
+    /// Decodes the type that this decoder is for; null may have a neutral value.
+    private func decodeOwnValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        guard kind == .null else { return try decodeByType(type) }
+        do {
+            return try decodeByType(type)
+        } catch {
+            guard let value = neutralValue(of: type) else { throw error }
+            return value
+        }
+    }
+
+    /// Decodes a type by its own initializer, but for those that JSON's decoders decode themselves.
+    private func decodeByType<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if type == Date.self { return try cast(decodeDate(), to: type) }
+        if type == Data.self { return try cast(decodeData(), to: type) }
+        if type == URL.self { return try cast(decodeURL(), to: type) }
+        if type is any LenientScalar.Type { throw mismatch(type) }
+        return try type.init(from: self)
+    }
+
+    private func cast<Value>(_ value: some Any, to type: Value.Type) throws -> Value {
+        guard let value = value as? Value else { throw mismatch(type) }
+        return value
+    }
+
+    private func read<Value: LenientScalar>(_ type: Value.Type = Value.self, for wanted: Any.Type) throws -> Value {
+        guard let value = Value.read(node, of: input) else { throw mismatch(wanted) }
+        return value
+    }
+
+    private func decodeDate() throws -> Date {
+        switch input.decoder.dateDecodingStrategy {
+        case .deferredToDate:
+            return Date(timeIntervalSinceReferenceDate: try read(for: Date.self))
+        case .secondsSince1970:
+            return Date(timeIntervalSince1970: try read(for: Date.self))
+        case .millisecondsSince1970:
+            return Date(timeIntervalSince1970: try read(Double.self, for: Date.self) / 1000)
+        case .iso8601:
+            guard kind == .string else { throw mismatch(Date.self) }
+            let date = input.withTrimmedString(of: node) { text in
+                try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)
+            }
+            guard let date else { throw corrupted("Expected a date and time as ISO 8601 writes them.") }
+            return date
+        case .custom(let decode):
+            return try decode(self)
+        #if !canImport(FoundationEssentials)
+        case .formatted(let formatter):
+            guard kind == .string else { throw mismatch(Date.self) }
+            guard let date = formatter.date(from: input.document.string(of: node)) else {
+                throw corrupted("Expected a date in the formatter's format.")
+            }
+            return date
+        #endif
+        @unknown default:
+            return try Date(from: self)
+        }
+    }
+
+    private func decodeData() throws -> Data {
+        switch input.decoder.dataDecodingStrategy {
+        case .deferredToData:
+            return try Data(from: self)
+        case .base64:
+            guard kind == .string else { throw mismatch(Data.self) }
+            guard let data = Data(base64Encoded: input.document.string(of: node)) else {
+                throw corrupted("Expected Base64.")
+            }
+            return data
+        case .custom(let decode):
+            return try decode(self)
+        @unknown default:
+            return try Data(from: self)
+        }
+    }
+
+    private func decodeURL() throws -> URL {
+        guard kind == .string else { throw mismatch(URL.self) }
+        guard let url = URL(string: input.document.string(of: node)) else { throw corrupted("Expected a URL.") }
+        return url
+    }
+}

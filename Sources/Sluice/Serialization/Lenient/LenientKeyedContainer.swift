@@ -1,0 +1,63 @@
+/// The container of an object's members.
+///
+/// The method for scalars is the witness of the protocol's many for one type each.
+struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: LenientDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    var allKeys: [Key] { decoder.names.compactMap(Key.init(stringValue:)) }
+
+    func contains(_ key: Key) -> Bool {
+        decoder.member(key.stringValue) != nil
+    }
+
+    /// Whether the value is null; one that is missing is.
+    func decodeNil(forKey key: Key) -> Bool {
+        decoder.presentMember(key.stringValue) == nil
+    }
+
+    @inline(__always)
+    func decode<Value: LenientScalar>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        guard let node = decoder.presentMember(key.stringValue) else { return try decoder.replacement(for: key) }
+        return try decoder.scalar(at: node) ?? decoder.unread(node, under: key)
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        guard let node = decoder.presentMember(key.stringValue) else { return try decoder.replacement(type, for: key) }
+        return try decoder.decode(type, at: node, under: key)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let node = decoder.presentMember(key.stringValue) else { return nil }
+        return try decoder.decode(type, at: node, under: key)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try child(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try child(key).unkeyedContainer()
+    }
+
+    /// The decoder for a superclass, of the value of the key “super”; of null if there is none, as with `JSONDecoder`.
+    func superDecoder() throws -> any Decoder {
+        let key = LenientName("super")
+        guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }
+        return decoder.child(at: node, under: key)
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }
+        return decoder.child(at: node, under: key)
+    }
+
+    private func child(_ key: Key) throws -> LenientDecoder {
+        guard let node = decoder.member(key.stringValue) else { throw decoder.missing(key) }
+        return decoder.child(at: node, under: key)
+    }
+}
