@@ -8,13 +8,17 @@ enum DotSegments {
     /// - Parameter path: A path without query and fragment.
     /// - Returns: The very same string if it has none.
     static func removing(from path: String) -> String {
-        let bytes = path.utf8
-        var start = bytes.startIndex
+        let hasDots = path.utf8.withContiguousStorageIfAvailable { hasDotSegment($0) } ?? hasDotSegment(path.utf8)
+        return hasDots ? String(decoding: removing(from: Array(path.utf8)), as: UTF8.self) : path
+    }
+
+    private static func hasDotSegment<Path: Collection<UInt8>>(_ path: Path) -> Bool {
+        var start = path.startIndex
         while true {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
-            if dotCount(bytes[start..<end]) > 0 { return String(decoding: removing(from: Array(bytes)), as: UTF8.self) }
-            guard end < bytes.endIndex else { return path }
-            start = bytes.index(after: end)
+            let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+            if dotCount(path[start..<end]) > 0 { return true }
+            if end == path.endIndex { return false }
+            start = path.index(after: end)
         }
     }
 

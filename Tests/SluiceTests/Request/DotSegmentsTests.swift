@@ -44,9 +44,8 @@ import Testing
         }
     }
 
-    @Test func aLongPathTakesNoLongerThanItsLength() {
-        // A quadratic removal would not come to an end in any time.
-        let path = String(repeating: "/a", count: 500_000) + String(repeating: "/..", count: 500_000)
+    @Test(.timeLimit(.minutes(1))) func aLongPathTakesTimeInProportion() {
+        let path = String(repeating: "/a", count: 300_000) + String(repeating: "/..", count: 300_000)
         #expect(DotSegments.removing(from: path) == "/")
     }
 }

@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(UIKit)
+import UIKit
+#elseif canImport(AppKit)
+import AppKit
+#endif
+
+/// An image as it was sent, of which format and size have been read from its header.
+///
+/// ```swift
+/// let avatar = try await client.serialized(by: ImageSerializer()).request("users/1/avatar").sender().value
+/// print(avatar.format, avatar.width, avatar.height)
+/// try avatar.data.write(to: file)
+/// ```
+///
+/// The pixels are not decoded: a header can be whole and what follows it broken. On Apple platforms `platformImage` is
+/// the decoded image.
+public struct ImageFile: Sendable, Hashable {
+    /// A format of images.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// Portable Network Graphics (W3C PNG, third edition).
+        case png
+        /// JPEG, baseline, progressive or any other kind (ITU-T T.81).
+        case jpeg
+        /// Graphics Interchange Format, 87a or 89a.
+        case gif
+        /// WebP, lossy, lossless or extended (RFC 9649).
+        case webp
+    }
+
+    /// The format, by the first bytes and not by what the server calls it.
+    public let format: Format
+    /// The width in pixels, 1 or more, as it is stored: an orientation in the metadata does not turn it.
+    public let width: Int
+    /// The height in pixels, 1 or more, as it is stored: an orientation in the metadata does not turn it.
+    public let height: Int
+    /// The file's bytes.
+    public let data: Data
+
+    /// Reads the header of an image.
+    ///
+    /// - Parameter data: A whole file, PNG, JPEG, GIF or WebP.
+    /// - Throws: An ``ImageFailure`` if it is of no such format, or its header is cut off or not valid.
+    public init(data: Data) throws(ImageFailure) {
+        let bytes = ImageBytes(data)
+        let format = try Format(bytes)
+        let size = try format.size(in: bytes)
+        self.format = format
+        width = size.width
+        height = size.height
+        self.data = data
+    }
+
+    #if canImport(UIKit)
+    /// The decoded image; nil if the system cannot decode it. It is decoded anew each time.
+    public var platformImage: UIImage? { UIImage(data: data) }
+    #elseif canImport(AppKit)
+    /// The decoded image; nil if the system cannot decode it. It is decoded anew each time.
+    public var platformImage: NSImage? { NSImage(data: data) }
+    #endif
+}
+
+extension ImageFile.Format {
+    init(_ bytes: ImageBytes) throws(ImageFailure) {
+        if bytes.isEmpty { throw ImageFailure(nil, "there are no bytes") }
+        if bytes.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) {
+            self = .png
+        } else if bytes.matches([0xFF, 0xD8], at: 0) {
+            self = .jpeg
+        } else if bytes.matches("GIF87a", at: 0) || bytes.matches("GIF89a", at: 0) {
+            self = .gif
+        } else if bytes.matches("RIFF", at: 0), bytes.matches("WEBP", at: 8) {
+            self = .webp
+        } else {
+            throw ImageFailure(nil, "it does not begin as PNG, JPEG, GIF or WebP do")
+        }
+    }
+
+    func size(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
+        let size =
+            switch self {
+            case .png: try PNGHeader.size(in: bytes)
+            case .jpeg: try JPEGHeader.size(in: bytes)
+            case .gif: try GIFHeader.size(in: bytes)
+            case .webp: try WebPHeader.size(in: bytes)
+            }
+        guard size.width > 0, size.height > 0 else {
+            throw ImageFailure(self, "its header says that it is \(size.width) by \(size.height) pixels")
+        }
+        return size
+    }
+}

@@ -1,0 +1,55 @@
+/// The first chunk of a WebP file (RFC 9649 §2.5 to §2.7).
+enum WebPHeader {
+    /// Where the first chunk's bytes begin: behind `RIFF`, size, `WEBP`, the chunk's name and its size.
+    private static let payload = 20
+
+    /// Width and height, which may be zero here.
+    static func size(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
+        _ = try bytes.byte(at: payload - 1, of: .webp)
+        if bytes.matches("VP8 ", at: 12) { return try lossySize(in: bytes) }
+        if bytes.matches("VP8L", at: 12) { return try losslessSize(in: bytes) }
+        if bytes.matches("VP8X", at: 12) { return try canvasSize(in: bytes) }
+        throw ImageFailure(.webp, "its first chunk is neither VP8, VP8L nor VP8X")
+    }
+
+    /// The head of a key frame (RFC 6386 §9.1); two bits above each size are for scaling.
+    private static func lossySize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
+        try check(10, in: bytes)
+        guard try bytes.byte(at: payload, of: .webp) & 1 == 0, bytes.matches([0x9D, 0x01, 0x2A], at: payload + 3) else {
+            throw ImageFailure(.webp, "its VP8 chunk does not begin with a key frame")
+        }
+        return ImageSize(
+            width: Int(try bytes.littleEndian(at: payload + 6, count: 2, of: .webp) & 0x3FFF),
+            height: Int(try bytes.littleEndian(at: payload + 8, count: 2, of: .webp) & 0x3FFF)
+        )
+    }
+
+    /// Signature, 14 bits each for width and height less one, one for alpha, three for the version (RFC 9649 §3.4).
+    private static func losslessSize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
+        try check(5, in: bytes)
+        let bits = try bytes.littleEndian(at: payload + 1, count: 4, of: .webp)
+        guard bytes[payload] == 0x2F, bits >> 29 == 0 else {
+            throw ImageFailure(.webp, "its VP8L chunk does not begin with a lossless image of version 0")
+        }
+        return ImageSize(width: Int(bits & 0x3FFF) + 1, height: Int(bits >> 14 & 0x3FFF) + 1)
+    }
+
+    /// Flags and 24 bits each for width and height less one (RFC 9649 §2.7).
+    private static func canvasSize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
+        try check(10, in: bytes)
+        let width = try bytes.littleEndian(at: payload + 4, count: 3, of: .webp) + 1
+        let height = try bytes.littleEndian(at: payload + 7, count: 3, of: .webp) + 1
+        guard !width.multipliedReportingOverflow(by: height).overflow else {
+            throw ImageFailure(.webp, "its header says that it has over 4294967295 pixels")
+        }
+        return ImageSize(width: Int(width), height: Int(height))
+    }
+
+    /// Checks that the first chunk says to be long enough, and is.
+    private static func check(_ count: Int, in bytes: ImageBytes) throws(ImageFailure) {
+        guard try bytes.littleEndian(at: payload - 4, count: 4, of: .webp) >= UInt32(count) else {
+            throw ImageFailure(.webp, "its first chunk is of a wrong length")
+        }
+        _ = try bytes.byte(at: payload + count - 1, of: .webp)
+    }
+}

@@ -1,0 +1,37 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ImageSerializerTests: XCTestCase {
+    func testAnImageIsReadWhateverItsContentTypeSays() async throws {
+        let server = try LoopbackServer()
+        let images = APIClient(baseURL: server.url).serialized(by: ImageSerializer())
+        for sample in ImageSample.all {
+            server.on("/avatar", .data(sample.data, contentType: "application/octet-stream"))
+            let avatar = try await images.request("avatar").sender().value
+            XCTAssertEqual(avatar.format, sample.format)
+            XCTAssertEqual(avatar.width, sample.width)
+            XCTAssertEqual(avatar.height, sample.height)
+            XCTAssertEqual(avatar.data, sample.data)
+        }
+    }
+
+    func testWhatIsNoImageIsAnErrorWithTheReason() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .data(Data("<html>".utf8), contentType: "image/png"))
+        server.on("/nothing", .data(Data(), contentType: "image/png"))
+        let images = APIClient(baseURL: server.url).serialized(by: ImageSerializer())
+        let page = await images.request("page").sender().result.failure
+        XCTAssertEqual(page?.code, .decodingFailed)
+        XCTAssertEqual(page?.error.step, .serialization)
+        XCTAssertEqual(
+            page?.error.reason,
+            "The data is no image: it does not begin as PNG, JPEG, GIF or WebP do."
+        )
+        XCTAssertNil((page?.underlyingError as? ImageFailure)?.format)
+        XCTAssertNotNil(page?.underlyingError as? ImageFailure)
+        let nothing = await images.request("nothing").sender().result.failure
+        XCTAssertEqual(nothing?.code, .decodingFailed)
+        XCTAssertEqual(nothing?.error.reason, "The response is no image: its body is empty.")
+    }
+}
