@@ -100,6 +100,10 @@ static inline CURLMcode sluice_multi_set_long(CURLM *multi, CURLMoption option, 
     return curl_multi_setopt(multi, option, value);
 }
 
+static inline CURLSHcode sluice_share_data(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+
 // The result of a finished transfer; `data` of CURLMsg is a union, which Swift sees only as opaque storage.
 static inline CURLcode sluice_message_result(const CURLMsg *message) {
     return message->data.result;

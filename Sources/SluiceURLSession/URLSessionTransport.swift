@@ -51,7 +51,9 @@ public struct URLSessionTransport: Transport {
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let started = ContinuousClock.now
-        var message = try URLRequest(request)
+        var message = try URLRequest(request, networkAccess: context.networkAccess)
+        let cookies = context.cookies?.store { CookieStore() }
+        cookies?.add(to: &message)
         let body = try await UploadBody.open(request, within: context.timeouts.total)
         message.setFraming(of: body)
         let exchange = Exchange(
@@ -62,6 +64,8 @@ public struct URLSessionTransport: Transport {
             session: session,
             started: started
         )
-        return try await exchange.run().get()
+        let response = try await exchange.run().get()
+        cookies?.keep(response.head, from: message.url)
+        return response
     }
 }

@@ -24,9 +24,10 @@ public struct APIClient: Sendable {
     /// Makes a client.
     ///
     /// - Parameters:
-    ///   - baseURL: An absolute http or https URL; the paths of requests are appended to it.
+    ///   - baseURL: An absolute http or https URL; the paths of requests are appended to it. It may be left out where every
+    ///     request brings its own, as a ``Target`` does.
     ///   - configure: Changes the configuration from its defaults.
-    public init(baseURL: String, configure: (inout Configuration) -> Void = { _ in }) {
+    public init(baseURL: String = "", configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configure(&configuration)
         pipeline = Pipeline(baseURL: baseURL, configuration: configuration)
@@ -34,35 +35,4 @@ public struct APIClient: Sendable {
 
     /// What the client was made with.
     public var configuration: Configuration { pipeline.configuration }
-
-    /// Requests whose model is decoded from JSON by the client's decoders.
-    public var codable: CodableRequests {
-        CodableRequests(
-            client: self,
-            modelDecoder: configuration.modelDecoder,
-            errorDecoder: configuration.errorDecoder
-        )
-    }
-
-    /// Requests whose model is decoded from JSON by decoders of their own.
-    ///
-    /// - Parameters:
-    ///   - modelDecoder: Decodes the model of a response that is accepted; nil for the client's.
-    ///   - errorDecoder: Decodes the body of one that is not; nil for the client's.
-    /// - Returns: Where such requests are made.
-    public func codable(modelDecoder: JSONDecoder? = nil, errorDecoder: JSONDecoder? = nil) -> CodableRequests {
-        CodableRequests(
-            client: self,
-            modelDecoder: modelDecoder ?? configuration.modelDecoder,
-            errorDecoder: errorDecoder ?? configuration.errorDecoder
-        )
-    }
-
-    /// Requests whose model is the body as it came.
-    public var data: SerializedRequests<Data> { serialized(by: DataSerializer()) }
-
-    /// Requests whose model a serializer of one's own makes.
-    public func serialized<Model>(by serializer: some ResponseSerializer<Model>) -> SerializedRequests<Model> {
-        SerializedRequests(client: self, serializer: serializer)
-    }
 }

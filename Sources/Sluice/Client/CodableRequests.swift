@@ -1,53 +1,79 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The front door to requests whose model is `Decodable`.
-public struct CodableRequests: Sendable {
+///
+/// ```swift
+/// let request: APIRequest<User, GitHubError> = github.codable.request("users/apple")
+/// ```
+public struct CodableRequests: RequestDoor {
     let client: APIClient
-    let modelDecoder: JSONDecoder
-    let errorDecoder: JSONDecoder
+    let modelDecoder: any DataDecoder
+    let errorDecoder: any DataDecoder
 
-    /// Makes a GET request whose model and error the context names.
-    ///
-    /// ```swift
-    /// let request: APIRequest<User, GitHubError> = github.codable.request("users/apple")
-    /// ```
+    /// Makes a request, a GET unless the endpoint says otherwise, whose model and error the context names.
     ///
     /// - Parameters:
-    ///   - path: Appended to the base URL, with a query if it has one; or a whole URL in its place.
+    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
     ///   - model: The model, where the context does not name it.
     /// - Returns: A value to modify and send.
     public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
-        _ path: String,
+        _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        APIRequest(
-            client: client,
-            path: path,
-            serializer: CodableSerializer<Model>(decoder: modelDecoder),
-            errorDecoder: errorDecoder
-        )
+        APIRequest(client, endpoint, CodableSerializer(decoder: modelDecoder), errorDecoder)
     }
 
-    /// Makes a GET request that fails with an ``APIError``, for where the context names no error.
-    ///
-    /// - Parameters:
-    ///   - path: Appended to the base URL, with a query if it has one; or a whole URL in its place.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    /// Makes a request that fails with an ``APIError``, for where the context names no error.
     @_disfavoredOverload
     public func request<Model: Decodable & Sendable>(
-        _ path: String,
+        _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        APIRequest(
-            client: client,
-            path: path,
-            serializer: CodableSerializer<Model>(decoder: modelDecoder),
-            errorDecoder: errorDecoder
-        )
+        APIRequest(client, endpoint, CodableSerializer(decoder: modelDecoder), errorDecoder)
+    }
+}
+
+extension BodilessMethod where Door == CodableRequests {
+    /// Makes a request by this method, whose model and error the context names.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+
+    /// Makes a request by this method that fails with an ``APIError``, for where the context names no error.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethod where Door == CodableRequests {
+    /// Makes a request by this method that can be given a body.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Makes a request by this method that can be given a body and fails with an ``APIError``.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Makes a request by this method that is sent without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
     }
 }

@@ -24,20 +24,46 @@ extension APIClient {
         public var validation = Validation()
         /// Which redirects are followed; up to 10 by default.
         public var redirects = RedirectPolicy()
-        /// Decodes models.
-        public var modelDecoder = JSONDecoder()
+        /// Where cookies are kept; nil, the default, neither keeps nor sends any.
+        public var cookies: CookieJar?
+        /// Decodes models; strictly, as `JSONDecoder` does, unless it is replaced.
+        public var modelDecoder: any DataDecoder = JSONDecoder()
+        /// How the API wraps what it answers; nil, the default, where it does not.
+        public var envelope: Envelope?
         /// Decodes the bodies of failed responses.
-        public var errorDecoder = JSONDecoder()
+        public var errorDecoder: any DataDecoder = JSONDecoder()
         /// Encodes JSON bodies.
         public var encoder = JSONEncoder()
+        /// Encodes queries and forms.
+        public var formEncoder = URLEncodedFormEncoder()
+        /// How base URL and path become one URL.
+        public var urlBuilder = URLBuilder.appending
+        /// Changes what an endpoint says of its request; nil by default.
+        public var endpointMapping: EndpointMapping?
+        /// Changes the request that was made of it, before any gate; nil by default.
+        public var requestMapping: RequestMapping?
         /// What a request must pass before it is sent, in this order.
         public var gates: [any Gate] = []
         /// What may change a request before it is sent, in this order.
         public var requestInterceptors: [any RequestInterceptor] = []
         /// What may change an outcome before anybody sees it, in this order.
         public var responseInterceptors: [any ResponseInterceptor] = []
+        /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
+        public var answersWithSamples = false
         /// The engine: libcurl on Linux, URLSession on Apple platforms.
         public var transport: any Transport = Configuration.platformTransport
+
+        /// Gives the description of a request in place of the one its endpoint gives; what it throws fails the request.
+        ///
+        /// ```swift
+        /// $0.endpointMapping = { endpoint, draft in
+        ///     endpoint is GitHub ? draft.header("Accept", "application/vnd.github+json") : draft
+        /// }
+        /// ```
+        public typealias EndpointMapping = @Sendable (any Endpoint, RequestDraft) throws -> RequestDraft
+
+        /// Gives the request to send in place of the one that was made of its description; what it throws fails it.
+        public typealias RequestMapping = @Sendable (HTTPRequest) throws -> HTTPRequest
 
         /// Makes a configuration of the defaults.
         public init() {}

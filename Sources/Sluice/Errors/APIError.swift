@@ -14,12 +14,14 @@ public struct APIError: ErrorSerializable, CustomStringConvertible {
     public let body: Data
     /// The file a download had been written to, where there is one.
     public let fileURL: URL?
+    let failure: RequestFailure
 
     /// Makes the error.
     public init(_ failure: RequestFailure) {
         error = failure.error
         body = failure.body
         fileURL = nil
+        self.failure = failure
     }
 
     /// What kind of failure it is.

@@ -16,6 +16,8 @@ import Foundation
 //     RequestFailure             what an error model is made of
 //     └── SluiceError            code, step, request, response, underlying error
 //         ├── CurlFailure        underlying: what libcurl said
+//         ├── EnvelopeFailure    underlying: code and message of the response's envelope
+//         ├── JSONPathFailure    underlying: how far a key path got
 //         ├── DecodingFailure    underlying: type, coding path, first bytes
 //         └── the error a stream, an encoder or an interceptor threw
 
@@ -46,10 +48,17 @@ public struct RequestFailure: Sendable {
     public let error: SluiceError
     /// The body of the failed response; empty if none came.
     public let body: Data
-    private let decoder: JSONDecoder
+    let declaredEnvelope: Envelope?
+    private let decoder: any DataDecoder
 
     /// Makes a failure, to test an error model with.
-    public init(error: SluiceError, body: Data = Data(), decoder: JSONDecoder = JSONDecoder()) {
+    public init(
+        error: SluiceError,
+        body: Data = Data(),
+        decoder: any DataDecoder = JSONDecoder(),
+        envelope: Envelope? = nil
+    ) {
+        declaredEnvelope = envelope
         self.error = error
         self.body = body
         self.decoder = decoder

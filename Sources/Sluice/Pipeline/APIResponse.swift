@@ -18,9 +18,13 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let metrics: TransferMetrics?
     /// The model, or the error.
     public let result: Result<Model, ErrorModel>
+    /// What failed, as Sluice tells it; nil of a success.
+    public let failure: SluiceError?
 
     /// The status, where there was a response.
     public var status: HTTPStatus? { head?.status }
+    /// Whether there is a model.
+    public var isSuccess: Bool { failure == nil }
 }
 
 extension APIResponse {
@@ -33,7 +37,7 @@ extension APIResponse {
             do {
                 let model = try request.client.pipeline.model(
                     from: response,
-                    request.draft.validation,
+                    request.draft,
                     request.serializer
                 )
                 self.init(
@@ -41,7 +45,8 @@ extension APIResponse {
                     head: response.head,
                     body: response.body,
                     metrics: response.metrics,
-                    result: .success(model)
+                    result: .success(model),
+                    failure: nil
                 )
             } catch {
                 self.init(failure: error, of: request, response)
@@ -55,13 +60,19 @@ extension APIResponse {
         of request: APIRequest<Model, ErrorModel>,
         _ response: ServerResponse? = nil
     ) {
-        let failure = RequestFailure(error: error, body: response?.body ?? Data(), decoder: request.errorDecoder)
+        let failure = RequestFailure(
+            error: error,
+            body: response?.body ?? Data(),
+            decoder: request.errorDecoder,
+            envelope: request.client.configuration.envelope
+        )
         self.init(
             request: error.request,
             head: error.response,
             body: failure.body,
             metrics: response?.metrics,
-            result: .failure(ErrorModel(failure))
+            result: .failure(ErrorModel(failure)),
+            failure: error
         )
     }
 }

@@ -20,13 +20,15 @@ import Foundation
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
-    let base: Result<BaseURL, SluiceError>
+    let baseURL: String
+    let base: Result<RequestLocation, SluiceError>
     let configuration: APIClient.Configuration
     /// The transport, where it is the only step that has anything to do.
     private let directTransport: (any CallbackTransport)?
 
     init(baseURL: String, configuration: APIClient.Configuration) {
-        base = BaseURL.parse(baseURL)
+        self.baseURL = baseURL
+        base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
         self.configuration = configuration
         let isDirect =
             configuration.gates.isEmpty && configuration.requestInterceptors.isEmpty
@@ -43,6 +45,11 @@ final class Pipeline: Sendable {
     func begin(_ draft: RequestDraft, completion: @escaping @Sendable (TransportOutcome) -> Void)
         -> Flight<Landing>.Stop
     {
+        if configuration.answersWithSamples, let sample = draft.sampleResponse {
+            var draft = draft
+            draft.sampleResponse = nil
+            return answering(with: sample).begin(draft, completion: completion)
+        }
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)
@@ -51,14 +58,23 @@ final class Pipeline: Sendable {
             return {}
         }
         let transfer = TransferContext(
-            timeouts: draft.timeouts ?? configuration.timeouts,
-            limits: draft.limits ?? configuration.limits
+            timeouts: draft.timeouts.applied(to: configuration.timeouts),
+            limits: draft.limits.applied(to: configuration.limits),
+            networkAccess: draft.networkAccess,
+            cookies: draft.usesCookies ? configuration.cookies : nil
         )
         if let transport = directTransport, !request.body.needsPreparation {
             return DirectExchange(self, request, transfer, completion).begin(on: transport)
         }
-        let task = startedTask { [self] in completion(await outcome(of: request, transfer)) }
+        let context = RequestContext(request: request, transfer: transfer, tags: draft.tags)
+        let task = startedTask { [self] in completion(await outcome(of: context)) }
         return { task.cancel() }
+    }
+
+    private func answering(with sample: SampleResponse) -> Pipeline {
+        var configuration = configuration
+        configuration.transport = SampleTransport(sample: sample)
+        return Pipeline(baseURL: baseURL, configuration: configuration)
     }
 
     /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
@@ -71,8 +87,7 @@ final class Pipeline: Sendable {
     }
 
     /// Steps 1 to 6: brings the server's response, whatever its status.
-    private func outcome(of request: HTTPRequest, _ transfer: TransferContext) async -> TransportOutcome {
-        let context = RequestContext(request: request, transfer: transfer)
+    private func outcome(of context: RequestContext) async -> TransportOutcome {
         if let stored = explicitSource(context) { return stored }
         if configuration.gates.isEmpty { return await admitted(context) }
         var passes: [Pass] = []
@@ -81,7 +96,7 @@ final class Pipeline: Sendable {
             for gate in configuration.gates { passes.append(try await gate.admit(context)) }
             outcome = await admitted(context)
         } catch {
-            outcome = .failure(error.with(step: .gate, request: request))
+            outcome = .failure(error.with(step: .gate, request: context.request))
         }
         for pass in passes.reversed() { await pass.giveBack(outcome) }
         return outcome
@@ -90,12 +105,12 @@ final class Pipeline: Sendable {
     /// Step 7: judges the response and makes the model.
     func model<Model>(
         from response: ServerResponse,
-        _ validation: Validation?,
+        _ draft: RequestDraft,
         _ serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
         do {
-            try (validation ?? configuration.validation).check(response)
-            return try serializer.serialize(response)
+            try draft.validation.applied(to: configuration.validation).check(response)
+            return try draft.modelLocation.model(in: response, configuration.envelope, by: serializer)
         } catch {
             throw error.with(request: response.request, response: response.head)
         }

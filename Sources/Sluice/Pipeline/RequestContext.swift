@@ -6,10 +6,13 @@ public struct RequestContext: Sendable {
     public let request: HTTPRequest
     /// Time-outs and limits of its transfers.
     public let transfer: TransferContext
+    /// The words by which its user tells it apart.
+    public let tags: Set<String>
 
     /// Makes a context.
-    public init(request: HTTPRequest, transfer: TransferContext = TransferContext()) {
+    public init(request: HTTPRequest, transfer: TransferContext = TransferContext(), tags: Set<String> = []) {
         self.request = request
         self.transfer = transfer
+        self.tags = tags
     }
 }

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A request whose model and error are known before it is sent.
 ///
 /// It is a value: every modifier gives a changed copy, and ``sender()`` can be asked for as often as the request is to
@@ -17,23 +11,39 @@ import Foundation
 ///     .timeout(total: .seconds(5))
 /// let page = try await search.sender().value
 /// ```
-public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+///
+/// A body is given to a ``BodyRequest``, which ``post()``, ``put()`` and ``patch()`` make of it.
+public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// Where it is sent.
     public let client: APIClient
-    var draft: RequestDraft
+    /// All that the request says of itself, without its types.
+    public var draft: RequestDraft
     let serializer: any ResponseSerializer<Model>
-    let errorDecoder: JSONDecoder
+    let errorDecoder: any DataDecoder
 
     init(
-        client: APIClient,
-        path: String,
-        serializer: any ResponseSerializer<Model>,
-        errorDecoder: JSONDecoder
+        _ client: APIClient,
+        _ endpoint: some Endpoint,
+        _ serializer: any ResponseSerializer<Model>,
+        _ errorDecoder: (any DataDecoder)? = nil
     ) {
         self.client = client
-        self.draft = RequestDraft(path: path)
+        self.draft = RequestDraft(endpoint, client.configuration.endpointMapping)
         self.serializer = serializer
-        self.errorDecoder = errorDecoder
+        self.errorDecoder = errorDecoder ?? client.configuration.errorDecoder
+        if serializer.readsJSON { draft.modelLocation.envelope = .clients }
+    }
+
+    /// Makes a request of another for another model.
+    init<Other>(
+        _ request: APIRequest<Other, ErrorModel>,
+        _ draft: RequestDraft,
+        _ serializer: any ResponseSerializer<Model>
+    ) {
+        client = request.client
+        self.draft = draft
+        self.serializer = serializer
+        errorDecoder = request.errorDecoder
     }
 
     /// Makes a sender, which sends the request once, when it is first asked for the outcome.
@@ -48,10 +58,40 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendab
     public func httpRequest() throws(SluiceError) -> HTTPRequest {
         try draft.build(for: client.pipeline)
     }
+}
 
-    func modified(_ change: (inout RequestDraft) -> Void) -> Self {
-        var copy = self
-        change(&copy.draft)
-        return copy
+extension APIRequest {
+    /// Makes it a GET.
+    public func get() -> Self { modified { $0.method = .get } }
+    /// Makes it a HEAD.
+    public func head() -> Self { modified { $0.method = .head } }
+    /// Makes it a DELETE.
+    public func delete() -> Self { modified { $0.method = .delete } }
+    /// Makes it an OPTIONS.
+    public func options() -> Self { modified { $0.method = .options } }
+
+    /// Makes it a POST that can be given a body.
+    public func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
+    /// Makes it a POST without a body.
+    @_disfavoredOverload
+    public func post() -> Self { method(.post) }
+    /// Makes it a PUT that can be given a body.
+    public func put() -> BodyRequest<Model, ErrorModel> { method(.put) }
+    /// Makes it a PUT without a body.
+    @_disfavoredOverload
+    public func put() -> Self { method(.put) }
+    /// Makes it a PATCH that can be given a body.
+    public func patch() -> BodyRequest<Model, ErrorModel> { method(.patch) }
+    /// Makes it a PATCH without a body.
+    @_disfavoredOverload
+    public func patch() -> Self { method(.patch) }
+
+    /// Sets any method, with which a body can be sent, since the compiler cannot tell.
+    public func method(_ method: HTTPMethod) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: self.method(method))
     }
+
+    /// Sets any method of a request that is sent as it is.
+    @_disfavoredOverload
+    public func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
 }

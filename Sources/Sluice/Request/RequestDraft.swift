@@ -1,104 +1,76 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+/// All that a request says of itself, without its types: what an ``Endpoint`` gives, and what a client's
+/// ``APIClient/Configuration/endpointMapping`` may change.
+public struct RequestDraft: ModifiableRequest {
+    /// The method; GET by default.
+    public var method: HTTPMethod
+    /// Appended to the base URL, with a query if it has one; or a whole URL in its place.
+    public var path: String
+    /// The base URL in place of the client's.
+    public var baseURL: String?
+    /// The host the request is sent to in place of the URL's: `cdn.example.com`, `[::1]:8080`, or with another scheme,
+    /// `http://cdn.example.com`.
+    public var host: String?
+    /// How base URL and path become one, in place of the client's way.
+    public var urlBuilder: URLBuilder?
+    /// Headers; each replaces the client's of the same name.
+    public var headers: HTTPHeaders
+    /// What is sent after the head.
+    public var body: RequestBody?
+    /// Words of one's own by which gates and interceptors tell requests apart.
+    public var tags: Set<String>
+    /// Which networks may carry the request.
+    public var networkAccess: NetworkAccess
+    /// Whether the request takes part in the client's cookies, where it keeps any.
+    public var usesCookies: Bool
+    /// What the server would answer; nil where nobody has said.
+    public var sampleResponse: SampleResponse?
 
-/// All that a request says of itself, without its types.
-struct RequestDraft: Sendable {
-    /// Makes the body when the request is sent, so that what cannot be encoded fails the request, not the modifier.
-    typealias BodyEncoder = @Sendable (APIClient.Configuration) throws -> HTTPBody
+    var query: [QueryPart] = []
+    var parameters: [RequestParameters] = []
+    var timeouts = Override<Timeouts>()
+    var limits = Override<ResponseLimits>()
+    var validation = Override<Validation>()
+    var modelLocation = ModelLocation()
+    /// Why there can be no request, where making the draft had failed.
+    var failure: SluiceError?
 
-    var method = HTTPMethod.get
-    var path: String
-    var query: [QueryItem] = []
-    var headers: HTTPHeaders = [:]
-    var contentType: String?
-    var body: BodyEncoder?
-    var timeouts: Timeouts?
-    var limits: ResponseLimits?
-    var validation: Validation?
-
-    struct QueryItem: Sendable, Equatable {
-        let name: String
-        let value: String?
+    /// Makes a draft of a path and nothing else.
+    public init(method: HTTPMethod = .get, path: String) {
+        self.method = method
+        self.path = path
+        headers = [:]
+        tags = []
+        networkAccess = .all
+        usesCookies = true
     }
 
-    /// Makes the request that goes into the pipeline.
-    func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
-        let target = try target(from: pipeline.base)
-        var request = HTTPRequest(
-            method: method,
-            scheme: target.scheme,
-            authority: target.authority,
-            path: target.path,
-            headers: mergedHeaders(with: pipeline.configuration.headers)
-        )
-        if let body {
-            if let contentType, !request.headers.contains(.contentType) {
-                request.headers.append(.contentType, contentType)
-            }
-            do {
-                request.body = try body(pipeline.configuration)
-            } catch {
-                throw SluiceError(
-                    .encodingFailed,
-                    "The request's body could not be encoded.",
-                    step: .building,
-                    request: request,
-                    underlyingError: error
-                )
-            }
-        }
-        return request
+    /// The draft itself.
+    public var draft: RequestDraft {
+        get { self }
+        set { self = newValue }
+    }
+}
+
+/// A value that stands in for another's, and changes to whatever stands there.
+struct Override<Value: Sendable>: Sendable {
+    private var replacement: Value?
+    private var changes: [@Sendable (inout Value) -> Void] = []
+
+    /// Takes the place of all that was said before.
+    mutating func replace(with value: Value) {
+        replacement = value
+        changes = []
     }
 
-    private func mergedHeaders(with defaults: HTTPHeaders) -> HTTPHeaders {
-        if headers.isEmpty { return defaults }
-        var merged = HTTPHeaders()
-        for field in defaults where !headers.contains(field.name) { merged.append(field.name, field.value) }
-        merged.append(contentsOf: headers)
-        return merged
+    mutating func change(_ change: @escaping @Sendable (inout Value) -> Void) {
+        changes.append(change)
     }
 
-    private func target(
-        from base: Result<BaseURL, SluiceError>
-    ) throws(SluiceError) -> (scheme: String, authority: String, path: String) {
-        if isWholeURL {
-            let url = try BaseURL.parse(path).get()
-            return (url.scheme, url.authority, joined(url.path.isEmpty ? "/" : url.path, url.query))
-        }
-        let base = try base.get()
-        let relative = path.prefix { $0 != "#" }
-        let question = relative.firstIndex(of: "?")
-        let appended = PercentEncoding.completed(String(relative[..<(question ?? relative.endIndex)]))
-        var query = base.query
-        if let question {
-            let own = PercentEncoding.completed(String(relative[relative.index(after: question)...]))
-            query = query.map { "\($0)&\(own)" } ?? own
-        }
-        let full = appended.isEmpty || appended.hasPrefix("/") ? base.path + appended : "\(base.path)/\(appended)"
-        return (base.scheme, base.authority, joined(full.isEmpty ? "/" : full, query))
-    }
-
-    /// Whether the path is a URL in the base URL's place; a scheme's case does not matter (RFC 3986 §3.1).
-    private var isWholeURL: Bool {
-        guard let scheme = path.utf8.firstIndex(of: UInt8(ascii: ":")).map({ path[..<$0].lowercased() }) else {
-            return false
-        }
-        return (scheme == "http" || scheme == "https") && path.dropFirst(scheme.count).hasPrefix("://")
-    }
-
-    private func joined(_ path: String, _ existing: String?) -> String {
-        if query.isEmpty { return existing.map { "\(path)?\($0)" } ?? path }
-        var text = existing.map { $0.isEmpty ? "" : "\($0)&" } ?? ""
-        for (index, item) in query.enumerated() {
-            if index > 0 { text += "&" }
-            text += PercentEncoding.component(item.name)
-            if let value = item.value { text += "=" + PercentEncoding.component(value) }
-        }
-        return "\(path)?\(text)"
+    func applied(to value: Value) -> Value {
+        var result = replacement ?? value
+        for change in changes { change(&result) }
+        return result
     }
 }

@@ -13,6 +13,14 @@ struct URIReference: Sendable, Equatable {
     /// Without its number sign; nil where there is none.
     var fragment: String?
 
+    /// Puts parts together.
+    init(scheme: String?, authority: String?, path: String, query: String?) {
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.query = query
+    }
+
     /// Takes a text apart, byte by byte: a combining mark behind a slash leaves it a slash.
     init(_ text: String) {
         var rest = text.utf8[...]

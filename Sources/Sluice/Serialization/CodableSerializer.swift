@@ -8,25 +8,29 @@ import Foundation
 
 /// Decodes a model from a JSON body.
 public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
-    private let decoder: JSONDecoder
+    private let decoder: any DataDecoder
 
     /// Makes a serializer.
-    public init(decoder: JSONDecoder = JSONDecoder()) {
+    public init(decoder: any DataDecoder = JSONDecoder()) {
         self.decoder = decoder
     }
 
-    /// Decodes the body.
+    /// JSON, unless a decoder of another format was given.
+    public var readsJSON: Bool { !(decoder is PropertyListDecoder) }
+
+    /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
+    /// Foundation's, which would lose digits.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        if let empty = Empty() as? Model { return empty }
         do {
+            if Model.self == JSON.self, decoder is JSONDecoder, let json = try JSON(parsing: response.body) as? Model {
+                return json
+            }
             return try decoder.decode(Model.self, from: response.body)
+        } catch let error as JSONSyntaxError {
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, error: error))
         } catch {
-            let failure = DecodingFailure(Model.self, body: response.body, cause: error)
-            throw SluiceError(
-                .decodingFailed,
-                failure.sentence,
-                step: .serialization,
-                underlyingError: failure
-            )
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, cause: error))
         }
     }
 }

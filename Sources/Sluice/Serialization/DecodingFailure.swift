@@ -9,7 +9,7 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// The model's type.
     public let type: String
     /// Where in the body decoding stopped, as `items[0].id`; empty for the body itself.
-    public let codingPath: String
+    public internal(set) var codingPath: String
     /// What was wrong there.
     public let reason: String
     /// The body's first bytes, 200 at most. They may hold secrets.
@@ -28,16 +28,16 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         }
         switch error {
         case .typeMismatch(let type, let context):
-            codingPath = Self.text(context.codingPath)
+            codingPath = context.codingPath.text
             reason = "expected \(type)"
         case .valueNotFound(let type, let context):
-            codingPath = Self.text(context.codingPath)
+            codingPath = context.codingPath.text
             reason = "expected \(type), found null"
         case .keyNotFound(let key, let context):
-            codingPath = Self.text(context.codingPath)
+            codingPath = context.codingPath.text
             reason = "there is no “\(key.stringValue)”"
         case .dataCorrupted(let context):
-            codingPath = Self.text(context.codingPath)
+            codingPath = context.codingPath.text
             reason = body.isEmpty ? "the body is empty" : "the data is not valid"
         @unknown default:
             codingPath = ""
@@ -57,13 +57,19 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         "\(sentence) It begins with: \(bodyPrefix)"
     }
 
-    private static func text(_ path: [any CodingKey]) -> String {
-        path.reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else {
-                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
-            }
-        }
+    /// A copy for a value that stands somewhere inside of the body.
+    func inside(_ path: JSONPath) -> DecodingFailure {
+        guard !path.isEmpty else { return self }
+        var failure = self
+        let separator = codingPath.isEmpty || codingPath.hasPrefix("[") ? "" : "."
+        failure.codingPath = "\(path)\(separator)\(codingPath)"
+        return failure
+    }
+}
+
+extension SluiceError {
+    /// A body that is not the model it should be.
+    static func undecodable(_ failure: DecodingFailure) -> SluiceError {
+        SluiceError(.decodingFailed, failure.sentence, step: .serialization, underlyingError: failure)
     }
 }

@@ -36,6 +36,7 @@ extension Exchange {
         let request = transfer.request
         setURL(request)
         setSharing(request)
+        setCookies(transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {

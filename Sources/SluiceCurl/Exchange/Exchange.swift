@@ -21,6 +21,8 @@ final class Exchange {
     var waitsForConnection = false
     /// The one the handle has, in milliseconds.
     var connectTimeout = -1
+    /// The cookies the handle is attached to.
+    var cookies: CookieShare?
 
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now
@@ -78,6 +80,7 @@ final class Exchange {
         body.close()
         body = .none
         transfer = nil
+        setCookies(nil)
         pipe = nil
         chunk = Data()
         isDirty = false

@@ -1,12 +1,12 @@
 extension SluiceError {
     /// The kinds of failure, in the order a request can meet them.
     ///
-    ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · encodingFailed
+    ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · buildingFailed · encodingFailed
     ///     connecting    cannotResolveHost · cannotConnect · tlsFailed · proxyFailed
     ///     sending       bodyUnavailable · bodyLengthMismatch · bodyNotReplayable
     ///     receiving     connectionLost · truncatedBody · invalidResponse · headersTooLarge · bodyTooLarge
     ///     following     tooManyRedirects · redirectLoop · redirectRefused
-    ///     judging       unacceptableStatus · unacceptableContentType · validationFailed · decodingFailed
+    ///     judging       unacceptableStatus · unacceptableContentType · validationFailed · envelopeFailed · decodingFailed
     ///     at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported · internalFailure
     ///     user's steps  interceptorFailed · gateFailed
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -26,6 +26,8 @@ extension SluiceError {
         public static let invalidHeader = Code("invalidHeader")
         /// The method is no token.
         public static let invalidMethod = Code("invalidMethod")
+        /// A step of the user's that takes part in making the request threw.
+        public static let buildingFailed = Code("buildingFailed")
         /// A body or query could not be encoded.
         public static let encodingFailed = Code("encodingFailed")
         /// The host's name does not resolve.
@@ -64,6 +66,8 @@ extension SluiceError {
         public static let unacceptableContentType = Code("unacceptableContentType")
         /// A validation closure of the user's threw.
         public static let validationFailed = Code("validationFailed")
+        /// The body says itself, in its envelope, that the request failed.
+        public static let envelopeFailed = Code("envelopeFailed")
         /// The body is not the model it should be.
         public static let decodingFailed = Code("decodingFailed")
         /// The caller cancelled.

@@ -34,11 +34,22 @@ public struct TransferContext: Sendable {
     public var timeouts: Timeouts
     /// Limits on what the server may send.
     public var limits: ResponseLimits
+    /// Which networks may carry it, on systems that tell them apart.
+    public var networkAccess: NetworkAccess
+    /// Whose cookies it sends, and where it keeps those it gets; nil for none.
+    public var cookies: CookieJar?
 
     /// Makes a context.
-    public init(timeouts: Timeouts = Timeouts(), limits: ResponseLimits = ResponseLimits()) {
+    public init(
+        timeouts: Timeouts = Timeouts(),
+        limits: ResponseLimits = ResponseLimits(),
+        networkAccess: NetworkAccess = .all,
+        cookies: CookieJar? = nil
+    ) {
+        self.cookies = cookies
         self.timeouts = timeouts
         self.limits = limits
+        self.networkAccess = networkAccess
     }
 }
 

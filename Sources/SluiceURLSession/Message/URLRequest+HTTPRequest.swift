@@ -10,7 +10,7 @@ extension URLRequest {
     private static let noTimeout: TimeInterval = 7 * 24 * 3600
 
     /// Makes the session's request, without the body.
-    init(_ request: HTTPRequest) throws(SluiceError) {
+    init(_ request: HTTPRequest, networkAccess: NetworkAccess = .all) throws(SluiceError) {
         try request.validate()
         guard let url = URL(string: request.url, encodingInvalidCharacters: false), url.host() != nil,
             !request.authority.utf8.contains(UInt8(ascii: "@"))
@@ -25,6 +25,11 @@ extension URLRequest {
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
         for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        allowsCellularAccess = networkAccess.contains(.cellular)
+        #if !canImport(FoundationNetworking)
+        allowsExpensiveNetworkAccess = networkAccess.contains(.expensive)
+        allowsConstrainedNetworkAccess = networkAccess.contains(.constrained)
+        #endif
     }
 
     /// Says what the session would not say of a stream, or say wrongly.

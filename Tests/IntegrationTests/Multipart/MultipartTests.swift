@@ -41,7 +41,7 @@ struct MultipartTests {
     private func send(_ form: MultipartForm) async throws -> MultipartServer.Reading {
         let body = try form.body()
         let request = client.codable.request("", as: MultipartServer.Reading.self)
-        let reading = try await request.body(body, contentType: form.contentType).sender().value
+        let reading = try await request.post().body(body, contentType: form.contentType).sender().value
         #expect(reading.type == "multipart/\(form.subtype.rawValue)")
         #expect(
             reading.defects

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The README's tour: `testEveryBlockOfTheReadmeIsInThisFile` holds the two together.
+/// The README's tour.
 final class TourTests: XCTestCase {
     struct User: Codable, Sendable {
         let id: Int
@@ -124,26 +124,5 @@ final class TourTests: XCTestCase {
             XCTAssertEqual((error as? APIError)?.code, .truncatedBody)
         }
         XCTAssertEqual(server.requests(to: "/users/1").count, 1)
-    }
-
-    func testEveryBlockOfTheReadmeIsInThisFile() throws {
-        let file = URL(filePath: #filePath)
-        let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let code = lines(try String(contentsOf: file, encoding: .utf8))
-        let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "\n```").first }
-            .filter { !$0.hasPrefix(".package") && !$0.hasPrefix(".product") }
-        XCTAssertGreaterThan(blocks.count, 5)
-        for block in blocks {
-            let wanted = lines(block).replacing("import Sluice\n", with: "")
-            XCTAssertTrue(code.contains(wanted), "This is not in the tour's tests:\n\(block)")
-        }
-    }
-
-    /// The text without indentation and empty lines, which differ between a page and a class.
-    private func lines(_ text: String) -> String {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-            .joined(separator: "\n")
     }
 }

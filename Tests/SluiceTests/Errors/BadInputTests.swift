@@ -38,7 +38,7 @@ final class BadInputTests: XCTestCase {
     }
 
     func testAHeadRequestWithABodyIsRefused() async throws {
-        try await assertFailure(.unsupported, of: .text("")) { $0.head().body(.data(Data("x".utf8))) }
+        try await assertFailure(.unsupported, of: .text("")) { $0.method(.head).body(.data(Data("x".utf8))) }
     }
 
     func testNothingReachesTheServerOfARequestThatIsRefused() async throws {
@@ -88,16 +88,20 @@ final class BadInputTests: XCTestCase {
 
     func testABodyThatCannotBeEncodedNamesItsField() async throws {
         struct Reading: Encodable { let celsius: Double }
-        try await assertFailure(.encodingFailed, of: .text("")) { $0.json([Reading(celsius: .nan)]) }
-        let request = APIClient(baseURL: "http://127.0.0.1").data.request("x").json([Reading(celsius: .nan)])
+        try await assertFailure(.encodingFailed, of: .text("")) { $0.post().json([Reading(celsius: .nan)]) }
+        let request = APIClient(baseURL: "http://127.0.0.1").data.request("x").post().json([Reading(celsius: .nan)])
         let error = await request.sender().result.failure
         XCTAssertTrue(error?.underlyingError is EncodingError)
+        XCTAssertEqual(
+            error?.error.reason,
+            "The request's body could not be encoded: at “[0].celsius” the encoder refused a Double."
+        )
         XCTAssertEqual(error?.error.step, .building)
     }
 
     func testABodyThatCannotBeReadFailsBeforeAByteIsSent() async throws {
         try await assertFailure(.bodyUnavailable, of: .text("")) {
-            $0.body(.file(URL(filePath: "/no/such/file")))
+            $0.post().body(.file(URL(filePath: "/no/such/file")))
         }
     }
 }

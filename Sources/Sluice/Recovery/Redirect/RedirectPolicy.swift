@@ -76,22 +76,23 @@ public struct RedirectPolicy: Sendable, Hashable {
         against request: HTTPRequest,
         _ head: HTTPResponse
     ) throws(SluiceError) -> HTTPRequest {
-        let target = URIReference(location).resolved(against: URIReference(request.url))
-        if let refusal = BaseURL.refusal(of: target) {
+        let target: RequestLocation
+        do {
+            target = try RequestLocation(URIReference(location).resolved(against: URIReference(request.url)))
+        } catch {
             throw SluiceError(
                 .redirectRefused,
-                "The server redirected to where no request can go. \(refusal.reason)",
+                "The server redirected to where no request can go. \(error.reason)",
                 step: .recovery,
                 request: request,
                 response: head,
-                underlyingError: refusal
+                underlyingError: error
             )
         }
         var next = request
-        next.scheme = target.scheme?.lowercased() ?? request.scheme
-        next.authority = target.authority ?? request.authority
-        let path = target.path.isEmpty ? "/" : PercentEncoding.completed(target.path)
-        next.path = target.query.map { "\(path)?\(PercentEncoding.completed($0))" } ?? path
+        next.scheme = target.scheme
+        next.authority = target.authority
+        next.path = target.target
         return next
     }
 

@@ -2,7 +2,7 @@
 package struct Arguments: Sendable {
     /// What to measure.
     package enum Mode: String, CaseIterable, Sendable {
-        case rps, download, upload, startup
+        case rps, download, upload, startup, building, multipart, lenient
     }
 
     package let mode: Mode

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// An HTTP client as its users would hold it: one value, made once, for all that is measured in a process.
 package protocol Competitor: Sendable {
     /// Makes the client.
@@ -11,6 +17,34 @@ package protocol Competitor: Sendable {
 
     /// Puts a body of a known length to `/upload`, chunk by chunk.
     func upload(_ upload: Upload) async throws
+
+    /// Makes a POST to `/search`, the parts of the search in its query and the user as JSON in its body.
+    ///
+    /// - Parameters:
+    ///   - search: What goes into the query.
+    ///   - user: What goes into the body.
+    ///   - encoder: What encodes the body.
+    /// - Returns: How many bytes its URL and body have.
+    /// - Throws: What the encoder throws.
+    func build(_ search: Search, _ user: User, _ encoder: JSONEncoder) throws -> Int
+
+    /// Posts files as a multipart form to a path; nil for a client that has no such forms.
+    func multipart(_ files: [String], path: String) async throws -> Bool?
+
+    /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
+    func lenient(_ json: Data) throws -> [Reading]?
+}
+
+extension Competitor {
+    package func multipart(_ files: [String], path: String) async throws -> Bool? { nil }
+    package func lenient(_ json: Data) throws -> [Reading]? { nil }
+}
+
+/// The parts of a query.
+package struct Search: Sendable {
+    package let words = "swift http client"
+    package let page = 3
+    package let sort = "name"
 }
 
 /// A body to be sent: the same chunk, as often as it takes.

@@ -59,6 +59,17 @@ package enum Measurement {
         case .startup:
             _ = try await client.user()
             return ["rss": ResourceUsage.peakMiB]
+        case .building:
+            return try measureBuilding(client)
+        case .lenient:
+            return try measureLenient(client)
+        case .multipart:
+            let files = try arguments.string("files").split(separator: ",").map(String.init)
+            let start = clock.now
+            guard try await client.multipart(files, path: try arguments.string("path")) != nil else {
+                throw Unexpected(description: "the client has no multipart forms")
+            }
+            return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
         }
     }
 

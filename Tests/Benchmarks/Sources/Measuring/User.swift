@@ -1,5 +1,5 @@
 /// What every request for a small JSON document decodes; `run` writes the document.
-package struct User: Decodable, Sendable {
+package struct User: Codable, Sendable {
     package let id: Int
     package let login: String
     package let name: String
@@ -8,4 +8,18 @@ package struct User: Decodable, Sendable {
     package let followers: Int
     package let isAdmin: Bool
     package let scores: [Double]
+}
+
+extension User {
+    /// One to send.
+    package static let example = User(
+        id: 583_231,
+        login: "octocat",
+        name: "The Octocat",
+        email: "octocat@example.com",
+        location: "San Francisco",
+        followers: 3938,
+        isAdmin: false,
+        scores: [0.5, 12.25, 99.125]
+    )
 }

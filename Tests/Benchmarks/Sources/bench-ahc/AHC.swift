@@ -53,4 +53,19 @@ struct AHC: Competitor {
         let response = try await client.execute(request, timeout: .seconds(60))
         try Unexpected.check(status: Int(response.status.code))
     }
+
+    func build(_ search: Search, _ user: User, _ encoder: JSONEncoder) throws -> Int {
+        guard var components = URLComponents(string: server + "/search") else { return 0 }
+        components.queryItems = [
+            URLQueryItem(name: "q", value: search.words),
+            URLQueryItem(name: "page", value: "\(search.page)"),
+            URLQueryItem(name: "sort", value: search.sort),
+        ]
+        var request = HTTPClientRequest(url: components.string ?? "")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        let body = ByteBuffer(data: try encoder.encode(user))
+        request.body = .bytes(body)
+        return request.url.utf8.count + body.readableBytes
+    }
 }

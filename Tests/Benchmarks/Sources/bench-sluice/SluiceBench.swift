@@ -46,4 +46,26 @@ struct SluiceBench: Competitor {
         try Unexpected.check(status: response.head.status.rawValue)
         _ = try await response.body.collect()
     }
+
+    func build(_ search: Search, _ user: User, _ encoder: JSONEncoder) throws -> Int {
+        let request: APIRequest<User, APIError> = client.post("search")
+            .query("q", search.words)
+            .query("page", search.page)
+            .query("sort", search.sort)
+            .json(user, encoder: encoder)
+        let built = try request.httpRequest()
+        return built.url.utf8.count + Int(built.body.length ?? 0)
+    }
+
+    func multipart(_ files: [String], path: String) async throws -> Bool? {
+        var form = MultipartForm()
+        form.append("All of them", name: "title")
+        for file in files { form.append(file: URL(filePath: file), name: "files") }
+        _ = try await client.data.put(path).multipart(form).timeouts(Timeouts(total: .seconds(300))).sender().value
+        return true
+    }
+
+    func lenient(_ json: Data) throws -> [Reading]? {
+        try LenientJSONDecoder().decode([Reading].self, from: json)
+    }
 }

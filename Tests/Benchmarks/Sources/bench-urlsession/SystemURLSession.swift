@@ -32,6 +32,27 @@ struct SystemURLSession: Competitor {
         return try decoder.decode(User.self, from: data)
     }
 
+    func build(_ search: Search, _ user: User, _ encoder: JSONEncoder) throws -> Int {
+        guard
+            var components = URLComponents(
+                url: server.appendingPathComponent("search"),
+                resolvingAgainstBaseURL: false
+            )
+        else { return 0 }
+        components.queryItems = [
+            URLQueryItem(name: "q", value: search.words),
+            URLQueryItem(name: "page", value: "\(search.page)"),
+            URLQueryItem(name: "sort", value: search.sort),
+        ]
+        guard let url = components.url else { return 0 }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let body = try encoder.encode(user)
+        request.httpBody = body
+        return url.absoluteString.utf8.count + body.count
+    }
+
     func download() async throws -> Int {
         let counter = DownloadCounter()
         let session = URLSession(configuration: configuration, delegate: counter, delegateQueue: nil)

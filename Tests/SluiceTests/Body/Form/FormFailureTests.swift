@@ -195,11 +195,9 @@ import Testing
     }
 
     @Test func aRequestFailsWithTheFieldButWithoutTheCause() {
-        let payload = FormPayload(
-            value: ["a": Date()],
-            encoder: URLEncodedFormEncoder(dateEncoding: .custom { _ in throw SluiceError(.unsupported, "secret") })
-        )
-        let error = #expect(throws: SluiceError.self) { try payload.text() }
+        let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw SluiceError(.unsupported, "secret") })
+        let request = APIClient(baseURL: "http://a.b").data.get("x").query(["a": Date()], encoder: encoder)
+        let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
         #expect(error?.code == .encodingFailed)
         #expect(error?.step == .building)
         #expect(error?.description == "The form could not be encoded: at “a” encoding threw SluiceError.")

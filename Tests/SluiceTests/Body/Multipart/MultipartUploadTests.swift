@@ -141,7 +141,7 @@ final class MultipartUploadTests: XCTestCase {
         defer { file.remove() }
         let (moments, moment) = AsyncStream<Void>.makeStream()
         let form: MultipartForm = [.stream(Chunks("a") { moment.yield() }, name: "s"), .file(file.url, name: "f")]
-        let sender = APIClient(baseURL: server.url).data.request("upload").body(try form.body()).sender()
+        let sender = APIClient(baseURL: server.url).data.request("upload").post().body(try form.body()).sender()
         let task = Task { await sender.result }
         for await _ in moments { break }
         while file.openDescriptors == 0 { await Task.yield() }
@@ -156,7 +156,7 @@ final class MultipartUploadTests: XCTestCase {
         let file = try TemporaryFile(Data(count: 64 << 20))
         defer { file.remove() }
         let form: MultipartForm = [.file(file.url, name: "f")]
-        let result = await APIClient(baseURL: server.url).data.request("upload").body(try form.body())
+        let result = await APIClient(baseURL: server.url).data.request("upload").post().body(try form.body())
             .timeout(total: .milliseconds(200)).sender().result
         XCTAssertEqual(result.failure?.code, .timedOut)
         while file.openDescriptors > 0 { await Task.yield() }

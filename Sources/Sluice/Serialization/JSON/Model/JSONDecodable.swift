@@ -13,7 +13,7 @@
 ///     }
 /// }
 ///
-/// let users = try await client.serialized(by: JSONSerializer<[User]>()).request("users").sender().value
+/// let users: [User] = try await client.json.request("users").sender().value
 /// ```
 ///
 /// `JSON`, strings, booleans, numbers, URLs, and optionals, arrays and dictionaries of models are models already; an

@@ -17,7 +17,7 @@ final class JSONSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/users", .json(#"[{"id":1,"address":{"city":"London"}},{"id":2}]"#))
         let client = APIClient(baseURL: server.url)
-        let users = try await client.serialized(by: JSONSerializer<[Member]>()).request("users").sender().value
+        let users = try await client.json.request("users", as: [Member].self).sender().value
         XCTAssertEqual(users.map(\.id), [1, 2])
         XCTAssertEqual(users.map(\.city), ["London", nil])
     }
@@ -26,10 +26,9 @@ final class JSONSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/page", .json(#"{"code":0,"data":{"items":[{"id":3}],"total":1}}"#))
         let client = APIClient(baseURL: server.url)
-        let items = client.serialized(by: JSONSerializer<[Member]>(at: "data.items"))
-        let members = try await items.request("page").sender().value
+        let members: [Member] = try await client.json.request("page").keyPath("data.items").sender().value
         XCTAssertEqual(members.map(\.id), [3])
-        let json = try await client.serialized(by: JSONSerializer<JSON>()).request("page").sender().value
+        let json = try await client.json.request("page", as: JSON.self).sender().value
         XCTAssertEqual(json.data.total.int, 1)
         XCTAssertEqual(json[path: "data.items[0].id"], 3)
     }
@@ -38,7 +37,7 @@ final class JSONSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/echo", .echo)
         let body: JSON = ["name": "Ada", "tags": ["a", nil], "id": JSON(UInt64.max)]
-        let request = APIClient(baseURL: server.url).serialized(by: JSONSerializer<JSON>()).request("echo")
+        let request = APIClient(baseURL: server.url).json.request("echo", as: JSON.self)
         let echo = try await request.post().json(body).sender().value
         XCTAssertEqual(try JSON(parsing: echo["text"].stringValue), body)
     }
@@ -47,8 +46,7 @@ final class JSONSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/users", .json(#"{"data":[{"id":1},{"id":"secret"}]}"#))
         let client = APIClient(baseURL: server.url)
-        let error = await client.serialized(by: JSONSerializer<[Member]>(at: "data"))
-            .request("users").sender().result.failure
+        let error = await client.json.request("users", as: [Member].self).keyPath("data").sender().result.failure
         XCTAssertEqual(error?.code, .decodingFailed)
         XCTAssertEqual(error?.error.step, .serialization)
         XCTAssertEqual(
@@ -61,27 +59,14 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("secret"), false)
     }
 
-    func testAPathThatIsNotInTheBodyIsNamed() async throws {
-        let server = try LoopbackServer()
-        server.on("/users", .json(#"{"data":"oops"}"#))
-        let client = APIClient(baseURL: server.url)
-        let missing = await client.serialized(by: JSONSerializer<Int>(at: "total")).request("users").sender().result
-        XCTAssertEqual(missing.failure?.error.reason, "The response is no Int: at “total” expected Int, found nothing.")
-        let wrong = await client.serialized(by: JSONSerializer<Int>(at: "data.total")).request("users").sender().result
-        XCTAssertEqual(
-            wrong.failure?.error.reason,
-            "The response is no Int: at “data” expected an object, found a string."
-        )
-    }
-
     func testWhatIsNoJSONIsAnError() async throws {
         let server = try LoopbackServer()
         server.on("/empty", .data(Data()))
         server.on("/broken", .json("{\"a\":1,\n}"))
-        let users = APIClient(baseURL: server.url).serialized(by: JSONSerializer<JSON>())
-        let empty = await users.request("empty").sender().result.failure
+        let users = APIClient(baseURL: server.url).json
+        let empty = await users.request("empty", as: JSON.self).sender().result.failure
         XCTAssertEqual(empty?.error.reason, "The response is no JSON: the body is empty.")
-        let broken = await users.request("broken").sender().result.failure
+        let broken = await users.request("broken", as: JSON.self).sender().result.failure
         XCTAssertEqual(broken?.code, .decodingFailed)
         XCTAssertEqual(broken?.error.reason.hasSuffix("(line 2, column 1)."), true, broken?.error.reason ?? "")
         XCTAssertTrue((broken?.underlyingError as? DecodingFailure)?.cause is JSONSyntaxError)
@@ -91,9 +76,10 @@ final class JSONSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/none", .status(204))
         server.on("/text", .text("OK"))
-        let client = APIClient(baseURL: server.url).serialized(by: JSONSerializer<Empty>())
-        let none = try await client.request("none").sender().value
-        let text = try await client.request("text").sender().value
-        XCTAssertEqual(none, text)
+        let client = APIClient(baseURL: server.url)
+        let none = try await client.empty.request("none").sender().value
+        let text: Empty = try await client.json.request("text").sender().value
+        let codable: Empty = try await client.codable.request("none").sender().value
+        XCTAssertEqual([none, text], [codable, codable])
     }
 }

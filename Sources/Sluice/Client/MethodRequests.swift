@@ -1,0 +1,21 @@
+import SluiceHTTP
+
+/// A method that has no body, at a door: call it with an endpoint, `client.get("users")`.
+public struct BodilessMethod<Door: RequestDoor>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel> {
+        request.modified { $0.method = method }
+    }
+}
+
+/// A method that may have a body, at a door: call it with an endpoint, `client.post("users").json(user)`.
+public struct BodyMethod<Door: RequestDoor>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel> {
+        request.modified { $0.method = method }
+    }
+}

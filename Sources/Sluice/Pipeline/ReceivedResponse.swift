@@ -1,0 +1,122 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A response that can be read in other ways than into its request's model: ``APIResponse``, ``ServerResponse``.
+///
+/// ```swift
+/// let response = await request.validate(.none).sender().response
+/// let message = try response.filter(statuses: 400..<500).string(at: "error.details[0].message")
+/// ```
+public protocol ReceivedResponse: Sendable {
+    /// The server's response.
+    ///
+    /// - Throws: Why none came.
+    func received() throws(SluiceError) -> ServerResponse
+}
+
+extension ServerResponse: ReceivedResponse {
+    /// The response itself.
+    public func received() throws(SluiceError) -> ServerResponse { self }
+}
+
+extension APIResponse: ReceivedResponse {
+    /// The server's response, whatever its status and model.
+    ///
+    /// - Returns: Request, head, body and metrics.
+    /// - Throws: Why none came.
+    public func received() throws(SluiceError) -> ServerResponse {
+        guard let request, let head else {
+            throw failure ?? SluiceError(.internalFailure, "There is no response.")
+        }
+        return ServerResponse(request: request, head: head, body: body, metrics: metrics ?? TransferMetrics())
+    }
+}
+
+extension ReceivedResponse {
+    /// The response itself if its status is within one of the ranges.
+    ///
+    /// - Parameter statuses: Which statuses to let pass.
+    /// - Returns: The response.
+    /// - Throws: ``SluiceError/Code/unacceptableStatus`` for any other, or why no response came.
+    public func filter(statuses: Range<Int>...) throws(SluiceError) -> Self {
+        let response = try received()
+        try response.judged { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
+        return self
+    }
+
+    /// The response itself if its status is 200 to 299.
+    public func filterSuccesses() throws(SluiceError) -> Self { try filter(statuses: 200..<300) }
+
+    /// The body as text, by the response's charset.
+    public func string() throws(SluiceError) -> String { try model(by: StringSerializer()) }
+
+    /// The body as a picture.
+    public func image() throws(SluiceError) -> ImageFile { try model(by: ImageSerializer()) }
+
+    /// A part of the JSON body; all of it without a path.
+    public func json(at path: JSONPath = "") throws(SluiceError) -> JSON {
+        try model(at: path, by: JSONSerializer<JSON>())
+    }
+
+    /// A string, number or boolean in the JSON body as text.
+    public func string(at path: JSONPath) throws(SluiceError) -> String {
+        let value = try json(at: path)
+        guard value.isScalar else {
+            throw SluiceError(
+                .decodingFailed,
+                "The response has no text at “\(path)”: there is an array, an object or null.",
+                step: .serialization,
+                request: try received().request,
+                response: try received().head
+            )
+        }
+        return value.stringValue
+    }
+
+    /// The text of a part of the JSON body as it was sent; all of it without a path.
+    public func rawJSON(at path: JSONPath = "") throws(SluiceError) -> String {
+        String(decoding: try model(at: path, by: DataSerializer()), as: UTF8.self)
+    }
+
+    /// A part of the JSON body as a model; all of it without a path.
+    ///
+    /// - Parameters:
+    ///   - model: What to decode.
+    ///   - path: Where it is.
+    ///   - decoder: What decodes it.
+    /// - Returns: The model.
+    /// - Throws: ``SluiceError/Code/decodingFailed``, which names type and path, or why no response came.
+    public func decoded<Model: Decodable & Sendable>(
+        as model: Model.Type = Model.self,
+        at path: JSONPath = "",
+        by decoder: any DataDecoder = JSONDecoder()
+    ) throws(SluiceError) -> Model {
+        try self.model(at: path, by: CodableSerializer(decoder: decoder))
+    }
+
+    private func model<Model>(
+        at path: JSONPath? = nil,
+        by serializer: some ResponseSerializer<Model>
+    ) throws(SluiceError) -> Model {
+        let response = try received()
+        return try response.judged { () throws(SluiceError) in
+            try ModelLocation(keyPath: path).model(in: response, nil, by: serializer)
+        }
+    }
+}
+
+extension ServerResponse {
+    /// Adds request and head to what a judgement throws.
+    fileprivate func judged<Value>(_ judge: () throws(SluiceError) -> Value) throws(SluiceError) -> Value {
+        do {
+            return try judge()
+        } catch {
+            throw error.with(request: request, response: head)
+        }
+    }
+}

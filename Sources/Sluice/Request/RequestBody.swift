@@ -1,0 +1,61 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a request sends after its head, before it is encoded.
+///
+/// It is encoded when the request is sent, so that what cannot be encoded fails the request, not the code that describes it.
+public struct RequestBody: Sendable {
+    typealias Encode = @Sendable (APIClient.Configuration) throws -> HTTPBody
+
+    /// The `Content-Type`, unless a header says another.
+    public var contentType: String?
+    let encode: Encode
+
+    init(contentType: String?, _ encode: @escaping Encode) {
+        self.contentType = contentType
+        self.encode = encode
+    }
+
+    /// A body as it is: bytes, a file or a stream.
+    public static func bytes(_ body: HTTPBody, contentType: String? = nil) -> RequestBody {
+        RequestBody(contentType: contentType) { _ in body }
+    }
+
+    /// A value as JSON.
+    ///
+    /// - Parameters:
+    ///   - value: What to encode.
+    ///   - root: A key to put the value under; nil for none.
+    ///   - encoder: The encoder, nil for the client's.
+    /// - Returns: A body of the type `application/json`.
+    @_disfavoredOverload
+    public static func json(
+        _ value: some Encodable & Sendable,
+        root: String? = nil,
+        encoder: JSONEncoder? = nil
+    ) -> RequestBody {
+        encodedJSON(value, root, encoder)
+    }
+
+    private static func encodedJSON(
+        _ value: some Encodable & Sendable,
+        _ root: String?,
+        _ encoder: JSONEncoder?
+    ) -> RequestBody {
+        RequestBody(contentType: "application/json") { configuration in
+            let encoder = encoder ?? configuration.encoder
+            guard let root else { return .data(try encoder.encode(value)) }
+            return .data(try encoder.encode(RootKeyed(key: root, value: value)))
+        }
+    }
+
+    /// Names with values of any encodable types as JSON.
+    public static func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> RequestBody {
+        encodedJSON(parameters, root, encoder)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import SluiceHTTP
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The cookies of one jar, as Foundation keeps them. The session knows nothing of them: they go by the header fields.
+struct CookieStore: Sendable {
+    private let storage: HTTPCookieStorage
+
+    init?() {
+        // The storage of an ephemeral configuration is its own and never written to disk.
+        guard let storage = URLSessionConfiguration.ephemeral.httpCookieStorage else { return nil }
+        self.storage = storage
+    }
+
+    /// Adds the cookies that belong to a request, unless it has a field of its own.
+    func add(to message: inout URLRequest) {
+        guard message.value(forHTTPHeaderField: "Cookie") == nil, let url = message.url,
+            let cookies = storage.cookies(for: url), !cookies.isEmpty
+        else { return }
+        for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
+            message.setValue(value, forHTTPHeaderField: name)
+        }
+    }
+
+    /// Keeps what a response sets.
+    func keep(_ head: HTTPResponse, from url: URL?) {
+        guard let url else { return }
+        for value in head.headers.values(for: .setCookie) {
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Every kind of body, as a server gets it.
+final class BodyTests: XCTestCase {
+    private func echo(
+        _ body: (BodyRequest<LoopbackEcho, APIError>) -> APIRequest<LoopbackEcho, APIError>,
+        configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) async throws -> LoopbackEcho {
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        return try await body(APIClient(baseURL: server.url, configure: configure).post("x")).sender().value
+    }
+
+    func testJSONByTheClientsEncoderOrTheRequests() async throws {
+        struct Model: Encodable, Sendable { let fullName = "Ada" }
+        let snake = JSONEncoder()
+        snake.keyEncodingStrategy = .convertToSnakeCase
+        let plain = try await echo { $0.json(Model()) }
+        let own = try await echo { $0.json(Model(), encoder: snake) }
+        let clients = try await echo({ $0.json(Model()) }) { $0.encoder = snake }
+        XCTAssertEqual(
+            [plain.text, own.text, clients.text],
+            [#"{"fullName":"Ada"}"#, #"{"full_name":"Ada"}"#, #"{"full_name":"Ada"}"#]
+        )
+        XCTAssertEqual(plain.values(for: .contentType), ["application/json"])
+    }
+
+    func testJSONUnderARootKey() async throws {
+        let model = try await echo { $0.json(User(id: 1, name: "Ada"), root: "user") }
+        XCTAssertEqual(try JSON(parsing: model.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
+        let parameters = try await echo { $0.json(["id": 1, "name": "Ada"], root: "user") }
+        XCTAssertEqual(try JSON(parsing: parameters.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
+    }
+
+    func testNilIsLeftOutOrSentAsNull() async throws {
+        let nick: String? = nil
+        let dropped = try await echo { $0.json(["name": "Ada", "nick": nick]) }
+        XCTAssertEqual(try JSON(parsing: dropped.text ?? ""), ["name": "Ada"])
+        let parameters = Parameters(["name": "Ada", "nick": nick], nilValues: .null)
+        let null = try await echo { $0.json(parameters, root: "user") }
+        XCTAssertEqual(try JSON(parsing: null.text ?? ""), ["user": ["name": "Ada", "nick": nil]])
+    }
+
+    func testAJSONValueIsABodyToo() async throws {
+        let value: JSON = ["id": 9_007_199_254_740_993, "tags": ["a", nil]]
+        let echo = try await echo { $0.json(value) }
+        XCTAssertEqual(try JSON(parsing: echo.text ?? ""), value)
+    }
+
+    func testAForm() async throws {
+        let echo = try await echo { $0.form(["name": "Ada & Co", "tags": ["x"], "on": true]).query("a", 1) }
+        XCTAssertEqual(echo.text, "name=Ada%20%26%20Co&on=1&tags%5B%5D=x")
+        XCTAssertEqual(echo.target, "/x?a=1")
+        XCTAssertEqual(echo.values(for: .contentType), ["application/x-www-form-urlencoded"])
+        XCTAssertEqual(echo.values(for: .contentLength), ["37"])
+    }
+
+    func testAPropertyList() async throws {
+        let xml = try await echo { $0.propertyList(User(id: 1, name: "Ada")) }
+        let binary = try await echo { $0.propertyList(User(id: 1, name: "Ada"), format: .binary) }
+        for echo in [xml, binary] {
+            let data = try XCTUnwrap(Data(base64Encoded: echo.base64))
+            XCTAssertEqual(try PropertyListDecoder().decode(User.self, from: data), User(id: 1, name: "Ada"))
+            XCTAssertEqual(echo.values(for: .contentType), ["application/x-plist"])
+        }
+        XCTAssertEqual(xml.text?.hasPrefix("<?xml"), true)
+        XCTAssertNil(binary.text)
+    }
+
+    func testAPropertyListIsAModelToo() async throws {
+        let server = try LoopbackServer()
+        server.on("/x") { .data($0.body) }
+        let client = APIClient(baseURL: server.url)
+        let user: User = try await client.codable(modelDecoder: PropertyListDecoder()).post("x")
+            .propertyList(User(id: 1, name: "Ada")).sender().value
+        XCTAssertEqual(user.name, "Ada")
+    }
+
+    func testAFileBringsTheMediaTypeOfItsExtension() async throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).png")
+        try Data("picture".utf8).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let echo = try await echo { $0.file(url) }
+        XCTAssertEqual(echo.text, "picture")
+        XCTAssertEqual(echo.values(for: .contentType), ["image/png"])
+        XCTAssertEqual(echo.values(for: .contentLength), ["7"])
+    }
+
+    func testAMultipartFormBesideParametersOfTheURL() async throws {
+        var form = MultipartForm()
+        form.append("Ada", name: "user")
+        form.append(Data([1, 2]), name: "picture", fileName: "a.png", contentType: "image/png")
+        let echo = try await echo { $0.multipart(form).query("album", 7) }
+        XCTAssertEqual(echo.target, "/x?album=7")
+        XCTAssertEqual(echo.values(for: .contentType).first?.hasPrefix("multipart/form-data; boundary="), true)
+        XCTAssertEqual(echo.values(for: .contentLength).count, 1)
+        XCTAssertEqual(echo.values(for: .transferEncoding), [])
+    }
+
+    func testABodyDescribedApartFromItsRequest() async throws {
+        let described: RequestBody = .json(["a": 1])
+        let echo = try await echo { $0.body(described) }
+        XCTAssertEqual(echo.text, #"{"a":1}"#)
+    }
+}

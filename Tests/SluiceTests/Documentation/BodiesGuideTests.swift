@@ -1,0 +1,69 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on parameters and bodies.
+final class BodiesGuideTests: XCTestCase {
+    func testParameters() async throws {
+        let server = try LoopbackServer()
+        server.on("/users", .json("[]"))
+        let shop = APIClient(baseURL: server.url)
+        let city: String? = nil
+        let search: APIRequest<[User], ShopError> = shop.get("users")
+            .query(["q": "ada", "page": 1, "tags": ["new", "old"], "city": city])
+            .query("sort", "name")
+        let plain = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
+        let filtered = shop.string.get("users").parameters(["new": true, "tag": ["a", "b"]], encoder: plain)
+        _ = try await search.sender().value
+        _ = try await filtered.sender().value
+        XCTAssertEqual(
+            server.requests.map(\.query),
+            ["page=1&q=ada&tags%5B%5D=new&tags%5B%5D=old&sort=name", "new=true&tag=a&tag=b"]
+        )
+    }
+
+    func testBodies() async throws {
+        let server = try LoopbackServer()
+        server.on("/echo") { .data($0.body) }
+        let shop = APIClient(baseURL: server.url)
+        let picture = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).png")
+        try Data([1, 2, 3]).write(to: picture)
+        defer { try? FileManager.default.removeItem(at: picture) }
+        let json = shop.string.post("echo").json(User(id: 1, name: "Ada"), root: "user")
+        let null = shop.string.post("echo").json(Parameters(["name": "Ada", "nick": nil], nilValues: .null))
+        let form = shop.string.post("echo").form(["user": "ada", "remember": true])
+        let bytes = shop.string.put("echo").data(Data("# Title".utf8), contentType: "text/markdown")
+        let file = shop.string.put("echo").file(picture)
+        let jsonText = try await json.sender().value
+        let nullText = try await null.sender().value
+        let formText = try await form.sender().value
+        let bytesText = try await bytes.sender().value
+        let fileText = try await file.sender().value
+        XCTAssertEqual(try JSON(parsing: jsonText), ["user": ["id": 1, "name": "Ada"]])
+        XCTAssertEqual(try JSON(parsing: nullText), ["name": "Ada", "nick": nil])
+        XCTAssertEqual([formText, bytesText, fileText], ["remember=1&user=ada", "# Title", "\u{1}\u{2}\u{3}"])
+        var album = MultipartForm()
+        album.append("Holidays", name: "title")
+        album.append(file: picture, name: "picture")
+        album.append(Data("…".utf8), name: "notes", fileName: "notes.txt", contentType: "text/plain")
+        let upload = shop.string.post("echo").multipart(album).query("public", true)
+        let uploaded = try await upload.sender().value
+        XCTAssertTrue(uploaded.contains("Holidays"))
+    }
+
+    func testDestinations() async throws {
+        let server = try LoopbackServer()
+        server.on("/*") { .text($0.target) }
+        let shop = APIClient(baseURL: server.url)
+        let template: URITemplate = "users/{id}/repos{?page,tags*}"
+        let repos = shop.string.get(template.expanding(["id": "ada", "page": 2, "tags": ["a", "b"]]))
+        let mirrored = shop.string.get("motto").host("cdn.shop.example")
+        let legacy = shop.string.get("users").urlBuilder(URLBuilder { base, path in "\(base)/index.php?route=\(path)" })
+        let reposTarget = try await repos.sender().value
+        let legacyTarget = try await legacy.sender().value
+        XCTAssertEqual(reposTarget, "/users/ada/repos?page=2&tags=a&tags=b")
+        XCTAssertEqual(legacyTarget, "/index.php?route=users")
+        XCTAssertEqual(try mirrored.httpRequest().url, "http://cdn.shop.example/motto")
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+/// Holds the pages and the code of this folder together: what a page shows is compiled and run here.
+@Suite struct DocumentationTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
+
+    @Test(
+        arguments: [
+            "README.md", "Sources/Sluice/Sluice.docc/Sluice.md", "Sources/Sluice/Sluice.docc/FrontDoors.md",
+            "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
+        ]
+    )
+    func everyBlockOfAPageIsCompiledHere(_ page: String) throws {
+        let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
+        let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)
+        let code = try files.map { lines(try String(contentsOf: $0, encoding: .utf8)) }.joined(separator: "\n")
+        let blocks = text.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "\n```").first }
+            .filter { !$0.hasPrefix(".package") && !$0.hasPrefix(".product") }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let wanted = lines(block).replacing("import Sluice\n", with: "")
+            let isCompiled = code.contains(wanted)
+            #expect(isCompiled, "This is in no test:\n\(block)")
+        }
+    }
+
+    /// The text without indentation and empty lines, which differ between a page and a class.
+    private func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .joined(separator: "\n")
+    }
+}

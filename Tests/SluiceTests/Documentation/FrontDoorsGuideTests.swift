@@ -1,0 +1,103 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on the three front doors.
+final class FrontDoorsGuideTests: XCTestCase {
+    struct User: Codable, Sendable {
+        let id: Int
+        let name: String
+    }
+
+    enum Shop: Target {
+        case user(Int)
+        case search(String)
+        case create(User)
+
+        var baseURL: String { "https://shop.example/v1" }
+        var path: String {
+            switch self {
+            case .user(let id): "users/\(id)"
+            case .search, .create: "users"
+            }
+        }
+        var method: HTTPMethod {
+            if case .create = self { .post } else { .get }
+        }
+        var task: RequestTask {
+            switch self {
+            case .user: .plain
+            case .search(let words): .parameters(["q": words, "page": 1])
+            case .create(let user): .json(user)
+            }
+        }
+    }
+
+    struct ShopService: WebService {
+        let client: APIClient
+
+        func user(_ id: Int) -> APIRequest<User, ShopError> {
+            server.get("users/\(id)")
+        }
+        func create(_ user: User) -> APIRequest<User, ShopError> {
+            server.post("users").json(user)
+        }
+        func motto() -> APIRequest<String, ShopError> {
+            server.string.get("motto")
+        }
+    }
+
+    private func shopServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        for prefix in ["", "/v1"] {
+            server.on(.get, "\(prefix)/users", .json(#"[{"id":1,"name":"Ada"}]"#))
+            server.on(.get, "\(prefix)/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+            server.on(.post, "\(prefix)/users") { .data($0.body, contentType: "application/json") }
+            server.on(.delete, "\(prefix)/users/3", .data(Data(), status: .noContent))
+        }
+        server.on(.get, "/motto", .text("Buy less."))
+        return server
+    }
+
+    func testAtTheCall() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let user: User = try await shop.codable.request("users/1").sender().value
+        let motto = try await shop.string.request("motto").sender().value
+        let name = try await shop.json.request("users/1", as: JSON.self).sender().value.name.stringValue
+        XCTAssertEqual([user.name, motto, name], ["Ada", "Buy less.", "Ada"])
+        let created: User = try await shop.codable.post("users").json(User(id: 3, name: "Grace")).sender().value
+        _ = try await shop.empty.delete("users/3").sender().value
+        XCTAssertEqual(created.name, "Grace")
+    }
+
+    func testAnEnum() async throws {
+        let server = try shopServer()
+        let client = APIClient { $0.endpointMapping = { _, draft in draft.host(server.url) } }
+        let ada: User = try await client.request(Shop.user(1)).sender().value
+        let text = try await client.string.request(Shop.search("ada")).sender().value
+        XCTAssertEqual(ada.name, "Ada")
+        XCTAssertEqual(text, #"[{"id":1,"name":"Ada"}]"#)
+        let tracing = APIClient {
+            $0.endpointMapping = { endpoint, draft in
+                endpoint is Shop ? draft.header("X-Shop", "1").timeout(total: .seconds(5)) : draft
+            }
+            $0.requestMapping = { request in
+                var request = request
+                request.headers["X-Path"] = request.path
+                return request
+            }
+        }
+        let request = try tracing.data.request(Shop.user(1)).httpRequest()
+        XCTAssertEqual([request.headers["X-Shop"], request.headers["X-Path"]], ["1", "/v1/users/1"])
+    }
+
+    func testAService() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let grace = try await ShopService(client: shop).create(User(id: 2, name: "Grace")).sender().value
+        XCTAssertEqual(grace.name, "Grace")
+        let motto = try await ShopService(client: shop).motto().sender().value
+        XCTAssertEqual(motto, "Buy less.")
+    }
+}

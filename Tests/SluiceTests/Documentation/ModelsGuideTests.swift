@@ -1,0 +1,82 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on models.
+final class ModelsGuideTests: XCTestCase {
+    struct Badge: JSONDecodable {
+        let owner: String
+        let points: Int
+
+        init(json: JSON) throws {
+            owner = try json.value(at: "user.name")
+            points = try json.optionalValue(at: "points") ?? 0
+        }
+    }
+
+    struct Item: Decodable, DefaultInitializable {
+        var id = 0
+        var title = "untitled"
+        var isNew = false
+    }
+
+    private func shopServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on("/page", .json(#"{"data":{"count":1,"items":[{"id":1,"name":"Ada"}]}}"#))
+        server.on("/nothing", .data(Data(), status: .noContent))
+        server.on("/badges", .json(#"[{"user":{"name":"Ada"},"points":5},{"user":{"name":"Grace"}}]"#))
+        server.on("/item", .json(#"{"id":"7","title":null,"isNew":1}"#))
+        server.on("/wrapped", .json(#"{"code":0,"data":{"id":1,"name":"Ada"}}"#))
+        server.on("/refused", .json(#"{"code":9,"msg":"Sold out."}"#))
+        return server
+    }
+
+    func testPartsOfABody() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let first: User = try await shop.get("page").keyPath("data.items[0]").sender().value
+        let nobody: User? = try await shop.get("nothing").allowingEmptyBody().sender().value
+        XCTAssertEqual(first.name, "Ada")
+        XCTAssertNil(nobody)
+    }
+
+    func testWithoutAType() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let page: JSON = try await shop.json.get("page").sender().value
+        let names = page.data.items.arrayValue.map(\.name.stringValue)
+        let count = page["data", "count"].int ?? 0
+        XCTAssertEqual(names.count, count)
+        let badges: [Badge] = try await shop.json.get("badges").sender().value
+        XCTAssertEqual(badges.map(\.points), [5, 0])
+    }
+
+    func testACarelessServer() async throws {
+        let server = try shopServer()
+        let careless = APIClient(baseURL: server.url) { $0.modelDecoder = LenientJSONDecoder() }
+        let item: Item = try await careless.get("item").sender().value
+        XCTAssertEqual(item.id, 7)
+        XCTAssertEqual(item.title, "untitled")
+        XCTAssertTrue(item.isNew)
+    }
+
+    func testEnvelopes() async throws {
+        let server = try shopServer()
+        let wrapped = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        }
+        let payload: User = try await wrapped.get("wrapped").sender().value
+        let outcome = try await wrapped.codable.get("refused", as: User.self).outcome().sender().value
+        print(outcome.isSuccess, outcome.message ?? "")
+        XCTAssertEqual(payload.name, "Ada")
+        XCTAssertEqual(outcome.message, "Sold out.")
+    }
+
+    func testAnotherLook() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let response = await shop.data.get("page").validate(.none).sender().response
+        let title = try response.filter(statuses: 200..<300).string(at: "data.items[0].name")
+        XCTAssertEqual(title, "Ada")
+    }
+}

@@ -1,0 +1,86 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+/// What must not compile: shown by the compiler itself, as a user's module meets it.
+@Suite struct BodyRuleTests {
+    private static let bodies = [
+        "json(user)", "json([\"id\": user.id, \"tag\": \"x\"])", "form([\"id\": user.id])", "data(.init())",
+        "body(.none)", "propertyList(user)", "multipart(form)",
+    ]
+
+    /// Every way to a method, with what follows.
+    private static func calls(_ methods: [String], _ endings: [String]) -> [String] {
+        methods.flatMap { method in
+            endings.flatMap { ending in
+                [
+                    "server.\(method)(\"users\").\(ending)",
+                    "client.codable.request(\"users\").\(method)().\(ending)",
+                    "client.get(\"users\").\(method)().header(\"a\", \"b\").\(ending)",
+                ]
+            }
+        }
+    }
+
+    /// Type-checks each call as the body of a web service's function.
+    ///
+    /// - Parameter calls: One a line.
+    /// - Returns: What the compiler found wrong with each.
+    /// - Throws: Whatever keeps the compiler from running.
+    private func errors(in calls: [String]) throws -> [String: String] {
+        let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let source = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: source) }
+        var lines = [
+            "import Sluice", "struct User: Codable, Sendable { let id: Int }",
+            "struct Shop: WebService { let client: APIClient; let user: User; let form: MultipartForm",
+        ]
+        let first = lines.count + 1
+        for (index, call) in calls.enumerated() {
+            lines.append("func call\(index)() -> APIRequest<User, APIError> { \(call) }")
+        }
+        lines.append("}")
+        try Data(lines.joined(separator: "\n").utf8).write(to: source)
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
+            "-I", root.appending(path: "Sources/CCurl").path, source.path,
+        ]
+        process.standardError = output
+        try process.run()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        var errors: [String: String] = [:]
+        for line in printed.split(separator: "\n") where line.contains(": error: ") {
+            let parts = line.split(separator: ":", maxSplits: 4)
+            guard parts.count == 5, line.hasPrefix(source.path), let number = Int(parts[1]),
+                calls.indices.contains(number - first)
+            else {
+                Issue.record("The compiler failed: \(line)")
+                continue
+            }
+            errors[calls[number - first], default: ""] += parts[4]
+        }
+        #expect(process.terminationStatus == (errors.isEmpty ? 0 : 1), "\(printed)")
+        return errors
+    }
+
+    @Test func aBodyOnAMethodWithoutOneDoesNotCompile() throws {
+        let calls = Self.calls(["get", "head", "delete", "options"], Self.bodies)
+        let errors = try errors(in: calls)
+        for call in calls {
+            #expect(errors[call]?.contains("has no member") == true, "\(call): \(errors[call] ?? "compiles")")
+        }
+    }
+
+    @Test func allElseCompiles() throws {
+        let modifiers = ["query(\"a\", 1)", "parameters([\"b\": user.id])", "header(\"a\", \"b\")"]
+        let bodiless = Self.calls(["get", "head", "delete", "options"], modifiers)
+        let calls = bodiless + Self.calls(["post", "put", "patch"], modifiers + Self.bodies)
+        #expect(try errors(in: calls) == [:])
+    }
+}
+#endif

@@ -1,0 +1,207 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// An API as an enum with a case a request.
+final class TargetTests: XCTestCase {
+    enum Shop: Target {
+        case user(Int), search(String), create(User), rename(Int, String), remove(Int), picture(Data)
+
+        var baseURL: String { "http://shop.test/v1" }
+        var path: String {
+            switch self {
+            case .create: "users"
+            case .user(let id), .rename(let id, _), .remove(let id): "users/\(id)"
+            case .search: "search"
+            case .picture: "picture"
+            }
+        }
+        var method: HTTPMethod {
+            switch self {
+            case .user, .search: .get
+            case .create: .post
+            case .rename: .patch
+            case .remove: .delete
+            case .picture: .put
+            }
+        }
+        var task: RequestTask {
+            switch self {
+            case .user, .remove: .plain
+            case .search(let words): .parameters(["q": words, "page": 2])
+            case .create(let user): .json(user, root: "user").query(["notify": true])
+            case .rename(_, let name): .parameters(["name": name])
+            case .picture(let data): .data(data, contentType: "image/png")
+            }
+        }
+        var headers: HTTPHeaders { ["X-Shop": "1"] }
+        var sampleResponse: SampleResponse? {
+            switch self {
+            case .user(let id): .json(#"{"id":\#(id),"name":"Sample"}"#)
+            case .remove: SampleResponse(status: .forbidden)
+            default: nil
+            }
+        }
+        var validation: Validation? {
+            if case .user = self { Validation(statuses: [200..<300, 404..<405]) } else { nil }
+        }
+    }
+
+    struct Weather: Target {
+        let city: String
+        let baseURL: String
+        var path: String { "weather/\(city)" }
+        var timeouts: Timeouts? { Timeouts(total: .seconds(5)) }
+        var tags: Set<String> { ["slow"] }
+        var networkAccess: NetworkAccess { .expensive }
+    }
+
+    /// The enum names a host of its own; each of its requests goes to the loopback server instead.
+    private func client(_ server: LoopbackServer) -> APIClient {
+        APIClient {
+            $0.endpointMapping = { endpoint, draft in endpoint is Shop ? draft.host(server.authority) : draft }
+        }
+    }
+
+    private func echo(of target: Shop) async throws -> LoopbackEcho {
+        let server = try LoopbackServer()
+        server.on("/v1/*", .echo)
+        return try await client(server).request(target).sender().value
+    }
+
+    func testACaseWithoutATaskIsAGet() async throws {
+        let server = try LoopbackServer()
+        server.on(.get, "/v1/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        let user: User = try await client(server).request(Shop.user(1)).sender().value
+        XCTAssertEqual(user, User(id: 1, name: "Ada"))
+    }
+
+    func testParametersGoIntoTheQueryWhereTheMethodHasNoBody() async throws {
+        let echo = try await echo(of: .search("a b"))
+        XCTAssertEqual(echo.method, "GET")
+        XCTAssertEqual(echo.target, "/v1/search?page=2&q=a%20b")
+        XCTAssertEqual(echo.text, "")
+        XCTAssertEqual(echo.values(for: "X-Shop"), ["1"])
+    }
+
+    func testParametersGoIntoAFormWhereTheMethodHasABody() async throws {
+        let echo = try await echo(of: .rename(3, "Ada & Co"))
+        XCTAssertEqual(echo.method, "PATCH")
+        XCTAssertEqual(echo.target, "/v1/users/3")
+        XCTAssertEqual(echo.values(for: .contentType), ["application/x-www-form-urlencoded"])
+        XCTAssertEqual(echo.text, "name=Ada%20%26%20Co")
+    }
+
+    func testABodyAndURLParametersTogether() async throws {
+        let echo = try await echo(of: .create(User(id: 1, name: "Ada")))
+        XCTAssertEqual(echo.method, "POST")
+        XCTAssertEqual(echo.target, "/v1/users?notify=1")
+        let sent = try JSONDecoder().decode([String: User].self, from: Data((echo.text ?? "").utf8))
+        XCTAssertEqual(sent, ["user": User(id: 1, name: "Ada")])
+    }
+
+    func testBytesWithTheirMediaType() async throws {
+        let echo = try await echo(of: .picture(Data([1, 2, 3])))
+        XCTAssertEqual(echo.method, "PUT")
+        XCTAssertEqual(echo.values(for: .contentType), ["image/png"])
+        XCTAssertEqual(echo.base64, Data([1, 2, 3]).base64EncodedString())
+    }
+
+    func testACaseSaysWhichResponsesAreSuccesses() async throws {
+        let server = try LoopbackServer()
+        server.on("/v1/*", .json(#"{"id":0,"name":"nobody"}"#, status: .notFound))
+        let nobody: User = try await client(server).request(Shop.user(9)).sender().value
+        XCTAssertEqual(nobody.name, "nobody")
+        let refused = await client(server).empty.request(Shop.remove(9)).sender().result.failure
+        XCTAssertEqual(refused?.code, .unacceptableStatus)
+    }
+
+    func testOneClientSendsTargetsOfSeveralTypesAndModelsOfSeveralKinds() async throws {
+        let server = try LoopbackServer()
+        server.on("/v1/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/weather/rome", .text("sunny"))
+        let client = client(server)
+        let user: User = try await client.request(Shop.user(1)).sender().value
+        let weather = try await client.string.request(Weather(city: "rome", baseURL: server.url)).sender().value
+        let name = try await client.json.request(Shop.user(1), as: JSON.self).sender().value.name.string
+        XCTAssertEqual([user.name, weather, name], ["Ada", "sunny", "Ada"])
+    }
+
+    func testATargetIsModifiedAsAnyRequest() async throws {
+        let server = try LoopbackServer()
+        server.on("/v1/*", .echo)
+        let request: APIRequest<LoopbackEcho, ShopError> = client(server).request(Shop.search("x"))
+            .query("size", 10)
+            .header("X-Shop", "2")
+        let echo = try await request.sender().value
+        XCTAssertEqual(echo.target, "/v1/search?size=10&page=2&q=x")
+        XCTAssertEqual(echo.values(for: "X-Shop"), ["2"])
+    }
+
+    func testClosuresOfTheClientMapTargetToDescriptionAndDescriptionToRequest() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        let client = APIClient {
+            $0.endpointMapping = { endpoint, draft in
+                guard case Shop.search(let words)? = endpoint as? Shop else { return draft }
+                var draft = draft.baseURL(server.url).header("X-Words", "\(words.count)").timeout(total: .seconds(3))
+                draft.method = .post
+                return draft
+            }
+            $0.requestMapping = { request in
+                var request = request
+                request.headers["X-Target"] = request.path
+                return request
+            }
+        }
+        let echo: LoopbackEcho = try await client.request(Shop.search("ab")).sender().value
+        XCTAssertEqual(echo.method, "POST")
+        XCTAssertEqual(echo.text, "page=2&q=ab")
+        XCTAssertEqual(echo.values(for: "X-Words"), ["2"])
+        XCTAssertEqual(echo.values(for: "X-Target"), ["/search"])
+    }
+
+    func testAMappingThatThrowsFailsTheRequestWithItsError() async throws {
+        struct Closed: Error {}
+        let server = try LoopbackServer()
+        let closedTargets = APIClient(baseURL: server.url) { $0.endpointMapping = { _, _ in throw Closed() } }
+        let closedRequests = APIClient(baseURL: server.url) { $0.requestMapping = { _ in throw Closed() } }
+        for client in [closedTargets, closedRequests] {
+            let error = await client.data.request("x").sender().result.failure
+            XCTAssertEqual(error?.code, .buildingFailed)
+            XCTAssertTrue(error?.underlyingError is Closed)
+        }
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testSampleResponsesTakeTheServersPlace() async throws {
+        let client = APIClient { $0.answersWithSamples = true }
+        let user: User = try await client.request(Shop.user(7)).sender().value
+        XCTAssertEqual(user, User(id: 7, name: "Sample"))
+        let error = await client.empty.request(Shop.remove(7)).sender().result.failure
+        XCTAssertEqual(error?.status, .forbidden)
+        let server = try LoopbackServer()
+        server.on("/v1/users/7", .json(#"{"id":7,"name":"Real"}"#))
+        let real: User = try await self.client(server).request(Shop.user(7)).sender().value
+        XCTAssertEqual(real.name, "Real")
+    }
+
+    func testATargetSetsTimeOutsTagsAndNetworks() throws {
+        let draft = Weather(city: "rome", baseURL: "http://a.b").draft()
+        XCTAssertEqual(draft.tags, ["slow"])
+        XCTAssertEqual(draft.networkAccess, .expensive)
+    }
+
+    func testATimeOutOfATargetEndsItsRequest() async throws {
+        struct Slow: Target {
+            let baseURL: String
+            var path: String { "slow" }
+            var timeouts: Timeouts? { Timeouts(total: .milliseconds(50)) }
+        }
+        let server = try LoopbackServer()
+        server.on("/slow", .hang)
+        let result = await APIClient().data.request(Slow(baseURL: server.url)).sender().result
+        XCTAssertEqual(result.failure?.code, .timedOut)
+    }
+}

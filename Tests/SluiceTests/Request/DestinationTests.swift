@@ -1,0 +1,110 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Where a request goes: URL builders, alternative hosts, templates.
+final class DestinationTests: XCTestCase {
+    func testTheClientsBuilderMakesTheURLAndARequestsOwnReplacesIt() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        let client = APIClient(baseURL: "\(server.url)/v1/api") { $0.urlBuilder = .relative }
+        let request: APIRequest<LoopbackEcho, APIError> = client.codable.request("users")
+        let relative = try await request.sender().value
+        let up = try await request.path("../v2/users?page=1").query("size", 2).sender().value
+        let appended = try await request.urlBuilder(.appending).sender().value
+        let own = try await request.urlBuilder(URLBuilder { "\($0).php?route=\($1)" }).query("a", "b").sender().value
+        XCTAssertEqual(relative.target, "/v1/users")
+        XCTAssertEqual(up.target, "/v2/users?page=1&size=2")
+        XCTAssertEqual(appended.target, "/v1/api/users")
+        XCTAssertEqual(own.target, "/v1/api.php?route=users&a=b")
+    }
+
+    func testABuilderThatThrowsOrGivesNoURLFailsTheRequest() async throws {
+        struct Lost: Error {}
+        let request = APIClient(baseURL: "http://a.b").data.request("x")
+        let thrown = await request.urlBuilder(URLBuilder { _, _ in throw Lost() }).sender().result.failure
+        XCTAssertEqual(thrown?.code, .invalidURL)
+        XCTAssertTrue(thrown?.underlyingError is Lost)
+        let relative = await request.urlBuilder(URLBuilder { _, path in path }).sender().result.failure
+        XCTAssertEqual(relative?.code, .invalidURL)
+    }
+
+    func testAnAlternativeHostKeepsPathAndQuery() async throws {
+        let origin = try LoopbackServer()
+        let network = try LoopbackServer()
+        network.on("/v1/logo.png", .echo)
+        let request: APIRequest<LoopbackEcho, APIError> = APIClient(baseURL: "\(origin.url)/v1").codable.request(
+            "logo.png"
+        )
+        .query("size", 2)
+        let echo = try await request.host(network.authority).sender().value
+        XCTAssertEqual(echo.target, "/v1/logo.png?size=2")
+        XCTAssertEqual(echo.values(for: .host), [network.authority])
+        XCTAssertEqual(origin.connections, 0)
+        let secure = try request.host("https://cdn.test").httpRequest()
+        XCTAssertEqual(secure.url, "https://cdn.test/v1/logo.png?size=2")
+        XCTAssertThrowsError(try request.host("cdn.test/path").httpRequest())
+        XCTAssertThrowsError(try request.host("").httpRequest())
+        XCTAssertThrowsError(try request.host("user@cdn.test").httpRequest())
+    }
+
+    func testARequestCanHaveAnotherBaseURL() async throws {
+        let server = try LoopbackServer()
+        server.on("/other/x", .text("there"))
+        let text = try await APIClient().string.request("x").baseURL("\(server.url)/other").sender().value
+        XCTAssertEqual(text, "there")
+    }
+
+    func testATemplateIsExpandedIntoPathAndQuery() async throws {
+        let server = try LoopbackServer()
+        server.on("/v1/*", .echo)
+        let client = APIClient(baseURL: "\(server.url)/v1")
+        let template: URITemplate = "users/{id}/repos{?page,tags*}"
+        let echo: LoopbackEcho = try await client.get(
+            template.expanding(["id": "a/b", "page": 2, "tags": ["x", "y z"]])
+        ).query("last", 1).sender().value
+        XCTAssertEqual(echo.target, "/v1/users/a%2Fb/repos?page=2&tags=x&tags=y%20z&last=1")
+        let broken: URITemplate = "users/{id"
+        let error = await client.data.get(broken.expanding(["id": "1"])).sender().result.failure
+        XCTAssertEqual(error?.code, .invalidURL)
+    }
+
+    func testDotSegmentsAreResolvedBeforeTheRequestIsSent() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        let client = APIClient(baseURL: "\(server.url)/v1/")
+        for (path, target) in [
+            ("./a/../b", "/v1/b"), ("../../../etc", "/etc"), ("a/%2e%2E/b?x=../y", "/v1/b?x=../y"), ("..", "/"),
+        ] {
+            let echo: LoopbackEcho = try await client.get(path).sender().value
+            XCTAssertEqual(echo.target, target)
+        }
+    }
+
+    func testACachePolicyIsToldToTheCachesOnTheWay() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        let request: APIRequest<LoopbackEcho, APIError> = APIClient(baseURL: server.url).get("x")
+        let reload = try await request.cachePolicy(.reload).sender().value
+        let standard = try await request.cachePolicy(.standard).sender().value
+        XCTAssertEqual(reload.values(for: "Cache-Control"), ["no-cache"])
+        XCTAssertEqual(standard.values(for: "Cache-Control"), [])
+    }
+
+    func testNetworksArePassedToTheTransport() async throws {
+        struct Recording: Transport {
+            let seen: AsyncStream<NetworkAccess>.Continuation
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                seen.yield(context.networkAccess)
+                return TransportResponse(head: HTTPResponse(status: .noContent), body: ResponseBody())
+            }
+        }
+        let (seen, continuation) = AsyncStream.makeStream(of: NetworkAccess.self)
+        let client = APIClient(baseURL: "http://a.b") { $0.transport = Recording(seen: continuation) }
+        _ = try await client.empty.get("x").sender().value
+        _ = try await client.empty.get("x").networkAccess([.cellular]).sender().value
+        continuation.finish()
+        let all = await seen.reduce(into: []) { $0.append($1) }
+        XCTAssertEqual(all, [.all, .cellular])
+    }
+}

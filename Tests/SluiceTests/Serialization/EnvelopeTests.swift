@@ -1,0 +1,129 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// An API that wraps all it answers.
+final class EnvelopeTests: XCTestCase {
+    /// Kept until the test ends, since a server stops when nobody holds it.
+    private var servers: [LoopbackServer] = []
+
+    override func tearDown() {
+        servers = []
+    }
+
+    private func shop(_ json: String, status: HTTPStatus = .ok) throws -> APIClient {
+        let server = try LoopbackServer()
+        servers.append(server)
+        server.on("/*", .json(json, status: status))
+        return APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, "OK", message: "msg", payload: "data")
+        }
+    }
+
+    func testRequestsAskForThePayload() async throws {
+        let shop = try shop(#"{"code":0,"msg":"fine","data":{"id":1,"name":"Ada"}}"#)
+        let user: User = try await shop.codable.request("users/1").sender().value
+        XCTAssertEqual(user, User(id: 1, name: "Ada"))
+        let name = try await shop.json.request("users/1", as: JSON.self).sender().value.name.string
+        XCTAssertEqual(name, "Ada")
+    }
+
+    func testAKeyPathBeginsInThePayload() async throws {
+        let shop = try shop(#"{"code":"OK","data":{"users":[{"id":1,"name":"Ada"}]}}"#)
+        let user: User = try await shop.codable.request("users").keyPath("users[0]").sender().value
+        XCTAssertEqual(user.name, "Ada")
+    }
+
+    func testAStatusOfTheSameTextIsASuccessWhateverItsType() async throws {
+        let shop = try shop(#"{"code":"0","data":[1,2]}"#)
+        let numbers: [Int] = try await shop.codable.request("numbers").sender().value
+        XCTAssertEqual(numbers, [1, 2])
+    }
+
+    func testAFailingEnvelopeIsATypedErrorWithItsCodeAndMessage() async throws {
+        struct Refusal: ErrorSerializable {
+            let code: Int?
+            let message: String?
+            init(_ failure: RequestFailure) {
+                code = failure.envelope?.code.int
+                message = failure.envelope?.message
+            }
+        }
+        let shop = try shop(#"{"code":40001,"msg":"Sold out.","data":null}"#)
+        let request: APIRequest<User, Refusal> = shop.codable.request("users/1")
+        do {
+            _ = try await request.sender().value
+            XCTFail("There is no user.")
+        } catch {
+            XCTAssertEqual(error.code, 40001)
+            XCTAssertEqual(error.message, "Sold out.")
+        }
+        let error = await shop.codable.request("users/1", as: User.self).sender().result.failure
+        XCTAssertEqual(error?.code, .envelopeFailed)
+        XCTAssertEqual(error?.envelope?.description, "40001: Sold out.")
+        XCTAssertEqual(error?.description.contains("Sold out"), false)
+    }
+
+    func testTheEnvelopeOfAFailedStatusIsKnownToo() async throws {
+        let shop = try shop(#"{"code":7,"msg":"No such user."}"#, status: .notFound)
+        let error = await shop.codable.request("users/1", as: User.self).sender().result.failure
+        XCTAssertEqual(error?.code, .unacceptableStatus)
+        XCTAssertEqual(error?.envelope?.message, "No such user.")
+    }
+
+    func testABodyWithoutAnEnvelopeSaysWhereItStopped() async throws {
+        let error = try await shop(#"{"id":1}"#).codable.request("x", as: User.self).sender().result.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+        XCTAssertTrue(error?.underlyingError is JSONPathFailure)
+        XCTAssertEqual(error?.description.contains("code"), true)
+        let noJSON = try await shop("<html>").codable.request("x", as: User.self).sender().result.failure
+        XCTAssertEqual(noJSON?.code, .decodingFailed)
+    }
+
+    func testAPayloadThatIsMissingIsNilOrAnErrorThatNamesIt() async throws {
+        let shop = try shop(#"{"code":0}"#)
+        let none: User? = try await shop.codable.request("x").sender().value
+        XCTAssertNil(none)
+        let error = await shop.codable.request("x", as: User.self).sender().result.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+        XCTAssertEqual(error?.description.contains("data"), true)
+    }
+
+    func testOutcomeAndMessageWithAndWithoutThePayload() async throws {
+        let fine = try shop(#"{"code":0,"msg":"fine","data":{"id":1,"name":"Ada"}}"#)
+        let outcome = try await fine.codable.request("x", as: User.self).outcome().sender().value
+        XCTAssertTrue(outcome.isSuccess)
+        XCTAssertEqual(outcome.message, "fine")
+        XCTAssertEqual(outcome.payload?.name, "Ada")
+        let refused = try shop(#"{"code":3,"msg":"no"}"#)
+        let (isSuccess, message) = try await refused.empty.post("logout").outcome().sender().value.summary
+        XCTAssertFalse(isSuccess)
+        XCTAssertEqual(message, "no")
+        let payload = try await refused.codable.request("x", as: User.self).outcome().sender().value.payload
+        XCTAssertNil(payload)
+    }
+
+    func testOneRequestCanHaveAnotherEnvelopeOrNone() async throws {
+        let shop = try shop(#"{"error":{"used":true,"text":"hi"},"result":[{"id":1,"name":"Ada"}]}"#)
+        let other = Envelope(status: "error.used", success: true, message: "error>text", payload: "result>0")
+        let user: User = try await shop.codable.request("x").envelope(other).sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let whole: JSON = try await shop.json.request("x").envelope(nil).sender().value
+        XCTAssertEqual(whole.result.array?.count, 1)
+    }
+
+    func testTextAndBytesAreNotOpened() async throws {
+        let text = #"{"code":3}"#
+        let string = try await shop(text).string.request("x").sender().value
+        XCTAssertEqual(string, text)
+    }
+
+    func testAnEmptyBodyIsNoEnvelope() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .data(Data(), status: .noContent))
+        let shop = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        }
+        _ = try await shop.empty.post("logout").sender().value
+    }
+}

@@ -1,0 +1,78 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Models inside a body, and bodies without one.
+final class KeyPathTests: XCTestCase {
+    /// Kept until the test ends, since a server stops when nobody holds it.
+    private var servers: [LoopbackServer] = []
+
+    override func tearDown() {
+        servers = []
+    }
+
+    private func client(_ body: String) throws -> APIClient {
+        let server = try LoopbackServer()
+        servers.append(server)
+        server.on("/*", .json(body))
+        return APIClient(baseURL: server.url)
+    }
+
+    private static let page = #"{"data":{"items":[{"id":1,"name":"Ada"},{"id":2,"name":"Grace"}]}}"#
+
+    func testAModelAtAKeyPath() async throws {
+        let client = try client(Self.page)
+        let users: [User] = try await client.codable.request("users").keyPath("data.items").sender().value
+        XCTAssertEqual(users.map(\.name), ["Ada", "Grace"])
+        let first: User = try await client.codable.request("users").keyPath("data.items[0]").sender().value
+        let last: User = try await client.codable.request("users").keyPath("data>items[-1]").sender().value
+        let name: String = try await client.codable.request("users").keyPath("data.items[1].name").sender().value
+        XCTAssertEqual([first.name, last.name, name], ["Ada", "Grace", "Grace"])
+        let id: Int = try await client.json.request("users").keyPath("data.items[1].id").sender().value
+        XCTAssertEqual(id, 2)
+    }
+
+    func testAKeyPathThatLeadsNowhereSaysHowFarItGot() async throws {
+        let client = try client(Self.page)
+        for (path, words) in [
+            ("data.items[5]", ["data.items", "2", "[5]"]), ("data.item", ["data", "item"]),
+            ("data.items[0].name.first", ["data.items[0].name", "string"]),
+        ] as [(JSONPath, [String])] {
+            let error = await client.codable.request("users", as: User.self).keyPath(path).sender().result.failure
+            XCTAssertEqual(error?.code, .decodingFailed)
+            for word in words { XCTAssertEqual(error?.description.contains(word), true, "\(error?.description ?? "")") }
+            XCTAssertEqual(error?.response?.status, .ok)
+        }
+    }
+
+    func testAWrongFieldUnderAKeyPathIsNamed() async throws {
+        let error = try await client(#"{"data":[{"id":"one","name":"Ada"}]}"#)
+            .codable.request("users", as: [User].self).keyPath("data").sender().result.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+        XCTAssertEqual(error?.description.contains("“data[0].id”"), true, "\(error?.description ?? "")")
+    }
+
+    func testAnEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
+        let client = try client("")
+        let error = await client.codable.request("x", as: User?.self).sender().result.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+        XCTAssertEqual(error?.description.contains("empty"), true)
+        let none: User? = try await client.codable.request("x").allowingEmptyBody().sender().value
+        let list: [User] = try await client.codable.request("x").allowingEmptyBody().sender().value
+        let dictionary: [String: Int] = try await client.codable.request("x").allowingEmptyBody().sender().value
+        XCTAssertNil(none)
+        XCTAssertEqual(list, [])
+        XCTAssertEqual(dictionary, [:])
+        let user = await client.codable.request("x", as: User.self).allowingEmptyBody().sender().result.failure
+        XCTAssertEqual(user?.code, .decodingFailed)
+    }
+
+    func testScalarsAreModelsToo() async throws {
+        let number: Int = try await client("42").codable.request("x").sender().value
+        let truth: Bool = try await client("true").codable.request("x").sender().value
+        let fraction: Double = try await client("0.5").json.request("x").sender().value
+        XCTAssertEqual(number, 42)
+        XCTAssertTrue(truth)
+        XCTAssertEqual(fraction, 0.5)
+    }
+}
