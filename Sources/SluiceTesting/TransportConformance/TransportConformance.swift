@@ -45,8 +45,9 @@ public struct TransportConformance: Sendable {
     /// All cases, in the order in which a transport's author would meet them.
     public static var cases: [Case] {
         let topics: [[Case]] = [
-            exchangeCases, headerCases, requestBodyCases, brokenRequestBodyCases, preparedBodyCases, responseBodyCases,
-            backPressureCases, connectionCases, failureCases, limitCases, timeoutCases, cancellationCases, metricsCases,
+            exchangeCases, headerCases, cookieCases, requestBodyCases, brokenRequestBodyCases, preparedBodyCases,
+            responseBodyCases, backPressureCases, connectionCases, failureCases, limitCases, timeoutCases,
+            cancellationCases, metricsCases,
         ]
         return topics.flatMap { $0 }
     }

@@ -18,11 +18,18 @@ struct CookieStore: Sendable {
     /// Adds the cookies that belong to a request, unless it has a field of its own.
     func add(to message: inout URLRequest) {
         guard message.value(forHTTPHeaderField: "Cookie") == nil, let url = message.url,
-            let cookies = storage.cookies(for: url), !cookies.isEmpty
+            let cookies = storage.cookies(for: url)?.filter({ CookieStore.belongs($0, to: url) }), !cookies.isEmpty
         else { return }
         for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
             message.setValue(value, forHTTPHeaderField: name)
         }
+    }
+
+    /// Whether path and scheme are the cookie's (RFC 6265 §5.4); Foundation on Linux looks at the domain only.
+    private static func belongs(_ cookie: HTTPCookie, to url: URL) -> Bool {
+        let path = url.path.isEmpty ? "/" : url.path
+        guard path.hasPrefix(cookie.path), !cookie.isSecure || url.scheme == "https" else { return false }
+        return path == cookie.path || cookie.path.hasSuffix("/") || path.dropFirst(cookie.path.count).hasPrefix("/")
     }
 
     /// Keeps what a response sets.

@@ -74,12 +74,12 @@ struct MultipartTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let chunks = Chunks(lengths: [1, 0, 300_000, 7])
         var form = MultipartForm()
-        form.append("Ada", name: "user")
-        form.append("", name: "empty")
-        form.append("{}", name: "meta", contentType: "application/json", headers: ["X-Extra": "more"])
-        form.append(data, name: "picture", fileName: "a.png", contentType: "image/png")
-        form.append(file: file, name: "archive", fileName: "a.tar.gz")
-        form.append(stream: chunks, length: 300_008, name: "stream")
+        form.append(.text("Ada", name: "user"))
+        form.append(.text("", name: "empty"))
+        form.append(.text("{}", name: "meta", contentType: "application/json", headers: ["X-Extra": "more"]))
+        form.append(.data(data, name: "picture", fileName: "a.png", contentType: "image/png"))
+        form.append(.file(file, name: "archive", fileName: "a.tar.gz"))
+        form.append(.stream(chunks, length: 300_008, name: "stream"))
         let reading = try await send(form)
         #expect(!reading.isChunked)
         let digests = try [data, Self.pattern(1_000_000), chunks.whole].map { try Self.sha256($0) }
@@ -182,9 +182,9 @@ struct MultipartTests {
         var form = MultipartForm()
         for number in 0..<2000 {
             if number % 2 == 0 {
-                form.append("\(number)", name: "\(number)")
+                form.append(.text("\(number)", name: "\(number)"))
             } else {
-                form.append(file: file, name: "\(number)")
+                form.append(.file(file, name: "\(number)"))
             }
         }
         let reading = try await send(form)

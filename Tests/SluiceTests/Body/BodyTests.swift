@@ -91,8 +91,8 @@ final class BodyTests: XCTestCase {
 
     func testAMultipartFormBesideParametersOfTheURL() async throws {
         var form = MultipartForm()
-        form.append("Ada", name: "user")
-        form.append(Data([1, 2]), name: "picture", fileName: "a.png", contentType: "image/png")
+        form.append(.text("Ada", name: "user"))
+        form.append(.data(Data([1, 2]), name: "picture", fileName: "a.png", contentType: "image/png"))
         let echo = try await echo { $0.multipart(form).query("album", 7) }
         XCTAssertEqual(echo.target, "/x?album=7")
         XCTAssertEqual(echo.values(for: .contentType).first?.hasPrefix("multipart/form-data; boundary="), true)

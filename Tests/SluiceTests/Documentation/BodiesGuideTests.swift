@@ -43,10 +43,11 @@ final class BodiesGuideTests: XCTestCase {
         XCTAssertEqual(try JSON(parsing: jsonText), ["user": ["id": 1, "name": "Ada"]])
         XCTAssertEqual(try JSON(parsing: nullText), ["name": "Ada", "nick": nil])
         XCTAssertEqual([formText, bytesText, fileText], ["remember=1&user=ada", "# Title", "\u{1}\u{2}\u{3}"])
-        var album = MultipartForm()
-        album.append("Holidays", name: "title")
-        album.append(file: picture, name: "picture")
-        album.append(Data("…".utf8), name: "notes", fileName: "notes.txt", contentType: "text/plain")
+        let album: MultipartForm = [
+            .text("Holidays", name: "title"),
+            .file(picture, name: "picture"),
+            .data(Data("…".utf8), name: "notes", fileName: "notes.txt", contentType: "text/plain"),
+        ]
         let upload = shop.string.post("echo").multipart(album).query("public", true)
         let uploaded = try await upload.sender().value
         XCTAssertTrue(uploaded.contains("Holidays"))

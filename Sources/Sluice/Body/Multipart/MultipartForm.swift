@@ -9,12 +9,8 @@ import Foundation
 /// A body of several parts: fields and files of a form, most often (RFC 7578, RFC 2046 §5.1).
 ///
 /// ```swift
-/// var form = MultipartForm()
-/// form.append("Ada", name: "user")
-/// form.append(file: archive, name: "archive")
-/// let answer = try await shop.data.request("users").post()
-///     .body(form.body(), contentType: form.contentType)
-///     .sender().value
+/// let form: MultipartForm = [.text("Ada", name: "user"), .file(archive, name: "archive")]
+/// let answer = try await shop.string.post("users").multipart(form).sender().value
 /// ```
 ///
 /// It is a value that reads nothing before it is sent. Files and streams of any size go out in pieces of 256 KiB, one

@@ -59,8 +59,8 @@ struct SluiceBench: Competitor {
 
     func multipart(_ files: [String], path: String) async throws -> Bool? {
         var form = MultipartForm()
-        form.append("All of them", name: "title")
-        for file in files { form.append(file: URL(filePath: file), name: "files") }
+        form.append(.text("All of them", name: "title"))
+        for file in files { form.append(.file(URL(filePath: file), name: "files")) }
         _ = try await client.data.put(path).multipart(form).timeouts(Timeouts(total: .seconds(300))).sender().value
         return true
     }

@@ -14,10 +14,10 @@ import Foundation
 
     @Test func partsStandBetweenTheirBoundaries() async throws {
         var form = MultipartForm(boundary: "b")
-        form.append("Ada", name: "user")
-        form.append(Data("xPNGx".utf8).dropFirst().dropLast(), name: "picture", fileName: "a.png")
-        form.append("", name: "empty")
-        form.append(stream: Chunks("a", "", "b"), name: "stream", contentType: "text/plain")
+        form.append(.text("Ada", name: "user"))
+        form.append(.data(Data("xPNGx".utf8).dropFirst().dropLast(), name: "picture", fileName: "a.png"))
+        form.append(.text("", name: "empty"))
+        form.append(.stream(Chunks("a", "", "b"), name: "stream", contentType: "text/plain"))
         let expected = Self.lines(
             "--b",
             #"Content-Disposition: form-data; name="user""#,

@@ -18,7 +18,7 @@ import Foundation
 
     @Test func littlePartsTravelTogether() async throws {
         var form = MultipartForm()
-        for number in 0..<10_000 { form.append("value \(number)", name: "field \(number)") }
+        for number in 0..<10_000 { form.append(.text("value \(number)", name: "field \(number)")) }
         let body = try form.body()
         let pieces = try await body.pieces()
         #expect(Int64(pieces.reduce(0) { $0 + $1.count }) == body.length)
@@ -30,7 +30,7 @@ import Foundation
         let file = try TemporaryFile(Data("file".utf8))
         defer { file.remove() }
         var form = MultipartForm()
-        for number in 0..<1000 { form.append(file: file.url, name: "\(number)") }
+        for number in 0..<1000 { form.append(.file(file.url, name: "\(number)")) }
         let pieces = try await form.body().pieces()
         #expect(pieces.count == 2)
         #expect(pieces.allSatisfy { $0.count <= Self.pieceSize })
@@ -136,7 +136,7 @@ import Foundation
         let files = try (0..<3).map { _ in try TemporaryFile(Data(count: 300_000)) }
         defer { for file in files { file.remove() } }
         var form = MultipartForm()
-        for file in files { form.append(file: file.url, name: "f") }
+        for file in files { form.append(.file(file.url, name: "f")) }
         let body = try await form.body().prepared(within: nil)
         #expect(files.map(\.openDescriptors) == [0, 0, 0])
         guard case .stream(let stream) = body.source else {

@@ -24,9 +24,9 @@ final class MultipartUploadTests: XCTestCase {
         let file = try TemporaryFile(Data(repeating: UInt8(ascii: "x"), count: 700_000))
         defer { file.remove() }
         var form = MultipartForm(boundary: "b")
-        form.append("Ada", name: "user")
-        form.append(Data("PNG".utf8), name: "picture", fileName: "a.png")
-        form.append(file: file.url, name: "archive", fileName: "a.zip")
+        form.append(.text("Ada", name: "user"))
+        form.append(.data(Data("PNG".utf8), name: "picture", fileName: "a.png"))
+        form.append(.file(file.url, name: "archive", fileName: "a.zip"))
         _ = try await upload(form, to: server).get()
         let request = try XCTUnwrap(server.requests.first)
         XCTAssertEqual(request.headers[.contentType], "multipart/form-data; boundary=b")

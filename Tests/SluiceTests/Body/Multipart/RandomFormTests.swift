@@ -38,11 +38,11 @@ import Foundation
             let data = bytes(using: &random)
             switch Int.random(in: 0..<(depth < 3 ? 6 : 4), using: &random) {
             case 0:
-                form.append(data, name: name, headers: Bool.random(using: &random) ? ["X-Y": "z"] : [:])
+                form.append(.data(data, name: name, headers: Bool.random(using: &random) ? ["X-Y": "z"] : [:]))
             case 1:
                 let file = try TemporaryFile(data)
                 files.append(file)
-                form.append(file: file.url, name: name)
+                form.append(.file(file.url, name: name))
             case 2, 3:
                 var chunks = Chunks()
                 var rest = data
@@ -51,10 +51,10 @@ import Foundation
                     chunks.chunks.append(rest.prefix(count))
                     rest = rest.dropFirst(count)
                 }
-                form.append(stream: chunks, length: Int64(data.count), name: name, fileName: name)
+                form.append(.stream(chunks, length: Int64(data.count), name: name, fileName: name))
             default:
                 let inner = try self.form(depth: depth + 1, files: &files, using: &random)
-                form.append(nested: inner.form, name: name)
+                form.append(.nested(inner.form, name: name))
                 contents += inner.contents
                 continue
             }

@@ -1,0 +1,46 @@
+import SluiceHTTP
+
+extension TransportConformance {
+    /// Cookies: kept and sent where the context has a jar for them, and nowhere else.
+    static let cookieCases: [Case] = [
+        Case("No cookies are kept without a jar") { trial in
+            try trial.expectEqual(try await trial.cookies(settingIn: nil, sendingFrom: nil), [], "The cookies")
+        },
+        Case("A jar's cookies are sent to where they belong") { trial in
+            let jar = CookieJar()
+            let sent = try await trial.cookies(settingIn: jar, sendingFrom: jar)
+            try trial.expectEqual(sent, ["a=1"], "The cookies")
+        },
+        Case("Another jar, or none, knows nothing of a jar's cookies") { trial in
+            let jar = CookieJar()
+            let none = try await trial.cookies(settingIn: jar, sendingFrom: nil)
+            try trial.expectEqual(none, [], "The cookies without a jar")
+            let other = try await trial.cookies(settingIn: jar, sendingFrom: CookieJar())
+            try trial.expectEqual(other, [], "The other jar's cookies")
+            let own = try await trial.cookies(settingIn: nil, sendingFrom: jar)
+            try trial.expectEqual(own, ["a=1"], "The jar's own cookies")
+        },
+        Case("A cookie that has expired leaves the jar") { trial in
+            let jar = CookieJar()
+            _ = try await trial.cookies(settingIn: jar, sendingFrom: jar)
+            let sent = try await trial.cookies("a=1; Max-Age=0; Path=/", settingIn: jar, sendingFrom: jar)
+            try trial.expectEqual(sent, [], "The cookies")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Has the server set two cookies, one of them for another path, in one exchange, and tells which it gets in the next.
+    fileprivate func cookies(
+        _ first: String = "a=1; Path=/",
+        settingIn setting: CookieJar?,
+        sendingFrom sending: CookieJar?
+    ) async throws -> [String] {
+        server.on("/set", .text("", headers: ["Set-Cookie": first, "Set-Cookie": "b=2; Path=/elsewhere"]))
+        server.on("/", .text(""))
+        _ = try await exchange(request(.get, "/set"), context: TransferContext(cookies: setting))
+        _ = try await exchange(request(), context: TransferContext(cookies: sending))
+        try expectEqual(server.requestCount > 1, true, "Both requests arrived")
+        return server.requests.last?.headers.values(for: .cookie) ?? []
+    }
+}
