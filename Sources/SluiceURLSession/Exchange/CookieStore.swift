@@ -36,8 +36,14 @@ struct CookieStore: Sendable {
     func keep(_ head: HTTPResponse, from url: URL?) {
         guard let url else { return }
         for value in head.headers.values(for: .setCookie) {
-            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+            for cookie in HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url) {
+                // Foundation on Linux keeps what has expired.
+                if let expiry = cookie.expiresDate, expiry <= Date() {
+                    storage.deleteCookie(cookie)
+                } else {
+                    storage.setCookie(cookie)
+                }
+            }
         }
     }
 }

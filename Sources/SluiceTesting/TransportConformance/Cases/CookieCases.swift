@@ -23,7 +23,11 @@ extension TransportConformance {
         Case("A cookie that has expired leaves the jar") { trial in
             let jar = CookieJar()
             _ = try await trial.cookies(settingIn: jar, sendingFrom: jar)
-            let sent = try await trial.cookies("a=1; Max-Age=0; Path=/", settingIn: jar, sendingFrom: jar)
+            let sent = try await trial.cookies(
+                "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/",
+                settingIn: jar,
+                sendingFrom: jar
+            )
             try trial.expectEqual(sent, [], "The cookies")
         },
     ]
