@@ -22,8 +22,8 @@ extension APIClient {
     ) -> CodableRequests {
         CodableRequests(
             client: self,
-            modelDecoder: modelDecoder ?? configuration.modelDecoder,
-            errorDecoder: errorDecoder ?? configuration.errorDecoder
+            modelDecoder: modelDecoder ?? pipeline.configuration.modelDecoder,
+            errorDecoder: errorDecoder ?? pipeline.configuration.errorDecoder
         )
     }
 

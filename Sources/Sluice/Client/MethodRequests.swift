@@ -5,7 +5,8 @@ public struct BodilessMethod<Door: RequestDoor>: Sendable {
     let door: Door
     let method: HTTPMethod
 
-    func request<Model, ErrorModel>(_ request: APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel> {
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
         request.modified { $0.method = method }
     }
 }
@@ -15,7 +16,8 @@ public struct BodyMethod<Door: RequestDoor>: Sendable {
     let door: Door
     let method: HTTPMethod
 
-    func request<Model, ErrorModel>(_ request: APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel> {
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
         request.modified { $0.method = method }
     }
 }

@@ -64,7 +64,7 @@ extension APIResponse {
             error: error,
             body: response?.body ?? Data(),
             decoder: request.errorDecoder,
-            envelope: request.client.configuration.envelope
+            envelope: request.client.pipeline.configuration.envelope
         )
         self.init(
             request: error.request,

@@ -57,18 +57,22 @@ final class Pipeline: Sendable {
             completion(.failure(error))
             return {}
         }
-        let transfer = TransferContext(
-            timeouts: draft.timeouts.applied(to: configuration.timeouts),
-            limits: draft.limits.applied(to: configuration.limits),
-            networkAccess: draft.networkAccess,
-            cookies: draft.usesCookies ? configuration.cookies : nil
-        )
+        let transfer = transferContext(of: draft.options)
         if let transport = directTransport, !request.body.needsPreparation {
             return DirectExchange(self, request, transfer, completion).begin(on: transport)
         }
         let context = RequestContext(request: request, transfer: transfer, tags: draft.tags)
         let task = startedTask { [self] in completion(await outcome(of: context)) }
         return { task.cancel() }
+    }
+
+    private func transferContext(of options: RequestOptions) -> TransferContext {
+        TransferContext(
+            timeouts: options.timeouts.applied(to: configuration.timeouts),
+            limits: options.limits.applied(to: configuration.limits),
+            networkAccess: options.networkAccess,
+            cookies: options.usesCookies ? configuration.cookies : nil
+        )
     }
 
     private func answering(with sample: SampleResponse) -> Pipeline {
@@ -109,8 +113,8 @@ final class Pipeline: Sendable {
         _ serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
         do {
-            try draft.validation.applied(to: configuration.validation).check(response)
-            return try draft.modelLocation.model(in: response, configuration.envelope, by: serializer)
+            try draft.options.validation.applied(to: configuration.validation).check(response)
+            return try draft.options.modelLocation.model(in: response, configuration.envelope, by: serializer)
         } catch {
             throw error.with(request: response.request, response: response.head)
         }

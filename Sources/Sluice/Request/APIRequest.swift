@@ -28,10 +28,9 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         _ errorDecoder: (any DataDecoder)? = nil
     ) {
         self.client = client
-        self.draft = RequestDraft(endpoint, client.configuration.endpointMapping)
+        self.draft = RequestDraft(endpoint, client.pipeline.configuration.endpointMapping)
         self.serializer = serializer
-        self.errorDecoder = errorDecoder ?? client.configuration.errorDecoder
-        if serializer.readsJSON { draft.modelLocation.envelope = .clients }
+        self.errorDecoder = errorDecoder ?? client.pipeline.configuration.errorDecoder
     }
 
     /// Makes a request of another for another model.
@@ -62,36 +61,36 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
 
 extension APIRequest {
     /// Makes it a GET.
-    public func get() -> Self { modified { $0.method = .get } }
+    public consuming func get() -> Self { modified { $0.method = .get } }
     /// Makes it a HEAD.
-    public func head() -> Self { modified { $0.method = .head } }
+    public consuming func head() -> Self { modified { $0.method = .head } }
     /// Makes it a DELETE.
-    public func delete() -> Self { modified { $0.method = .delete } }
+    public consuming func delete() -> Self { modified { $0.method = .delete } }
     /// Makes it an OPTIONS.
-    public func options() -> Self { modified { $0.method = .options } }
+    public consuming func options() -> Self { modified { $0.method = .options } }
 
     /// Makes it a POST that can be given a body.
-    public func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
+    public consuming func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
     /// Makes it a POST without a body.
     @_disfavoredOverload
-    public func post() -> Self { method(.post) }
+    public consuming func post() -> Self { method(.post) }
     /// Makes it a PUT that can be given a body.
-    public func put() -> BodyRequest<Model, ErrorModel> { method(.put) }
+    public consuming func put() -> BodyRequest<Model, ErrorModel> { method(.put) }
     /// Makes it a PUT without a body.
     @_disfavoredOverload
-    public func put() -> Self { method(.put) }
+    public consuming func put() -> Self { method(.put) }
     /// Makes it a PATCH that can be given a body.
-    public func patch() -> BodyRequest<Model, ErrorModel> { method(.patch) }
+    public consuming func patch() -> BodyRequest<Model, ErrorModel> { method(.patch) }
     /// Makes it a PATCH without a body.
     @_disfavoredOverload
-    public func patch() -> Self { method(.patch) }
+    public consuming func patch() -> Self { method(.patch) }
 
     /// Sets any method, with which a body can be sent, since the compiler cannot tell.
-    public func method(_ method: HTTPMethod) -> BodyRequest<Model, ErrorModel> {
+    public consuming func method(_ method: HTTPMethod) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: self.method(method))
     }
 
     /// Sets any method of a request that is sent as it is.
     @_disfavoredOverload
-    public func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
+    public consuming func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
 }

@@ -13,7 +13,7 @@ extension BodyRequest {
     /// .json(["name": name, "nick": nil, "tags": ["a"]], root: "user")     // nick is left out
     /// .json(Parameters(["name": name, "nick": nil], nilValues: .null))    // nick is null
     /// ```
-    public func json(
+    public consuming func json(
         _ parameters: Parameters,
         root: String? = nil,
         encoder: JSONEncoder? = nil
@@ -28,7 +28,7 @@ extension BodyRequest {
     ///   - encoder: The encoder, nil for the client's.
     /// - Returns: The request with that body.
     @_disfavoredOverload
-    public func form(
+    public consuming func form(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder? = nil
     ) -> APIRequest<Model, ErrorModel> {
@@ -36,15 +36,17 @@ extension BodyRequest {
     }
 
     /// Sends names with values of any encodable types as a browser sends a form.
-    public func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> APIRequest<Model, ErrorModel> {
+    public consuming func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> APIRequest<
+        Model, ErrorModel
+    > {
         body(.form(parameters, encoder: encoder))
     }
 
     /// Sends the parts of a form, files and streams among them, read while they are sent (RFC 7578).
-    public func multipart(_ form: MultipartForm) -> APIRequest<Model, ErrorModel> { body(.multipart(form)) }
+    public consuming func multipart(_ form: MultipartForm) -> APIRequest<Model, ErrorModel> { body(.multipart(form)) }
 
     /// Sends a value as a property list, in XML unless another format is named.
-    public func propertyList(
+    public consuming func propertyList(
         _ value: some Encodable & Sendable,
         format: PropertyListDecoder.PropertyListFormat = .xml
     ) -> APIRequest<Model, ErrorModel> {
@@ -57,7 +59,7 @@ extension BodyRequest {
     ///   - url: Where it is.
     ///   - contentType: Its media type; nil for the one its extension stands for.
     /// - Returns: The request with that body.
-    public func file(_ url: URL, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
+    public consuming func file(_ url: URL, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
         body(.file(url, contentType: contentType))
     }
 }

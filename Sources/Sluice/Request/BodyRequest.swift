@@ -35,7 +35,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     public func httpRequest() throws(SluiceError) -> HTTPRequest { try request.httpRequest() }
 
     /// Sends a body described apart from the request.
-    public func body(_ body: RequestBody) -> APIRequest<Model, ErrorModel> {
+    public consuming func body(_ body: RequestBody) -> APIRequest<Model, ErrorModel> {
         request.modified { $0.body = body }
     }
 
@@ -45,7 +45,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     ///   - body: Bytes, a file or a stream.
     ///   - contentType: The `Content-Type`, unless a header says another.
     /// - Returns: The request with that body.
-    public func body(_ body: HTTPBody, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
+    public consuming func body(_ body: HTTPBody, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
         self.body(.bytes(body, contentType: contentType))
     }
 
@@ -55,7 +55,9 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     ///   - data: The body.
     ///   - contentType: The `Content-Type`, unless a header says another.
     /// - Returns: The request with that body.
-    public func data(_ data: Data, contentType: String = "application/octet-stream") -> APIRequest<Model, ErrorModel> {
+    public consuming func data(_ data: Data, contentType: String = "application/octet-stream") -> APIRequest<
+        Model, ErrorModel
+    > {
         body(.bytes(.data(data), contentType: contentType))
     }
 
@@ -70,7 +72,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     ///   - encoder: The encoder, nil for the client's.
     /// - Returns: The request with that body.
     @_disfavoredOverload
-    public func json(
+    public consuming func json(
         _ value: some Encodable & Sendable,
         root: String? = nil,
         encoder: JSONEncoder? = nil

@@ -8,10 +8,12 @@ import Foundation
 
 extension ModifiableRequest {
     /// Sets a header, in place of the request's and the client's of the same name; nil takes the request's own away.
-    public func header(_ name: HTTPHeaderName, _ value: String?) -> Self { modified { $0.headers[name] = value } }
+    public consuming func header(_ name: HTTPHeaderName, _ value: String?) -> Self {
+        modified { $0.headers[name] = value }
+    }
 
     /// Sets several headers, each in place of the request's and the client's of the same name.
-    public func headers(_ headers: HTTPHeaders) -> Self {
+    public consuming func headers(_ headers: HTTPHeaders) -> Self {
         modified { draft in
             for field in headers { draft.headers.remove(field.name) }
             draft.headers.append(contentsOf: headers)
@@ -19,18 +21,18 @@ extension ModifiableRequest {
     }
 
     /// Sets the `Content-Type`, in place of the one the body brings.
-    public func contentType(_ type: String) -> Self { header(.contentType, type) }
+    public consuming func contentType(_ type: String) -> Self { header(.contentType, type) }
 
     /// Sets the `Accept` header.
-    public func accept(_ types: String...) -> Self { header(.accept, types.joined(separator: ", ")) }
+    public consuming func accept(_ types: String...) -> Self { header(.accept, types.joined(separator: ", ")) }
 
     /// Sends a user name and password in the `Authorization` header, in UTF-8 (RFC 7617).
     ///
     /// A name with a colon cannot be sent that way and fails the request with ``SluiceError/Code/invalidHeader``.
-    public func basicAuthorization(_ user: String, _ password: String) -> Self {
+    public consuming func basicAuthorization(_ user: String, _ password: String) -> Self {
         guard !user.contains(":") else {
             return modified { draft in
-                draft.failure = SluiceError(
+                draft.options.failure = SluiceError(
                     .invalidHeader,
                     "The user name for basic authorization holds a colon, which would end it.",
                     step: .building
@@ -41,7 +43,7 @@ extension ModifiableRequest {
     }
 
     /// Tells caches on the way how to answer (RFC 9111 §5.2.1), by the `Cache-Control` header.
-    public func cachePolicy(_ policy: CachePolicy) -> Self { header("Cache-Control", policy.directives) }
+    public consuming func cachePolicy(_ policy: CachePolicy) -> Self { header("Cache-Control", policy.directives) }
 }
 
 /// What a request asks of the caches on its way (RFC 9111 §5.2.1).

@@ -2,15 +2,15 @@ import SluiceHTTP
 
 extension ModifiableRequest {
     /// Replaces the path, which is appended to the base URL, or is a whole URL in its place.
-    public func path(_ path: String) -> Self { modified { $0.path = path } }
+    public consuming func path(_ path: String) -> Self { modified { $0.path = path } }
 
     /// Adds a query item behind those there are; one without a value when it is nil.
-    public func query(_ name: String, _ value: String?) -> Self {
+    public consuming func query(_ name: String, _ value: String?) -> Self {
         modified { $0.query.append(.item(name: name, value: value)) }
     }
 
     /// Adds a query item of a number or a boolean.
-    public func query(_ name: String, _ value: some LosslessStringConvertible & Sendable) -> Self {
+    public consuming func query(_ name: String, _ value: some LosslessStringConvertible & Sendable) -> Self {
         query(name, value.description as String?)
     }
 
@@ -27,12 +27,12 @@ extension ModifiableRequest {
     ///   - encoder: The encoder, nil for the client's.
     /// - Returns: A copy with those items behind the ones there are.
     @_disfavoredOverload
-    public func query(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self {
+    public consuming func query(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self {
         modified { $0.query.append(.encoded(RequestParameters(value: value, encoder: encoder))) }
     }
 
     /// Adds names with values of any encodable types to the query, whatever the method.
-    public func query(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
+    public consuming func query(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
         modified { $0.query.append(.encoded(RequestParameters(value: parameters, encoder: encoder))) }
     }
 
@@ -45,12 +45,13 @@ extension ModifiableRequest {
     ///   - encoder: The encoder, nil for the client's.
     /// - Returns: A copy with those parameters behind the ones there are.
     @_disfavoredOverload
-    public func parameters(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self {
-        modified { $0.parameters.append(RequestParameters(value: value, encoder: encoder)) }
+    public consuming func parameters(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self
+    {
+        modified { $0.options.parameters.append(RequestParameters(value: value, encoder: encoder)) }
     }
 
     /// Adds names with values of any encodable types where the method wants them.
-    public func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
-        modified { $0.parameters.append(RequestParameters(value: parameters, encoder: encoder)) }
+    public consuming func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
+        modified { $0.options.parameters.append(RequestParameters(value: parameters, encoder: encoder)) }
     }
 }

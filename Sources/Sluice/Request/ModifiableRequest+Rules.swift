@@ -14,9 +14,9 @@ extension ModifiableRequest {
     ///   - connect: Until the connection stands.
     ///   - idle: Without a byte in either direction.
     /// - Returns: A copy with those time-outs.
-    public func timeout(total: Duration? = nil, connect: Duration? = nil, idle: Duration? = nil) -> Self {
+    public consuming func timeout(total: Duration? = nil, connect: Duration? = nil, idle: Duration? = nil) -> Self {
         modified { draft in
-            draft.timeouts.change { timeouts in
+            draft.options.timeouts.change { timeouts in
                 if let total { timeouts.total = total }
                 if let connect { timeouts.connect = connect }
                 if let idle { timeouts.idle = idle }
@@ -25,33 +25,39 @@ extension ModifiableRequest {
     }
 
     /// Sets all time-outs at once; nil in one of them stands for none.
-    public func timeouts(_ timeouts: Timeouts) -> Self { modified { $0.timeouts.replace(with: timeouts) } }
+    public consuming func timeouts(_ timeouts: Timeouts) -> Self {
+        modified { $0.options.timeouts.replace(with: timeouts) }
+    }
 
     /// Sets the limits on the response.
-    public func limits(_ limits: ResponseLimits) -> Self { modified { $0.limits.replace(with: limits) } }
+    public consuming func limits(_ limits: ResponseLimits) -> Self {
+        modified { $0.options.limits.replace(with: limits) }
+    }
 
     /// Sets which responses are successes, in place of the client's rules.
-    public func validate(_ validation: Validation) -> Self { modified { $0.validation.replace(with: validation) } }
+    public consuming func validate(_ validation: Validation) -> Self {
+        modified { $0.options.validation.replace(with: validation) }
+    }
 
     /// Accepts these statuses only, and whatever else the rules so far ask for.
-    public func validate(statuses: Range<Int>...) -> Self {
-        modified { $0.validation.change { $0.statuses = statuses } }
+    public consuming func validate(statuses: Range<Int>...) -> Self {
+        modified { $0.options.validation.change { $0.statuses = statuses } }
     }
 
     /// Accepts these content types only, `application/json` or `text/*`, and whatever else the rules so far ask for.
-    public func validate(contentTypes: String...) -> Self {
-        modified { $0.validation.change { $0.contentTypes = contentTypes } }
+    public consuming func validate(contentTypes: String...) -> Self {
+        modified { $0.options.validation.change { $0.contentTypes = contentTypes } }
     }
 
     /// Asks a rule of one's own besides those so far; what it throws fails the request with
     /// ``SluiceError/Code/validationFailed``.
-    public func validate(_ rule: @escaping Validation.Rule) -> Self {
-        modified { $0.validation.change { $0.rules.append(rule) } }
+    public consuming func validate(_ rule: @escaping Validation.Rule) -> Self {
+        modified { $0.options.validation.change { $0.rules.append(rule) } }
     }
 
     /// Sets whether the request takes part in the client's cookies, where it keeps any.
-    public func cookies(_ usesCookies: Bool) -> Self { modified { $0.usesCookies = usesCookies } }
+    public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.usesCookies = usesCookies } }
 
     /// Adds words by which gates and interceptors tell requests apart.
-    public func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
+    public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
 }

@@ -15,9 +15,9 @@ public protocol ModifiableRequest: Sendable {
 }
 
 extension ModifiableRequest {
-    func modified(_ change: (inout RequestDraft) -> Void) -> Self {
-        var copy = self
-        change(&copy.draft)
-        return copy
+    /// Consumes, as all modifiers do, so that a chain of them changes one value in place.
+    consuming func modified(_ change: (inout RequestDraft) -> Void) -> Self {
+        change(&self.draft)
+        return self
     }
 }

@@ -5,23 +5,33 @@ enum PercentEncoding {
         text.utf8.allSatisfy(isAllowed) ? text : encode(text, isAllowed)
     }
 
-    /// Encodes all but unreserved characters, for a name or value in a query.
-    static func component(_ text: String) -> String {
-        text.utf8.allSatisfy(isUnreserved) ? text : encode(text, isUnreserved)
+    /// Encodes all but unreserved characters, for a name or value in a query, behind what is there.
+    static func append(component text: String, to bytes: inout [UInt8]) {
+        append(text, to: &bytes, isUnreserved)
     }
 
     private static func encode(_ text: String, _ isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 16)
-        let digits = Array("0123456789ABCDEF".utf8)
+        append(text, to: &bytes, isKept)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @inline(__always)
+    private static func append(_ text: String, to bytes: inout [UInt8], _ isKept: (UInt8) -> Bool) {
         for byte in text.utf8 {
             if isKept(byte) {
                 bytes.append(byte)
             } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(digit(byte >> 4))
+                bytes.append(digit(byte & 15))
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {

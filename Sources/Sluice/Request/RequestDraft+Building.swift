@@ -8,46 +8,43 @@ extension RequestDraft {
             self = try mapping?(endpoint, draft) ?? draft
         } catch {
             self.init(path: "")
-            failure = .building(error, "The request could not be described")
+            options.failure = .building(error, "The request could not be described")
         }
     }
 
     /// Makes the request that goes into the pipeline.
     func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
-        if let failure { throw failure }
-        let configuration = pipeline.configuration
-        let formEncoder = configuration.formEncoder
-        var query = query
+        if let failure = options.failure { throw failure }
+        var location = try location(for: pipeline)
         var body = body
-        if !parameters.isEmpty {
+        if !query.isEmpty { try location.add(query, pipeline.configuration.formEncoder) }
+        if !options.parameters.isEmpty {
             if body == nil && method.takesParametersInBody {
-                body = .form(parameters)
+                body = .form(options.parameters)
             } else {
-                query += parameters.map(QueryPart.encoded)
+                try location.add(options.parameters.map(QueryPart.encoded), pipeline.configuration.formEncoder)
             }
         }
-        var location = try location(for: pipeline)
-        try location.add(query, formEncoder)
         var request = HTTPRequest(
             method: method,
             scheme: location.scheme,
             authority: location.authority,
             path: location.target,
-            headers: mergedHeaders(with: configuration.headers)
+            headers: mergedHeaders(with: pipeline.configuration.headers)
         )
         if let body {
             if let contentType = body.contentType, !request.headers.contains(.contentType) {
                 request.headers.append(.contentType, contentType)
             }
             do {
-                request.body = try body.encode(configuration)
+                request.body = try body.encode(pipeline.configuration)
             } catch let error as SluiceError {
                 throw error.with(request: request)
             } catch {
                 throw .bodyEncoding(error).with(request: request)
             }
         }
-        guard let mapping = configuration.requestMapping else { return request }
+        guard let mapping = pipeline.configuration.requestMapping else { return request }
         do {
             return try mapping(request)
         } catch {

@@ -7,43 +7,18 @@ public struct RequestDraft: ModifiableRequest {
     public var method: HTTPMethod
     /// Appended to the base URL, with a query if it has one; or a whole URL in its place.
     public var path: String
-    /// The base URL in place of the client's.
-    public var baseURL: String?
-    /// The host the request is sent to in place of the URL's: `cdn.example.com`, `[::1]:8080`, or with another scheme,
-    /// `http://cdn.example.com`.
-    public var host: String?
-    /// How base URL and path become one, in place of the client's way.
-    public var urlBuilder: URLBuilder?
     /// Headers; each replaces the client's of the same name.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders = [:]
     /// What is sent after the head.
     public var body: RequestBody?
-    /// Words of one's own by which gates and interceptors tell requests apart.
-    public var tags: Set<String>
-    /// Which networks may carry the request.
-    public var networkAccess: NetworkAccess
-    /// Whether the request takes part in the client's cookies, where it keeps any.
-    public var usesCookies: Bool
-    /// What the server would answer; nil where nobody has said.
-    public var sampleResponse: SampleResponse?
-
     var query: [QueryPart] = []
-    var parameters: [RequestParameters] = []
-    var timeouts = Override<Timeouts>()
-    var limits = Override<ResponseLimits>()
-    var validation = Override<Validation>()
-    var modelLocation = ModelLocation()
-    /// Why there can be no request, where making the draft had failed.
-    var failure: SluiceError?
+    /// What most requests say nothing of.
+    private var rare: Rare?
 
     /// Makes a draft of a path and nothing else.
     public init(method: HTTPMethod = .get, path: String) {
         self.method = method
         self.path = path
-        headers = [:]
-        tags = []
-        networkAccess = .all
-        usesCookies = true
     }
 
     /// The draft itself.
@@ -51,26 +26,76 @@ public struct RequestDraft: ModifiableRequest {
         get { self }
         set { self = newValue }
     }
+
+    /// Options behind one pointer: requests are copied often, and these would be most of what is copied.
+    private final class Rare: Sendable {
+        static let none = RequestOptions()
+        let options: RequestOptions
+
+        init(_ options: RequestOptions) {
+            self.options = options
+        }
+    }
+
+    var options: RequestOptions {
+        get { rare?.options ?? Rare.none }
+        set { rare = Rare(newValue) }
+    }
 }
 
-/// A value that stands in for another's, and changes to whatever stands there.
-struct Override<Value: Sendable>: Sendable {
-    private var replacement: Value?
-    private var changes: [@Sendable (inout Value) -> Void] = []
+/// What a request can say of itself besides its method, path, headers, query and body.
+struct RequestOptions: Sendable {
+    var baseURL: String?
+    var host: String?
+    var urlBuilder: URLBuilder?
+    var tags: Set<String> = []
+    var networkAccess = NetworkAccess.all
+    var usesCookies = true
+    var sampleResponse: SampleResponse?
+    var parameters: [RequestParameters] = []
+    var timeouts = Override<Timeouts>()
+    var limits = Override<ResponseLimits>()
+    var validation = Override<Validation>()
+    var modelLocation = ModelLocation()
+    /// Why there can be no request, where making the draft had failed.
+    var failure: SluiceError?
+}
 
-    /// Takes the place of all that was said before.
-    mutating func replace(with value: Value) {
-        replacement = value
-        changes = []
+extension RequestDraft {
+    /// The base URL in place of the client's.
+    public var baseURL: String? {
+        get { options.baseURL }
+        set { options.baseURL = newValue }
     }
-
-    mutating func change(_ change: @escaping @Sendable (inout Value) -> Void) {
-        changes.append(change)
+    /// The host the request is sent to in place of the URL's: `cdn.example.com`, `[::1]:8080`, or with another scheme,
+    /// `http://cdn.example.com`.
+    public var host: String? {
+        get { options.host }
+        set { options.host = newValue }
     }
-
-    func applied(to value: Value) -> Value {
-        var result = replacement ?? value
-        for change in changes { change(&result) }
-        return result
+    /// How base URL and path become one, in place of the client's way.
+    public var urlBuilder: URLBuilder? {
+        get { options.urlBuilder }
+        set { options.urlBuilder = newValue }
+    }
+    /// Words of one's own by which gates and interceptors tell requests apart.
+    public var tags: Set<String> {
+        get { options.tags }
+        set { options.tags = newValue }
+    }
+    /// Which networks may carry the request.
+    public var networkAccess: NetworkAccess {
+        get { options.networkAccess }
+        set { options.networkAccess = newValue }
+    }
+    /// Whether the request takes part in the client's cookies, where it keeps any.
+    public var usesCookies: Bool {
+        get { options.usesCookies }
+        set { options.usesCookies = newValue }
+    }
+    /// What the server would answer; nil where nobody has said.
+    public var sampleResponse: SampleResponse? {
+        get { options.sampleResponse }
+        set { options.sampleResponse = newValue }
     }
 }

@@ -11,31 +11,37 @@ struct RequestLocation: Sendable, Equatable {
 
     /// Path and query as they stand in a request line.
     var target: String {
-        let path = path.isEmpty ? "/" : path
-        return query.map { "\(path)?\($0)" } ?? path
+        var target = path.isEmpty ? "/" : path
+        if let query {
+            target += "?"
+            target += query
+        }
+        return target
     }
 
     /// Adds items to the query, behind those there are.
     mutating func add(_ parts: [QueryPart], _ encoder: URLEncodedFormEncoder) throws(SluiceError) {
-        guard !parts.isEmpty else { return }
-        var text = query ?? ""
+        var text = Array((query ?? "").utf8)
+        text.reserveCapacity(text.count + 32 * parts.count)
         var isAdding = false
         for part in parts {
-            let item: String
             switch part {
             case .item(let name, let value):
-                item =
-                    value.map { "\(PercentEncoding.component(name))=\(PercentEncoding.component($0))" }
-                    ?? PercentEncoding.component(name)
+                if !text.isEmpty { text.append(UInt8(ascii: "&")) }
+                PercentEncoding.append(component: name, to: &text)
+                if let value {
+                    text.append(UInt8(ascii: "="))
+                    PercentEncoding.append(component: value, to: &text)
+                }
             case .encoded(let parameters):
-                item = try parameters.text(by: encoder)
-                if item.isEmpty { continue }
+                let items = try parameters.text(by: encoder)
+                if items.isEmpty { continue }
+                if !text.isEmpty { text.append(UInt8(ascii: "&")) }
+                text += items.utf8
             }
-            if !text.isEmpty { text += "&" }
-            text += item
             isAdding = true
         }
-        if isAdding { query = text }
+        if isAdding { query = String(decoding: text, as: UTF8.self) }
     }
 
     /// Takes another host, and scheme where it names one.
@@ -60,7 +66,7 @@ extension RequestDraft {
 
     private func unmovedLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         if isWholeURL { return try RequestLocation(parsing: path) }
-        let builder = urlBuilder ?? pipeline.configuration.urlBuilder
+        let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
         switch builder.way {
         case .appending:
             let base = try base(for: pipeline)
@@ -104,14 +110,16 @@ extension RequestDraft {
 extension RequestLocation {
     /// Appends a path with one slash between, and its query to the query there is; its fragment is dropped.
     fileprivate func appending(_ reference: String) -> RequestLocation {
-        let relative = reference.prefix { $0 != "#" }
-        let question = relative.firstIndex(of: "?")
-        let appended = PercentEncoding.completed(String(relative[..<(question ?? relative.endIndex)]))
+        var rest = reference.utf8[...]
+        if let number = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<number] }
+        let question = rest.firstIndex(of: UInt8(ascii: "?"))
+        let appended = rest[..<(question ?? rest.endIndex)]
         var location = self
-        if location.path.hasSuffix("/") { location.path.removeLast() }
-        location.path += appended.isEmpty || appended.hasPrefix("/") ? appended : "/\(appended)"
+        if location.path.utf8.last == UInt8(ascii: "/") { location.path.removeLast() }
+        if let first = appended.first, first != UInt8(ascii: "/") { location.path += "/" }
+        location.path += PercentEncoding.completed(String(Substring(appended)))
         if let question {
-            let own = PercentEncoding.completed(String(relative[relative.index(after: question)...]))
+            let own = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
             location.query = query.map { "\($0)&\(own)" } ?? own
         }
         return location

@@ -19,7 +19,8 @@ struct RequestParameters: Sendable {
 /// A part of the query in the order it was given.
 enum QueryPart: Sendable {
     case item(name: String, value: String?)
-    case encoded(RequestParameters)
+    /// Boxed: it is rare and many times as large.
+    indirect case encoded(RequestParameters)
 }
 
 extension HTTPMethod {

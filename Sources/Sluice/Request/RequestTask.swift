@@ -106,7 +106,7 @@ public struct RequestTask: Sendable {
 
     func apply(to draft: inout RequestDraft) {
         draft.query += query
-        if let parameters { draft.parameters.append(parameters) }
+        if let parameters { draft.options.parameters.append(parameters) }
         if let body { draft.body = body }
     }
 }

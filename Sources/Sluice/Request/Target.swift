@@ -88,8 +88,8 @@ extension Target {
         draft.usesCookies = usesCookies
         if cachePolicy != .standard { draft = draft.cachePolicy(cachePolicy) }
         draft.sampleResponse = sampleResponse
-        if let validation { draft.validation.replace(with: validation) }
-        if let timeouts { draft.timeouts.replace(with: timeouts) }
+        if let validation { draft.options.validation.replace(with: validation) }
+        if let timeouts { draft.options.timeouts.replace(with: timeouts) }
         task.apply(to: &draft)
         return draft
     }

@@ -16,7 +16,7 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     }
 
     /// JSON, unless a decoder of another format was given.
-    public var readsJSON: Bool { !(decoder is PropertyListDecoder) }
+    public var readsJSON: Bool { type(of: decoder) != PropertyListDecoder.self }
 
     /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
     /// Foundation's, which would lose digits.

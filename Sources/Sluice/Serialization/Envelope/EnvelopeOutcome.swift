@@ -28,14 +28,14 @@ extension APIRequest {
     ///
     /// Fails with ``SluiceError/Code/unsupported`` where neither request nor client have an ``Envelope``.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
-        let location = draft.modelLocation
+        let location = draft.options.modelLocation
         let serializer = EnvelopeOutcomeSerializer(
             envelope: location.envelope(orOf: client.configuration.envelope) ?? client.configuration.envelope,
             payload: location.withoutEnvelope,
             serializer: serializer
         )
         var draft = draft
-        draft.modelLocation = ModelLocation()
+        draft.options.modelLocation = ModelLocation()
         return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(self, draft, serializer)
     }
 }

@@ -10,11 +10,12 @@ import Foundation
 struct ModelLocation: Sendable {
     enum EnvelopeRule: Sendable {
         case none
+        /// The client's, for serializers that read JSON.
         case clients
         case own(Envelope)
     }
 
-    var envelope = EnvelopeRule.none
+    var envelope = EnvelopeRule.clients
     var keyPath: JSONPath?
     var allowsEmptyBody = false
 
@@ -39,6 +40,7 @@ struct ModelLocation: Sendable {
         by serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
         if response.body.isEmpty && allowsEmptyBody { return try emptyModel(of: response, by: serializer) }
+        let clientsEnvelope = serializer.readsJSON ? clientsEnvelope : nil
         if let envelope = envelope(orOf: clientsEnvelope), !response.body.isEmpty {
             let opened = try envelope.opened(response)
             guard opened.isSuccess else {

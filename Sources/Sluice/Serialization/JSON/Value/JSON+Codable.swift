@@ -32,7 +32,7 @@ extension JSON {
     /// - Throws: What the decoder throws.
     public func decoded<Model: Decodable>(
         as type: Model.Type = Model.self,
-        by decoder: JSONDecoder = JSONDecoder()
+        by decoder: any DataDecoder = JSONDecoder()
     ) throws -> Model {
         if let json = self as? Model { return json }
         return try decoder.decode(type, from: encoded(Format(sortsKeys: false)))
