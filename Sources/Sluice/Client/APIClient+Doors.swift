@@ -8,7 +8,7 @@ import Foundation
 
 extension APIClient {
     /// Requests whose model is decoded from JSON by the client's decoders.
-    public var codable: CodableRequests { codable() }
+    public var codable: CodableRequests { CodableRequests(client: self) }
 
     /// Requests whose model is decoded by decoders of their own.
     ///
@@ -20,11 +20,7 @@ extension APIClient {
         modelDecoder: (any DataDecoder)? = nil,
         errorDecoder: (any DataDecoder)? = nil
     ) -> CodableRequests {
-        CodableRequests(
-            client: self,
-            modelDecoder: modelDecoder ?? pipeline.configuration.modelDecoder,
-            errorDecoder: errorDecoder ?? pipeline.configuration.errorDecoder
-        )
+        CodableRequests(client: self, modelDecoder: modelDecoder, errorDecoder: errorDecoder)
     }
 
     /// Requests whose model is a ``JSON`` value, or builds itself from one.

@@ -5,8 +5,9 @@
 /// ```
 public struct CodableRequests: RequestDoor {
     let client: APIClient
-    let modelDecoder: any DataDecoder
-    let errorDecoder: any DataDecoder
+    /// Nil for the client's.
+    var modelDecoder: (any DataDecoder)?
+    var errorDecoder: (any DataDecoder)?
 
     /// Makes a request, a GET unless the endpoint says otherwise, whose model and error the context names.
     ///
@@ -18,7 +19,7 @@ public struct CodableRequests: RequestDoor {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        APIRequest(client, endpoint, CodableSerializer(decoder: modelDecoder), errorDecoder)
+        APIRequest(client, endpoint, serializer(), errorDecoder)
     }
 
     /// Makes a request that fails with an ``APIError``, for where the context names no error.
@@ -27,7 +28,13 @@ public struct CodableRequests: RequestDoor {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        APIRequest(client, endpoint, CodableSerializer(decoder: modelDecoder), errorDecoder)
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+}
+
+extension CodableRequests {
+    private func serializer<Model>() -> CodableSerializer<Model> {
+        CodableSerializer(decoder: modelDecoder ?? client.pipeline.configuration.modelDecoder)
     }
 }
 

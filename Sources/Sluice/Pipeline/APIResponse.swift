@@ -60,11 +60,12 @@ extension APIResponse {
         of request: APIRequest<Model, ErrorModel>,
         _ response: ServerResponse? = nil
     ) {
+        let configuration = request.client.pipeline.configuration
         let failure = RequestFailure(
             error: error,
             body: response?.body ?? Data(),
-            decoder: request.errorDecoder,
-            envelope: request.client.pipeline.configuration.envelope
+            decoder: request.errorDecoder ?? configuration.errorDecoder,
+            envelope: configuration.envelope
         )
         self.init(
             request: error.request,

@@ -19,7 +19,8 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
     /// All that the request says of itself, without its types.
     public var draft: RequestDraft
     let serializer: any ResponseSerializer<Model>
-    let errorDecoder: any DataDecoder
+    /// Nil for the client's.
+    let errorDecoder: (any DataDecoder)?
 
     init(
         _ client: APIClient,
@@ -30,7 +31,7 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         self.client = client
         self.draft = RequestDraft(endpoint, client.pipeline.configuration.endpointMapping)
         self.serializer = serializer
-        self.errorDecoder = errorDecoder ?? client.pipeline.configuration.errorDecoder
+        self.errorDecoder = errorDecoder
     }
 
     /// Makes a request of another for another model.

@@ -6,7 +6,7 @@ extension ModifiableRequest {
 
     /// Adds a query item behind those there are; one without a value when it is nil.
     public consuming func query(_ name: String, _ value: String?) -> Self {
-        modified { $0.query.append(.item(name: name, value: value)) }
+        modified { $0.add(.item(name: name, value: value)) }
     }
 
     /// Adds a query item of a number or a boolean.
@@ -28,12 +28,12 @@ extension ModifiableRequest {
     /// - Returns: A copy with those items behind the ones there are.
     @_disfavoredOverload
     public consuming func query(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self {
-        modified { $0.query.append(.encoded(RequestParameters(value: value, encoder: encoder))) }
+        modified { $0.add(.encoded(RequestParameters(value: value, encoder: encoder))) }
     }
 
     /// Adds names with values of any encodable types to the query, whatever the method.
     public consuming func query(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
-        modified { $0.query.append(.encoded(RequestParameters(value: parameters, encoder: encoder))) }
+        modified { $0.add(.encoded(RequestParameters(value: parameters, encoder: encoder))) }
     }
 
     /// Adds parameters where the method wants them: into the query of a GET, HEAD, DELETE or OPTIONS, and of a request that has

@@ -11,9 +11,9 @@ public struct RequestDraft: ModifiableRequest {
     public var headers: HTTPHeaders = [:]
     /// What is sent after the head.
     public var body: RequestBody?
-    var query: [QueryPart] = []
+    private(set) var query: [QueryPart] = []
     /// What most requests say nothing of.
-    private var rare: Rare?
+    private var rare = Rare.none
 
     /// Makes a draft of a path and nothing else.
     public init(method: HTTPMethod = .get, path: String) {
@@ -27,9 +27,15 @@ public struct RequestDraft: ModifiableRequest {
         set { self = newValue }
     }
 
+    mutating func add(_ part: QueryPart) {
+        // Where there is one item there are others, as a rule.
+        if query.isEmpty { query.reserveCapacity(4) }
+        query.append(part)
+    }
+
     /// Options behind one pointer: requests are copied often, and these would be most of what is copied.
     private final class Rare: Sendable {
-        static let none = RequestOptions()
+        static let none = Rare(RequestOptions())
         let options: RequestOptions
 
         init(_ options: RequestOptions) {
@@ -38,7 +44,7 @@ public struct RequestDraft: ModifiableRequest {
     }
 
     var options: RequestOptions {
-        get { rare?.options ?? Rare.none }
+        get { rare.options }
         set { rare = Rare(newValue) }
     }
 }

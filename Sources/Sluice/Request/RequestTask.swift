@@ -105,7 +105,7 @@ public struct RequestTask: Sendable {
     }
 
     func apply(to draft: inout RequestDraft) {
-        draft.query += query
+        for part in query { draft.add(part) }
         if let parameters { draft.options.parameters.append(parameters) }
         if let body { draft.body = body }
     }
