@@ -20,7 +20,7 @@ extension APIClient {
         modelDecoder: (any DataDecoder)? = nil,
         errorDecoder: (any DataDecoder)? = nil
     ) -> CodableRequests {
-        CodableRequests(client: self, modelDecoder: modelDecoder, errorDecoder: errorDecoder)
+        CodableRequests(client: self, modelDecoder: modelDecoder.map(SharedDecoder.init), errorDecoder: errorDecoder)
     }
 
     /// Requests whose model is a ``JSON`` value, or builds itself from one.

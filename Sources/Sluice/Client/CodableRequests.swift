@@ -6,7 +6,7 @@
 public struct CodableRequests: RequestDoor {
     let client: APIClient
     /// Nil for the client's.
-    var modelDecoder: (any DataDecoder)?
+    var modelDecoder: SharedDecoder?
     var errorDecoder: (any DataDecoder)?
 
     /// Makes a request, a GET unless the endpoint says otherwise, whose model and error the context names.
@@ -34,7 +34,7 @@ public struct CodableRequests: RequestDoor {
 
 extension CodableRequests {
     private func serializer<Model>() -> CodableSerializer<Model> {
-        CodableSerializer(decoder: modelDecoder ?? client.pipeline.configuration.modelDecoder)
+        CodableSerializer(modelDecoder ?? client.pipeline.modelDecoder)
     }
 }
 

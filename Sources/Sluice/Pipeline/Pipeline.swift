@@ -23,6 +23,8 @@ final class Pipeline: Sendable {
     let baseURL: String
     let base: Result<RequestLocation, SluiceError>
     let configuration: APIClient.Configuration
+    /// The configuration's, for all requests to share.
+    let modelDecoder: SharedDecoder
     /// The transport, where it is the only step that has anything to do.
     private let directTransport: (any CallbackTransport)?
 
@@ -30,6 +32,7 @@ final class Pipeline: Sendable {
         self.baseURL = baseURL
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
         self.configuration = configuration
+        modelDecoder = SharedDecoder(configuration.modelDecoder)
         let isDirect =
             configuration.gates.isEmpty && configuration.requestInterceptors.isEmpty
             && configuration.responseInterceptors.isEmpty

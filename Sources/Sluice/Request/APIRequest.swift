@@ -12,7 +12,7 @@ import SluiceHTTP
 /// let page = try await search.sender().value
 /// ```
 ///
-/// A body is given to a ``BodyRequest``, which ``post()``, ``put()`` and ``patch()`` make of it.
+/// A body is given to a ``BodyRequest``, which `post()`, `put()` and `patch()` make of it.
 public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// Where it is sent.
     public let client: APIClient

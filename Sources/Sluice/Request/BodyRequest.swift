@@ -14,7 +14,7 @@ import Foundation
 ///
 /// It can be modified and sent as an ``APIRequest`` can; giving it a body makes it one. Requests by GET, HEAD, DELETE and
 /// OPTIONS are never of this type, so that a body on one of them does not compile; where an API wants one all the same,
-/// there is ``APIRequest/method(_:)``.
+/// there is `method(_:)`.
 public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The request without a body.
     public var request: APIRequest<Model, ErrorModel>

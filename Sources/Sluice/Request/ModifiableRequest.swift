@@ -16,6 +16,7 @@ public protocol ModifiableRequest: Sendable {
 
 extension ModifiableRequest {
     /// Consumes, as all modifiers do, so that a chain of them changes one value in place.
+    @inline(__always)
     consuming func modified(_ change: (inout RequestDraft) -> Void) -> Self {
         change(&self.draft)
         return self

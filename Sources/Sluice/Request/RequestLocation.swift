@@ -11,11 +11,12 @@ struct RequestLocation: Sendable, Equatable {
 
     /// Path and query as they stand in a request line.
     var target: String {
-        var target = path.isEmpty ? "/" : path
-        if let query {
-            target += "?"
-            target += query
-        }
+        guard let query else { return path.isEmpty ? "/" : path }
+        var target = ""
+        target.reserveCapacity(path.utf8.count + 2 + query.utf8.count)
+        target += path.isEmpty ? "/" : path
+        target += "?"
+        target += query
         return target
     }
 

@@ -8,29 +8,47 @@ import Foundation
 
 /// Decodes a model from a JSON body.
 public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
-    private let decoder: any DataDecoder
+    private let decoder: SharedDecoder
 
     /// Makes a serializer.
     public init(decoder: any DataDecoder = JSONDecoder()) {
+        self.decoder = SharedDecoder(decoder)
+    }
+
+    init(_ decoder: SharedDecoder) {
         self.decoder = decoder
     }
 
     /// JSON, unless a decoder of another format was given.
-    public var readsJSON: Bool { type(of: decoder) != PropertyListDecoder.self }
+    public var readsJSON: Bool { decoder.readsJSON }
 
     /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
     /// Foundation's, which would lose digits.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
-        if let empty = Empty() as? Model { return empty }
+        if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         do {
-            if Model.self == JSON.self, decoder is JSONDecoder, let json = try JSON(parsing: response.body) as? Model {
+            if Model.self == JSON.self, decoder.isFoundations, let json = try JSON(parsing: response.body) as? Model {
                 return json
             }
-            return try decoder.decode(Model.self, from: response.body)
+            return try decoder.decoder.decode(Model.self, from: response.body)
         } catch let error as JSONSyntaxError {
             throw .undecodable(DecodingFailure(Model.self, body: response.body, error: error))
         } catch {
             throw .undecodable(DecodingFailure(Model.self, body: response.body, cause: error))
         }
+    }
+}
+
+/// A decoder behind one pointer, so that the requests of a client share it without an allocation each.
+final class SharedDecoder: Sendable {
+    let decoder: any DataDecoder
+    let readsJSON: Bool
+    /// Whether it is Foundation's for JSON.
+    let isFoundations: Bool
+
+    init(_ decoder: any DataDecoder) {
+        self.decoder = decoder
+        readsJSON = !(decoder is PropertyListDecoder)
+        isFoundations = decoder is JSONDecoder
     }
 }

@@ -34,7 +34,15 @@ public struct HTTPRequest: Sendable {
     }
 
     /// The whole URL, query included.
-    public var url: String { "\(scheme)://\(authority)\(path)" }
+    public var url: String {
+        var url = ""
+        url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
+        url += scheme
+        url += "://"
+        url += authority
+        url += path
+        return url
+    }
 
     /// The URL without user name, query and fragment, which may hold secrets: for errors and logs.
     public var redactedURL: String {

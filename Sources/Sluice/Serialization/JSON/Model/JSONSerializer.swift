@@ -12,7 +12,7 @@ public struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
 
     /// Makes the model.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
-        if let empty = Empty() as? Model { return empty }
+        if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         let json: JSON
         do {
             json = try JSON(parsing: response.body)
