@@ -23,6 +23,7 @@ import FoundationNetworking
 ///   file where it may be longer.
 /// - A response with trailers, or one that ends within its head, stops the process.
 /// - Metrics do not tell of the connection.
+/// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``.
 public struct URLSessionTransport: Transport {
     private let session: Session
 
@@ -52,7 +53,7 @@ public struct URLSessionTransport: Transport {
     ) async throws(SluiceError) -> TransportResponse {
         let started = ContinuousClock.now
         var message = try URLRequest(request, networkAccess: context.networkAccess)
-        let cookies = context.cookies?.store { CookieStore() }
+        let cookies = try CookieStore.store(of: context.cookies, for: request)
         cookies?.add(to: &message)
         let body = try await UploadBody.open(request, within: context.timeouts.total)
         message.setFraming(of: body)

@@ -15,6 +15,9 @@ extension APIClient {
     /// What all requests of a client share; each request can say otherwise where it has a modifier for it.
     public struct Configuration: Sendable {
         /// Headers of every request; a request's own of the same name replace them.
+        ///
+        /// `Authorization`, `Cookie` and `Proxy-Authorization` go to the base URL's origin only, and to hosts and base URLs that a
+        /// request names by itself: not to where a whole URL leads that stands in a path's place.
         public var headers: HTTPHeaders = ["User-Agent": "Sluice"]
         /// Time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, no limit in all.
         public var timeouts = Timeouts()

@@ -15,10 +15,14 @@ import Foundation
 //     └── the user's own types
 //     RequestFailure             what an error model is made of
 //     └── SluiceError            code, step, request, response, underlying error
-//         ├── CurlFailure        underlying: what libcurl said
-//         ├── EnvelopeFailure    underlying: code and message of the response's envelope
-//         ├── JSONPathFailure    underlying: how far a key path got
-//         ├── DecodingFailure    underlying: type, coding path, first bytes
+//         ├── URITemplateFailure   underlying: where a template is malformed
+//         ├── FormEncodingFailure  underlying: the field that cannot be written
+//         ├── CurlFailure          underlying: what libcurl said
+//         ├── EnvelopeFailure      underlying: code and message of the response's envelope
+//         ├── JSONPathFailure      underlying: how far a key path got
+//         ├── DecodingFailure      underlying: type, coding path, first bytes
+//         ├── TextFailure          underlying: charset and offset of what is no text
+//         ├── ImageFailure         underlying: what is wrong with a picture's header
 //         └── the error a stream, an encoder or an interceptor threw
 
 /// An error that a request of a certain API throws.

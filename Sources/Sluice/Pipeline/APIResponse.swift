@@ -65,7 +65,7 @@ extension APIResponse {
             error: error,
             body: response?.body ?? Data(),
             decoder: request.errorDecoder ?? configuration.errorDecoder,
-            envelope: configuration.envelope
+            envelope: request.draft.options.modelLocation.envelope(orOf: configuration.envelope)
         )
         self.init(
             request: error.request,

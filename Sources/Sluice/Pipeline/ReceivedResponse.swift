@@ -30,9 +30,8 @@ extension APIResponse: ReceivedResponse {
     /// - Returns: Request, head, body and metrics.
     /// - Throws: Why none came.
     public func received() throws(SluiceError) -> ServerResponse {
-        guard let request, let head else {
-            throw failure ?? SluiceError(.internalFailure, "There is no response.")
-        }
+        if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
+        guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
         return ServerResponse(request: request, head: head, body: body, metrics: metrics ?? TransferMetrics())
     }
 }
@@ -43,7 +42,19 @@ extension ReceivedResponse {
     /// - Parameter statuses: Which statuses to let pass.
     /// - Returns: The response.
     /// - Throws: ``SluiceError/Code/unacceptableStatus`` for any other, or why no response came.
-    public func filter(statuses: Range<Int>...) throws(SluiceError) -> Self {
+    public func filter(statuses: Range<Int>...) throws(SluiceError) -> Self { try filter(statuses) }
+
+    /// The response itself if its status is within one of the ranges.
+    public func filter(statuses: ClosedRange<Int>...) throws(SluiceError) -> Self {
+        try filter(statuses.map(Range.init))
+    }
+
+    /// The response itself if it has this status.
+    public func filter(status: HTTPStatus) throws(SluiceError) -> Self {
+        try filter([status.rawValue..<status.rawValue + 1])
+    }
+
+    private func filter(_ statuses: [Range<Int>]) throws(SluiceError) -> Self {
         let response = try received()
         try response.judged { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
         return self
@@ -65,17 +76,7 @@ extension ReceivedResponse {
 
     /// A string, number or boolean in the JSON body as text.
     public func string(at path: JSONPath) throws(SluiceError) -> String {
-        let value = try json(at: path)
-        guard value.isScalar else {
-            throw SluiceError(
-                .decodingFailed,
-                "The response has no text at “\(path)”: there is an array, an object or null.",
-                step: .serialization,
-                request: try received().request,
-                response: try received().head
-            )
-        }
-        return value.stringValue
+        try model(at: path, by: StringSerializer())
     }
 
     /// The text of a part of the JSON body as it was sent; all of it without a path.

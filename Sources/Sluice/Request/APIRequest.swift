@@ -61,14 +61,14 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
 }
 
 extension APIRequest {
-    /// Makes it a GET.
-    public consuming func get() -> Self { modified { $0.method = .get } }
-    /// Makes it a HEAD.
-    public consuming func head() -> Self { modified { $0.method = .head } }
-    /// Makes it a DELETE.
-    public consuming func delete() -> Self { modified { $0.method = .delete } }
-    /// Makes it an OPTIONS.
-    public consuming func options() -> Self { modified { $0.method = .options } }
+    /// Makes it a GET, without a body.
+    public consuming func get() -> Self { bodiless(.get) }
+    /// Makes it a HEAD, without a body.
+    public consuming func head() -> Self { bodiless(.head) }
+    /// Makes it a DELETE, without a body.
+    public consuming func delete() -> Self { bodiless(.delete) }
+    /// Makes it an OPTIONS, without a body.
+    public consuming func options() -> Self { bodiless(.options) }
 
     /// Makes it a POST that can be given a body.
     public consuming func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
@@ -94,4 +94,11 @@ extension APIRequest {
     /// Sets any method of a request that is sent as it is.
     @_disfavoredOverload
     public consuming func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
+
+    private consuming func bodiless(_ method: HTTPMethod) -> Self {
+        modified { draft in
+            draft.method = method
+            draft.body = nil
+        }
+    }
 }

@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What a request can be made of: a path, a ``URITemplate`` with its variables, a ``Target``.
 public protocol Endpoint: Sendable {
     /// Describes the request.
@@ -13,4 +19,10 @@ public protocol Endpoint: Sendable {
 extension String: Endpoint {
     /// A GET request to this path.
     public func draft() -> RequestDraft { RequestDraft(path: self) }
+}
+
+/// A whole URL in the base URL's place, or a path if it is relative.
+extension URL: Endpoint {
+    /// A GET request to this URL.
+    public func draft() -> RequestDraft { RequestDraft(path: relativeString) }
 }

@@ -14,6 +14,9 @@ extension ModifiableRequest {
     /// Makes the URL of base URL and path in another way than the client's.
     public consuming func urlBuilder(_ builder: URLBuilder) -> Self { modified { $0.urlBuilder = builder } }
 
+    /// Sets what the server would answer, for a client with ``APIClient/Configuration/answersWithSamples``.
+    public consuming func sampleResponse(_ sample: SampleResponse?) -> Self { modified { $0.sampleResponse = sample } }
+
     /// Sets which networks may carry the request.
     public consuming func networkAccess(_ access: NetworkAccess) -> Self { modified { $0.networkAccess = access } }
 }

@@ -5,7 +5,8 @@ extension ModifiableRequest {
     /// there is an ``Envelope``, the path begins in its payload.
     public consuming func keyPath(_ path: JSONPath) -> Self { modified { $0.options.modelLocation.keyPath = path } }
 
-    /// Takes an empty body, which fails the request by default, for a model of nothing: nil, or what is decoded from `{}` or `[]`.
+    /// Takes an empty body, which fails a request for JSON by default, for a model of nothing: nil, or what is decoded from `{}`
+    /// or `[]`. Text and bytes may be empty anyway.
     public consuming func allowingEmptyBody() -> Self { modified { $0.options.modelLocation.allowsEmptyBody = true } }
 
     /// Takes the model out of another envelope than the client's, or out of none.

@@ -1,17 +1,31 @@
 import SluiceHTTP
 
 extension ModifiableRequest {
-    /// Replaces the path, which is appended to the base URL, or is a whole URL in its place.
+    /// Replaces the path, which is appended to the base URL, or is a whole URL in its place; a fragment is dropped.
     public consuming func path(_ path: String) -> Self { modified { $0.path = path } }
 
-    /// Adds a query item behind those there are; one without a value when it is nil.
+    /// Adds a query item behind those there are; none where the value is nil.
     public consuming func query(_ name: String, _ value: String?) -> Self {
-        modified { $0.add(.item(name: name, value: value)) }
+        guard let value else { return self }
+        return modified { $0.add(.item(name: name, value: value)) }
     }
 
-    /// Adds a query item of a number or a boolean.
-    public consuming func query(_ name: String, _ value: some LosslessStringConvertible & Sendable) -> Self {
-        query(name, value.description as String?)
+    /// Adds a query item of an integer.
+    public consuming func query(_ name: String, _ value: some FixedWidthInteger) -> Self {
+        modified { $0.add(.item(name: name, value: "\(value)")) }
+    }
+
+    /// Adds query items of any encodable value, as the client's encoder writes it: a boolean, a date, an array, an enum; none
+    /// where the value is nil.
+    @_disfavoredOverload
+    public consuming func query(_ name: String, _ value: (any Encodable & Sendable)?) -> Self {
+        guard let value else { return self }
+        return query([name: value] as Parameters)
+    }
+
+    /// Adds a query item that is a name alone.
+    public consuming func query(_ name: String) -> Self {
+        modified { $0.add(.item(name: name, value: nil)) }
     }
 
     /// Adds an encodable value to the query, whatever the method.

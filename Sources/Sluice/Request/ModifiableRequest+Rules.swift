@@ -44,6 +44,11 @@ extension ModifiableRequest {
         modified { $0.options.validation.change { $0.statuses = statuses } }
     }
 
+    /// Accepts these statuses only, and whatever else the rules so far ask for.
+    public consuming func validate(statuses: ClosedRange<Int>...) -> Self {
+        modified { $0.options.validation.change { $0.statuses = statuses.map(Range.init) } }
+    }
+
     /// Accepts these content types only, `application/json` or `text/*`, and whatever else the rules so far ask for.
     public consuming func validate(contentTypes: String...) -> Self {
         modified { $0.options.validation.change { $0.contentTypes = contentTypes } }

@@ -1,33 +1,30 @@
 /// Percent-encoding (RFC 3986 §2).
 enum PercentEncoding {
-    /// Encodes the bytes no URL may hold and leaves the rest, what is encoded already included.
+    /// Encodes the bytes no URL may hold, a `%` that begins no triplet among them, and leaves the rest, what is encoded already
+    /// included.
     static func completed(_ text: String) -> String {
-        text.utf8.allSatisfy(isAllowed) ? text : encode(text, isAllowed)
+        if text.utf8.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) { return text }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let isKept = byte == UInt8(ascii: "%") ? triplet(in: bytes[...], at: index) != nil : isAllowed(byte)
+            append(byte, to: &output, isKept)
+        }
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Encodes all but unreserved characters, for a name or value in a query, behind what is there.
     static func append(component text: String, to bytes: inout [UInt8]) {
-        append(text, to: &bytes, isUnreserved)
-    }
-
-    private static func encode(_ text: String, _ isKept: (UInt8) -> Bool) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + 16)
-        append(text, to: &bytes, isKept)
-        return String(decoding: bytes, as: UTF8.self)
+        for byte in text.utf8 { append(byte, to: &bytes, isUnreserved(byte)) }
     }
 
     @inline(__always)
-    private static func append(_ text: String, to bytes: inout [UInt8], _ isKept: (UInt8) -> Bool) {
-        for byte in text.utf8 {
-            if isKept(byte) {
-                bytes.append(byte)
-            } else {
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(digit(byte >> 4))
-                bytes.append(digit(byte & 15))
-            }
-        }
+    private static func append(_ byte: UInt8, to bytes: inout [UInt8], _ isKept: Bool) {
+        if isKept { return bytes.append(byte) }
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(digit(byte >> 4))
+        bytes.append(digit(byte & 15))
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {
@@ -44,7 +41,7 @@ enum PercentEncoding {
         }
     }
 
-    /// Whether a byte may stand in a path or query as it is; `%` is taken to begin an encoded byte.
+    /// Whether a byte may stand in a path or query as it is; a `%` may where it begins a triplet.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F...0xFF: false

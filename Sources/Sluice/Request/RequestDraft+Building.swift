@@ -30,11 +30,12 @@ extension RequestDraft {
             scheme: location.scheme,
             authority: location.authority,
             path: location.target,
-            headers: mergedHeaders(with: pipeline.configuration.headers)
+            headers: mergedHeaders(with: defaultHeaders(at: location, of: pipeline))
         )
         if let body {
-            if let contentType = body.contentType, !request.headers.contains(.contentType) {
-                request.headers.append(.contentType, contentType)
+            if let contentType = body.contentType, !headers.contains(.contentType) {
+                // A type among the client's headers speaks of no body in particular.
+                request.headers[.contentType] = contentType
             }
             do {
                 request.body = try body.encode(pipeline.configuration)
@@ -50,6 +51,20 @@ extension RequestDraft {
         } catch {
             throw .building(error, "The request could not be mapped").with(request: request)
         }
+    }
+
+    /// The client's headers; without those that hold secrets where the path, which a server may have given, led away from the
+    /// base URL's origin.
+    private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
+        let headers = pipeline.configuration.headers
+        guard options.host == nil, options.baseURL == nil, case .success(let base) = pipeline.base,
+            location.authority != base.authority || location.scheme != base.scheme,
+            HTTPOrigin(scheme: location.scheme, authority: location.authority)
+                != HTTPOrigin(scheme: base.scheme, authority: base.authority)
+        else { return headers }
+        var harmless = headers
+        for name in [HTTPHeaderName.authorization, .cookie, .proxyAuthorization] { harmless.remove(name) }
+        return harmless
     }
 
     private func mergedHeaders(with defaults: HTTPHeaders) -> HTTPHeaders {

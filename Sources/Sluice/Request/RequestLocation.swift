@@ -116,12 +116,15 @@ extension RequestLocation {
         let question = rest.firstIndex(of: UInt8(ascii: "?"))
         let appended = rest[..<(question ?? rest.endIndex)]
         var location = self
-        if location.path.utf8.last == UInt8(ascii: "/") { location.path.removeLast() }
-        if let first = appended.first, first != UInt8(ascii: "/") { location.path += "/" }
-        location.path += PercentEncoding.completed(String(Substring(appended)))
+        if let first = appended.first {
+            if location.path.utf8.last == UInt8(ascii: "/") { location.path.removeLast() }
+            if first != UInt8(ascii: "/") { location.path += "/" }
+            location.path += PercentEncoding.completed(String(Substring(appended)))
+        }
         if let question {
             let own = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
-            location.query = query.map { "\($0)&\(own)" } ?? own
+            let parts = [query ?? "", own].filter { !$0.isEmpty }
+            location.query = parts.joined(separator: "&")
         }
         return location
     }

@@ -34,7 +34,7 @@ public struct RequestTask: Sendable {
         plain.adding(RequestParameters(value: parameters, encoder: encoder))
     }
 
-    /// Parameters in the order they are written, of any encodable types.
+    /// Names with values of any encodable types; nil is left out.
     public static func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         plain.adding(RequestParameters(value: parameters, encoder: encoder))
     }
@@ -74,6 +74,25 @@ public struct RequestTask: Sendable {
     /// Names with values of any encodable types as JSON.
     public static func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask {
         body(.json(parameters, root: root, encoder: encoder))
+    }
+
+    /// Names and values as a browser sends a form.
+    @_disfavoredOverload
+    public static func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
+        body(.form(value, encoder: encoder))
+    }
+
+    /// Names with values of any encodable types as a browser sends a form.
+    public static func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
+        body(.form(parameters, encoder: encoder))
+    }
+
+    /// A value as a property list, in XML unless another format is named.
+    public static func propertyList(
+        _ value: some Encodable & Sendable,
+        format: PropertyListDecoder.PropertyListFormat = .xml
+    ) -> RequestTask {
+        body(.propertyList(value, format: format))
     }
 
     /// Parts of a form, files among them.

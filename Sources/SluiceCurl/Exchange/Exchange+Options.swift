@@ -36,7 +36,8 @@ extension Exchange {
         let request = transfer.request
         setURL(request)
         setSharing(request)
-        setCookies(transfer.context.cookies)
+        // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
+        setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {

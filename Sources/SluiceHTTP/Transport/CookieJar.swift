@@ -4,7 +4,7 @@
 /// let shop = APIClient(baseURL: "https://shop.example") { $0.cookies = CookieJar() }
 /// ```
 ///
-/// A jar lives in memory, as long as anybody holds it. Clients that share one share its cookies.
+/// A request with a `Cookie` header of its own takes no part in it. A jar lives in memory, as long as anybody holds it. Clients that share one share its cookies.
 public final class CookieJar: Sendable {
     /// What each transport keeps of the jar, by its type; guarded by the lock.
     private let stores = Locked<[ObjectIdentifier: any Sendable]>([:])

@@ -6,6 +6,9 @@ import FoundationNetworking
 #endif
 
 /// The cookies of one jar, as Foundation keeps them. The session knows nothing of them: they go by the header fields.
+///
+/// Only for Apple's Foundation: on Linux it takes cookies for any domain from any host, and keeps and sends those that have
+/// expired.
 struct CookieStore: Sendable {
     private let storage: HTTPCookieStorage
 
@@ -15,35 +18,34 @@ struct CookieStore: Sendable {
         self.storage = storage
     }
 
-    /// Adds the cookies that belong to a request, unless it has a field of its own.
+    /// The store of a jar; nil without one, and for a request that has a field of its own.
+    static func store(of jar: CookieJar?, for request: HTTPRequest) throws(SluiceError) -> CookieStore? {
+        guard let jar, !request.headers.contains(.cookie) else { return nil }
+        #if canImport(FoundationNetworking)
+        throw SluiceError(
+            .unsupported,
+            "Foundation on Linux cannot be trusted with cookies; use CurlTransport, or no cookie jar.",
+            request: request
+        )
+        #else
+        return jar.store { CookieStore() }
+        #endif
+    }
+
+    /// Adds the cookies that belong to a request.
     func add(to message: inout URLRequest) {
-        guard message.value(forHTTPHeaderField: "Cookie") == nil, let url = message.url,
-            let cookies = storage.cookies(for: url)?.filter({ CookieStore.belongs($0, to: url) }), !cookies.isEmpty
-        else { return }
+        guard let url = message.url, let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
         for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
             message.setValue(value, forHTTPHeaderField: name)
         }
-    }
-
-    /// Whether path and scheme are the cookie's (RFC 6265 §5.4); Foundation on Linux looks at the domain only.
-    private static func belongs(_ cookie: HTTPCookie, to url: URL) -> Bool {
-        let path = url.path.isEmpty ? "/" : url.path
-        guard path.hasPrefix(cookie.path), !cookie.isSecure || url.scheme == "https" else { return false }
-        return path == cookie.path || cookie.path.hasSuffix("/") || path.dropFirst(cookie.path.count).hasPrefix("/")
     }
 
     /// Keeps what a response sets.
     func keep(_ head: HTTPResponse, from url: URL?) {
         guard let url else { return }
         for value in head.headers.values(for: .setCookie) {
-            for cookie in HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url) {
-                // Foundation on Linux keeps what has expired.
-                if let expiry = cookie.expiresDate, expiry <= Date() {
-                    storage.deleteCookie(cookie)
-                } else {
-                    storage.setCookie(cookie)
-                }
-            }
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
         }
     }
 }

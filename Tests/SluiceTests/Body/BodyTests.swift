@@ -105,4 +105,18 @@ final class BodyTests: XCTestCase {
         let echo = try await echo { $0.body(described) }
         XCTAssertEqual(echo.text, #"{"a":1}"#)
     }
+
+    func testABodysTypeCountsMoreThanTheClientsAndARequestsMoreThanTheBodys() async throws {
+        let json: (inout APIClient.Configuration) -> Void = { $0.headers["Content-Type"] = "application/json" }
+        let form = try await echo({ $0.form(["a": 1]) }, configure: json)
+        XCTAssertEqual(form.values(for: .contentType), ["application/x-www-form-urlencoded"])
+        let own = try await echo({ $0.form(["a": 1]).contentType("text/plain") }, configure: json)
+        XCTAssertEqual(own.values(for: .contentType), ["text/plain"])
+    }
+
+    func testARequestThatIsMadeAGetLosesItsBody() async throws {
+        let echo = try await echo { $0.json(["a": 1]).get() }
+        XCTAssertEqual([echo.method, echo.text], ["GET", ""])
+        XCTAssertEqual(echo.values(for: .contentType), [])
+    }
 }

@@ -63,4 +63,16 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertNil(lost.status)
         XCTAssertThrowsError(try lost.string()) { XCTAssertEqual(($0 as? SluiceError)?.code, .cannotConnect) }
     }
+
+    func testAResponseThatNeverCameWholeIsNotRead() async throws {
+        let response = try await response(.truncated(Data("abc".utf8), announced: 10))
+        XCTAssertThrowsError(try response.string()) { XCTAssertEqual(($0 as? SluiceError)?.code, .truncatedBody) }
+        XCTAssertThrowsError(try response.filterSuccesses())
+    }
+
+    func testStatusesAreFilteredByClosedRangesAndOneByOne() async throws {
+        let missing = try await response(.json("{}", status: .notFound))
+        XCTAssertEqual(try missing.filter(statuses: 404...404).filter(status: .notFound).status, .notFound)
+        XCTAssertThrowsError(try missing.filter(status: .ok))
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
@@ -106,5 +107,43 @@ final class DestinationTests: XCTestCase {
         continuation.finish()
         let all = await seen.reduce(into: []) { $0.append($1) }
         XCTAssertEqual(all, [.all, .cellular])
+    }
+
+    func testTheClientsSecretsStayWithItsOrigin() async throws {
+        let client = APIClient(baseURL: "http://api.test/v1") {
+            $0.headers["Authorization"] = "Bearer t1"
+            $0.headers["X-Client"] = "c1"
+        }
+        func authorization(_ request: APIRequest<Data, APIError>) throws -> String? {
+            let built = try request.httpRequest()
+            XCTAssertEqual(built.headers["X-Client"], "c1")
+            return built.headers["Authorization"]
+        }
+        XCTAssertEqual(try authorization(client.data.get("users")), "Bearer t1")
+        XCTAssertEqual(try authorization(client.data.get("http://API.test:80/v1/users?page=2")), "Bearer t1")
+        XCTAssertNil(try authorization(client.data.get("http://evil.test/users")))
+        XCTAssertNil(try authorization(client.data.get("https://api.test/users")))
+        XCTAssertNil(try authorization(client.data.get("//evil.test/x").urlBuilder(.relative)))
+        XCTAssertEqual(try authorization(client.data.get("users").host("mirror.test")), "Bearer t1")
+        let own = client.data.get("http://other.test/x").header("Authorization", "Bearer t2")
+        XCTAssertEqual(try authorization(own), "Bearer t2")
+    }
+
+    func testAVariableOfATemplateCannotClimb() async throws {
+        let client = APIClient(baseURL: "http://a.b/v1")
+        let template: URITemplate = "users/{id}/repos"
+        for id in ["..", "."] {
+            let error = await client.data.get(template.expanding(["id": "\(id)"])).sender().result.failure
+            XCTAssertEqual(error?.code, .invalidURL)
+        }
+        XCTAssertEqual(
+            try client.data.get(template.expanding(["id": "..."])).httpRequest().url,
+            "http://a.b/v1/users/.../repos"
+        )
+    }
+
+    func testAURLOfFoundationsIsAnEndpoint() throws {
+        let url = try XCTUnwrap(URL(string: "https://c.d/e?f=1"))
+        XCTAssertEqual(try APIClient(baseURL: "http://a.b").data.get(url).httpRequest().url, "https://c.d/e?f=1")
     }
 }

@@ -73,4 +73,16 @@ final class ParameterTests: XCTestCase {
         }
         XCTAssertEqual(server.connections, 0)
     }
+
+    func testOneItemOfAnyEncodableValue() async throws {
+        enum Order: String, Encodable { case name }
+        let none: Int? = nil
+        let some: Int? = 3
+        let text: String? = nil
+        let echo = try await echo {
+            $0.query("a", none).query("b", some).query("c", text).query("d", Order.name).query("e", ["x", "y"])
+                .query("f", true).query("g", 1.5).query("h", UInt8(7)).query("i").query("j", "")
+        }
+        XCTAssertEqual(echo.target, "/x?b=3&d=name&e%5B%5D=x&e%5B%5D=y&f=1&g=1.5&h=7&i&j=")
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
@@ -125,5 +126,32 @@ final class EnvelopeTests: XCTestCase {
             $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
         }
         _ = try await shop.empty.post("logout").sender().value
+    }
+
+    func testAFailedStatusIsReadByTheRequestsOwnEnvelope() async throws {
+        let shop = try shop(#"{"status":{"code":7,"text":{"de":"nein"}}}"#, status: .badRequest)
+        let own = Envelope(status: "status.code", success: 0, message: "status.text", payload: "data")
+        let request = shop.codable.request("x", as: User.self)
+        let error = await request.envelope(own).sender().result.failure
+        XCTAssertEqual(error?.envelope, EnvelopeFailure(code: 7, message: #"{"de":"nein"}"#))
+        let none = await request.envelope(nil).sender().result.failure
+        XCTAssertNil(none?.envelope)
+    }
+
+    func testModifiersMeanTheSameBehindAnOutcome() async throws {
+        let plain = try LoopbackServer()
+        servers.append(plain)
+        plain.on("/ok", .json(#"{"code":0,"data":{"user":{"id":1,"name":"Ada"}}}"#))
+        plain.on("/none", .data(Data()))
+        let envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        let client = APIClient(baseURL: plain.url)
+        let request = client.get("ok", as: User.self).outcome().envelope(envelope).keyPath("user")
+        let payload = try await request.sender().value.payload
+        XCTAssertEqual(payload?.name, "Ada")
+        let none = try await client.get("none", as: User?.self).outcome().allowingEmptyBody().sender().value
+        XCTAssertTrue(none.isSuccess)
+        XCTAssertEqual(none.payload, .some(nil))
+        let undeclared = await client.get("ok", as: User.self).outcome().sender().result.failure
+        XCTAssertEqual(undeclared?.code, .unsupported)
     }
 }

@@ -75,4 +75,21 @@ final class KeyPathTests: XCTestCase {
         XCTAssertTrue(truth)
         XCTAssertEqual(fraction, 0.5)
     }
+
+    func testAnEmptyTextStaysEmpty() async throws {
+        let client = try client("")
+        let text = try await client.string.request("x").allowingEmptyBody().sender().value
+        let data = try await client.data.request("x").allowingEmptyBody().sender().value
+        XCTAssertEqual(text, "")
+        XCTAssertEqual(data.count, 0)
+    }
+
+    func testTextAtAKeyPathIsWithoutQuotesAndEscapes() async throws {
+        let client = try client(#"{"a":[{"t":"grün\n\u00e9"},{"t":1.10},{"t":null}]}"#)
+        let text = try await client.string.request("x").keyPath("a[0].t").sender().value
+        let number = try await client.string.request("x").keyPath("a[1].t").sender().value
+        XCTAssertEqual([text, number], ["grün\né", "1.10"])
+        let error = await client.string.request("x").keyPath("a[2].t").sender().result.failure
+        XCTAssertEqual(error?.description.contains("a[2].t"), true)
+    }
 }

@@ -8,18 +8,30 @@ extension URITemplate {
 
         /// A GET request to the expanded template.
         ///
-        /// - Throws: ``SluiceError/Code/invalidURL`` with a ``URITemplateFailure``.
+        /// - Throws: ``SluiceError/Code/invalidURL``: with a ``URITemplateFailure``, or because a variable is a segment `.` or
+        ///   `..`, which cannot be escaped and would lead elsewhere.
         public func draft() throws(SluiceError) -> RequestDraft {
             do {
-                return RequestDraft(path: try template.expand(variables))
+                let path = try template.expand(variables)
+                if Expansion.hasDotSegments(path), !Expansion.hasDotSegments(template.description) {
+                    throw SluiceError.invalidURL("a variable of its template makes a segment of dots alone")
+                }
+                return RequestDraft(path: path)
+            } catch let error as SluiceError {
+                throw error
             } catch {
                 throw SluiceError(
                     .invalidURL,
-                    error.description,
+                    "\(error)",
                     step: .building,
                     underlyingError: error
                 )
             }
+        }
+
+        private static func hasDotSegments(_ reference: String) -> Bool {
+            let path = URIReference(reference).path
+            return DotSegments.removing(from: path) != path
         }
     }
 

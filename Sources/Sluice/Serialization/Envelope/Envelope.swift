@@ -14,7 +14,7 @@ import Foundation
 /// let user: User = try await shop.codable.request("users/1").keyPath("user").sender().value
 /// ```
 ///
-/// Requests for `Decodable` and ``JSONDecodable`` models then ask for the payload. A response whose status is none of the
+/// Requests for text, bytes and pictures take the response as it is, with its envelope. Those for `Decodable` and ``JSONDecodable`` models, and for ``Empty``, ask for the payload. A response whose status is none of the
 /// success values fails them with ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` has its code and message.
 public struct Envelope: Sendable, Hashable {
     /// Where the outcome is.
@@ -52,7 +52,7 @@ public struct Envelope: Sendable, Hashable {
         return OpenedEnvelope(
             isSuccess: successValues.contains { $0 == code || $0.isScalar && $0.stringValue == code.stringValue },
             code: code,
-            message: message.flatMap { $0.isNull ? nil : $0.stringValue },
+            message: message.flatMap { $0.isNull ? nil : $0.isScalar ? $0.stringValue : $0.description },
             path: self.payload,
             payload: payload
         )

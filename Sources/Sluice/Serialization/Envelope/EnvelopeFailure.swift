@@ -7,6 +7,12 @@ public struct EnvelopeFailure: Error, Sendable, Hashable, CustomStringConvertibl
     /// The API's message for people; nil if there was none.
     public let message: String?
 
+    /// Makes a failure, to test an error model with.
+    public init(code: JSON, message: String?) {
+        self.code = code
+        self.message = message
+    }
+
     /// Code and message as they came. They may hold what the API says of its user.
     public var description: String {
         message.map { "\(code.stringValue): \($0)" } ?? code.stringValue

@@ -28,15 +28,13 @@ extension APIRequest {
     ///
     /// Fails with ``SluiceError/Code/unsupported`` where neither request nor client have an ``Envelope``.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
-        let location = draft.options.modelLocation
-        let serializer = EnvelopeOutcomeSerializer(
-            envelope: location.envelope(orOf: client.configuration.envelope) ?? client.configuration.envelope,
-            payload: location.withoutEnvelope,
-            serializer: serializer
-        )
         var draft = draft
-        draft.options.modelLocation = ModelLocation()
-        return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(self, draft, serializer)
+        draft.options.modelLocation.isOutcome = true
+        return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(
+            self,
+            draft,
+            EnvelopeOutcomeSerializer(serializer: serializer)
+        )
     }
 }
 
@@ -45,14 +43,33 @@ extension BodyRequest {
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
 }
 
+/// A serializer that opens the envelope itself.
+protocol EnvelopeReading<Model>: ResponseSerializer {
+    func serialize(
+        _ response: ServerResponse,
+        at location: ModelLocation,
+        _ clientsEnvelope: Envelope?
+    ) throws(SluiceError) -> Model
+}
+
 /// Opens an envelope and has the payload of a success made into a model.
-struct EnvelopeOutcomeSerializer<Payload: Sendable>: ResponseSerializer {
-    let envelope: Envelope?
-    let payload: ModelLocation
+struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
     let serializer: any ResponseSerializer<Payload>
 
     func serialize(_ response: ServerResponse) throws(SluiceError) -> EnvelopeOutcome<Payload> {
-        guard let envelope else {
+        try serialize(response, at: ModelLocation(), nil)
+    }
+
+    func serialize(
+        _ response: ServerResponse,
+        at location: ModelLocation,
+        _ clientsEnvelope: Envelope?
+    ) throws(SluiceError) -> EnvelopeOutcome<Payload> {
+        if response.body.isEmpty && location.allowsEmptyBody {
+            let payload = try location.inPayload.model(in: response, nil, by: serializer)
+            return EnvelopeOutcome(isSuccess: true, code: .null, message: nil, payload: payload)
+        }
+        guard let envelope = location.envelope(orOf: clientsEnvelope) else {
             throw SluiceError(
                 .unsupported,
                 "There is no envelope to open; declare one on the client or on the request.",
@@ -64,7 +81,7 @@ struct EnvelopeOutcomeSerializer<Payload: Sendable>: ResponseSerializer {
             isSuccess: opened.isSuccess,
             code: opened.code,
             message: opened.message,
-            payload: opened.isSuccess ? try opened.model(of: response, at: payload, by: serializer) : nil
+            payload: opened.isSuccess ? try opened.model(of: response, at: location.inPayload, by: serializer) : nil
         )
     }
 }

@@ -18,11 +18,12 @@ struct ModelLocation: Sendable {
     var envelope = EnvelopeRule.clients
     var keyPath: JSONPath?
     var allowsEmptyBody = false
+    /// Whether what the envelope says is the model.
+    var isOutcome = false
 
-    var withoutEnvelope: ModelLocation {
-        var location = self
-        location.envelope = .none
-        return location
+    /// Where in the envelope's payload the model is.
+    var inPayload: ModelLocation {
+        ModelLocation(envelope: .none, keyPath: keyPath, allowsEmptyBody: allowsEmptyBody)
     }
 
     func envelope(orOf client: Envelope?) -> Envelope? {
@@ -39,7 +40,12 @@ struct ModelLocation: Sendable {
         _ clientsEnvelope: Envelope?,
         by serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
-        if response.body.isEmpty && allowsEmptyBody { return try emptyModel(of: response, by: serializer) }
+        if isOutcome, let serializer = serializer as? any EnvelopeReading<Model> {
+            return try serializer.serialize(response, at: self, clientsEnvelope)
+        }
+        if response.body.isEmpty && allowsEmptyBody && serializer.readsJSON {
+            return try emptyModel(of: response, by: serializer)
+        }
         let clientsEnvelope = serializer.readsJSON ? clientsEnvelope : nil
         if let envelope = envelope(orOf: clientsEnvelope), !response.body.isEmpty {
             let opened = try envelope.opened(response)
@@ -51,16 +57,23 @@ struct ModelLocation: Sendable {
                     underlyingError: EnvelopeFailure(code: opened.code, message: opened.message)
                 )
             }
-            return try opened.model(of: response, at: withoutEnvelope, by: serializer)
+            return try opened.model(of: response, at: inPayload, by: serializer)
         }
         guard let keyPath else { return try serializer.serialize(response) }
         var response = response
+        let document: JSONDocument
+        let node: JSONDocument.Node
         do {
-            response.body = try JSONDocument(response.body).slice(at: keyPath)
+            document = try JSONDocument(response.body)
+            node = try document.find(keyPath)
         } catch {
             throw .noModel(error)
         }
+        response.body = document.bytes(of: node)
         do {
+            if let serializer = serializer as? any JSONPartReading<Model> {
+                return try serializer.serialize(JSON(document, node), at: keyPath)
+            }
             return try serializer.serialize(response)
         } catch {
             throw error.inside(keyPath)
@@ -86,5 +99,24 @@ extension SluiceError {
     func inside(_ path: JSONPath) -> SluiceError {
         guard let failure = underlyingError as? DecodingFailure else { return self }
         return .undecodable(failure.inside(path))
+    }
+}
+
+/// A serializer to which a part of a JSON body is something else than its text.
+protocol JSONPartReading<Model>: ResponseSerializer {
+    func serialize(_ part: JSON, at path: JSONPath) throws(SluiceError) -> Model
+}
+
+extension StringSerializer: JSONPartReading {
+    /// The text of a string, a number or a boolean, without the quotes and escapes it has in JSON.
+    func serialize(_ part: JSON, at path: JSONPath) throws(SluiceError) -> String {
+        guard part.isScalar else {
+            throw SluiceError(
+                .decodingFailed,
+                "The response has no text at “\(path)”: there is \(JSON.Kind(part)).",
+                step: .serialization
+            )
+        }
+        return part.stringValue
     }
 }

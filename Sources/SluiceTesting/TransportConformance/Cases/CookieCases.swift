@@ -30,6 +30,19 @@ extension TransportConformance {
             )
             try trial.expectEqual(sent, [], "The cookies")
         },
+        Case("A host can set no cookies for another") { trial in
+            let jar = CookieJar()
+            let sent = try await trial.cookies("a=1; Domain=example.com; Path=/", settingIn: jar, sendingFrom: jar)
+            try trial.expectEqual(sent, [], "The cookies")
+        },
+        Case("A request's own Cookie header is the only one") { trial in
+            let jar = CookieJar()
+            trial.server.on("/", .text("", headers: ["Set-Cookie": "a=1; Path=/"]))
+            let own = trial.request(headers: ["Cookie": "own=1"])
+            for _ in 0..<2 { _ = try await trial.exchange(own, context: TransferContext(cookies: jar)) }
+            let sent = trial.server.requests.map { $0.headers.values(for: .cookie) }
+            try trial.expectEqual(sent, [["own=1"], ["own=1"]], "The cookies")
+        },
     ]
 }
 

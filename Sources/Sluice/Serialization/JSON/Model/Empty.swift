@@ -1,7 +1,7 @@
 /// The model of a response that has none, of a 204 for example: it is made of anything, of nothing too.
 ///
 /// ```swift
-/// try await client.empty.delete("users/1").sender().value
+/// _ = try await client.empty.delete("users/1").sender().value
 /// ```
 public struct Empty: JSONDecodable, Codable, Hashable, Sendable {
     /// Makes the one value there is.
