@@ -22,7 +22,8 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     /// All that the request says of itself, without its types.
     public var draft: RequestDraft {
         get { request.draft }
-        set { request.draft = newValue }
+        // In place: a modifier would copy the draft out and in again.
+        _modify { yield &request.draft }
     }
 
     /// Makes a sender of the request without a body.

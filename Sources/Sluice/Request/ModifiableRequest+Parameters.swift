@@ -12,7 +12,7 @@ extension ModifiableRequest {
 
     /// Adds a query item of an integer.
     public consuming func query(_ name: String, _ value: some FixedWidthInteger) -> Self {
-        modified { $0.add(.item(name: name, value: "\(value)")) }
+        modified { $0.add(.item(name: name, value: value.description)) }
     }
 
     /// Adds query items of any encodable value, as the client's encoder writes it: a boolean, a date, an array, an enum; none

@@ -57,8 +57,8 @@ extension RequestDraft {
     /// base URL's origin.
     private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
         let headers = pipeline.configuration.headers
-        guard options.host == nil, options.baseURL == nil, case .success(let base) = pipeline.base,
-            location.authority != base.authority || location.scheme != base.scheme,
+        guard location.isFromPath, options.host == nil, options.baseURL == nil,
+            case .success(let base) = pipeline.base,
             HTTPOrigin(scheme: location.scheme, authority: location.authority)
                 != HTTPOrigin(scheme: base.scheme, authority: base.authority)
         else { return headers }

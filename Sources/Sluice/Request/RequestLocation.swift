@@ -8,6 +8,8 @@ struct RequestLocation: Sendable, Equatable {
     var path: String
     /// Without the question mark; nil if there is none.
     var query: String?
+    /// Whether the path decided where it is, and not the base URL alone.
+    var isFromPath = false
 
     /// Path and query as they stand in a request line.
     var target: String {
@@ -66,14 +68,14 @@ extension RequestDraft {
     }
 
     private func unmovedLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
-        if isWholeURL { return try RequestLocation(parsing: path) }
+        if isWholeURL { return try RequestLocation(parsing: path).markedFromPath() }
         let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
         switch builder.way {
         case .appending:
             let base = try base(for: pipeline)
             return base.appending(path)
         case .relative:
-            return try base(for: pipeline).resolving(path)
+            return try base(for: pipeline).resolving(path).markedFromPath()
         case .custom(let build):
             let url: String
             do {
@@ -88,7 +90,7 @@ extension RequestDraft {
                     underlyingError: error
                 )
             }
-            return try RequestLocation(parsing: url)
+            return try RequestLocation(parsing: url).markedFromPath()
         }
     }
 
@@ -109,6 +111,12 @@ extension RequestDraft {
 }
 
 extension RequestLocation {
+    fileprivate func markedFromPath() -> RequestLocation {
+        var location = self
+        location.isFromPath = true
+        return location
+    }
+
     /// Appends a path with one slash between, and its query to the query there is; its fragment is dropped.
     fileprivate func appending(_ reference: String) -> RequestLocation {
         var rest = reference.utf8[...]
