@@ -33,10 +33,13 @@ final class BodiesGuideTests: XCTestCase {
         let json = shop.string.post("echo").json(User(id: 1, name: "Ada"), root: "user")
         let null = shop.string.post("echo").json(Parameters(["name": "Ada", "nick": nil], nilValues: .null))
         let form = shop.string.post("echo").form(["user": "ada", "remember": true])
+        let nested = shop.string.post("echo").json(["user": ["name": "Ada", "age": 36] as Parameters])
         let bytes = shop.string.put("echo").data(Data("# Title".utf8), contentType: "text/markdown")
         let file = shop.string.put("echo").file(picture)
         let jsonText = try await json.sender().value
         let nullText = try await null.sender().value
+        let nestedText = try await nested.sender().value
+        XCTAssertEqual(try JSON(parsing: nestedText), ["user": ["name": "Ada", "age": 36]])
         let formText = try await form.sender().value
         let bytesText = try await bytes.sender().value
         let fileText = try await file.sender().value

@@ -113,10 +113,14 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(whole.result.array?.count, 1)
     }
 
-    func testTextAndBytesAreNotOpened() async throws {
-        let text = #"{"code":3}"#
-        let string = try await shop(text).string.request("x").sender().value
+    func testTextAndBytesAreNotOpenedUnlessTheRequestSaysSo() async throws {
+        let text = #"{"code":3,"data":"a\"b"}"#
+        let shop = try shop(text)
+        let string = try await shop.string.request("x").sender().value
         XCTAssertEqual(string, text)
+        let own = Envelope(status: "code", success: 3, message: "msg", payload: "data")
+        let payload = try await shop.string.request("x").envelope(own).sender().value
+        XCTAssertEqual(payload, #"a"b"#)
     }
 
     func testAnEmptyBodyIsNoEnvelope() async throws {

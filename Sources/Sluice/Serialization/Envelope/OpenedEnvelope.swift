@@ -23,6 +23,9 @@ struct OpenedEnvelope: Sendable {
         by serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
         var response = response
+        var location = location
+        // A text in JSON is read as a value, not as it is written; an empty path leads to the payload itself.
+        if location.keyPath == nil, serializer is any JSONPartReading<Model> { location.keyPath = JSONPath() }
         switch payload {
         case .success(let data):
             response.body = data
