@@ -6,7 +6,7 @@
 const char *__tsan_default_suppressions(void) {
     return "race_top:withUnsafeContinuation\n"
            "race_top:withCheckedContinuation\n"
-           "race_top:$sScc6resume\n";
+           "race_top:Scc6resume\n";
 }
 
 // The leak checker does not see pointers that Swift keeps in an enum beside its tag, and reports static constants as

@@ -65,17 +65,17 @@ extension TransportConformance {
         },
         Case("The time in which a body is made is part of the total time") { trial in
             trial.server.on("/", .hang)
-            let context = TransferContext(timeouts: Timeouts(total: .seconds(2)))
+            let context = TransferContext(timeouts: Timeouts(total: .seconds(3)))
             let start = ContinuousClock.now
             try await trial.expectFailure(.timedOut) {
                 let body = HTTPBody.deferred(isReplayable: false) {
-                    try await Task.sleep(for: .milliseconds(1500))
+                    try await Task.sleep(for: .milliseconds(2800))
                     return .data(.pattern(10))
                 }
                 _ = try await trial.exchange(trial.request(.put, body: body), context: context)
             }
             let took = ContinuousClock.now - start
-            try trial.expect(took < .milliseconds(3400), "The time-out of 2 s came after \(took) only.")
+            try trial.expect(took < .milliseconds(5700), "The time-out of 3 s came after \(took) only.")
             try trial.expectEqual(trial.server.requests(to: "/").count, 1, "The number of requests")
         },
     ]
