@@ -45,12 +45,24 @@ extension APIClient {
         public var endpointMapping: EndpointMapping?
         /// Changes the request that was made of it, before any gate; nil by default.
         public var requestMapping: RequestMapping?
-        /// What a request must pass before it is sent, in this order.
+        /// What every request must meet before it is sent; all are satisfied at once but for what they need of each other.
+        public var constraints: [any Constraint] = []
+        /// What every request must pass before it is sent: first the gates that hold nothing, next to the constraints, then
+        /// the others in this order.
         public var gates: [any Gate] = []
         /// What may change a request before it is sent, in this order.
         public var requestInterceptors: [any RequestInterceptor] = []
         /// What may change an outcome before anybody sees it, in this order.
         public var responseInterceptors: [any ResponseInterceptor] = []
+        /// What takes part in every step, in this order, after the interceptors.
+        public var plugins: [any Plugin] = []
+        /// What is told of every step.
+        public var observers: [any RequestObserver] = []
+        /// Headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: they are left out where a
+        /// redirect leads to another origin, and of what is logged.
+        public var secretHeaders: [HTTPHeaderName] = []
+        /// What time it is and how to wait: the system's clocks.
+        public var time: any TimeSource = SystemTime()
         /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
         public var answersWithSamples = false
         /// The engine: libcurl on Linux, URLSession on Apple platforms.

@@ -105,7 +105,7 @@ final class Pipeline: Sendable {
         } catch {
             outcome = .failure(error.with(step: .gate, request: context.request))
         }
-        for pass in passes.reversed() { await pass.giveBack(outcome) }
+        for pass in passes.reversed() { _ = await pass.giveBack(outcome) }
         return outcome
     }
 

@@ -65,4 +65,9 @@ extension ModifiableRequest {
 
     /// Adds words by which gates and interceptors tell requests apart.
     public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
+
+    /// Names what requests of its kind have in common, `users/{id}`, for metrics and logs.
+    ///
+    /// Without it a ``URITemplate`` names itself, and of any other path what looks like an ID is left out.
+    public consuming func route(_ route: String) -> Self { modified { $0.route = route } }
 }

@@ -57,6 +57,7 @@ struct RequestOptions: Sendable {
     var tags: Set<String> = []
     var networkAccess = NetworkAccess.all
     var usesCookies = true
+    var route: String?
     var sampleResponse: SampleResponse?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
@@ -88,6 +89,11 @@ extension RequestDraft {
     public var tags: Set<String> {
         get { options.tags }
         set { options.tags = newValue }
+    }
+    /// What requests of its kind have in common, for metrics: `users/{id}`. Nil for the path without what looks like an ID.
+    public var route: String? {
+        get { options.route }
+        set { options.route = newValue }
     }
     /// Which networks may carry the request.
     public var networkAccess: NetworkAccess {
