@@ -14,8 +14,8 @@ import SluiceHTTP
 ///   many; one who is cancelled leaves at once. When nobody waits any longer it is cancelled, but for a refresh: that goes on and
 ///   its token is kept, since the server may have ceased to know the old one.
 /// - A token is replaced ahead of its end, while requests wait. If that fails they go on with the old one as long as it lasts.
-/// - A request to which the API answers 401 is sent once more with a new token, if its body can be. Another refusal is the
-///   request's outcome. A 401 counts if the request carried the token, and unless it names an error other than `invalid_token`
+/// - A request to which the API answers 401 is sent once more with a new token, if its body can be. A refusal of that one is
+///   the request's outcome. A 401 counts if the request carried the token, and unless it names an error other than `invalid_token`
 ///   (RFC 6750 §3.1): many servers name none.
 /// - A new token is stored before it is used. One that could not be stored is not lost: the next request stores it first.
 /// - The token goes to the origin of the client's base URL, or to ``Configuration/origins``, and nowhere else; requests to other
@@ -69,7 +69,7 @@ public final class OAuth2: ImmediateGate {
             let time = time(for: request.client)
             let date = time.date
             guard let credential = desk.withLock({ $0.state.credential(at: date) }) else { return nil }
-            return pass(credential, origins, time)
+            return pass(credential, origins, time, request)
         }
     }
 
@@ -86,7 +86,7 @@ public final class OAuth2: ImmediateGate {
         case .refused(let error): throw error
         case .inside(let origins):
             let client = configuration.client ?? request.client
-            return pass(try await credential(by: client), origins, client.pipeline.configuration.time)
+            return pass(try await credential(by: client), origins, client.pipeline.configuration.time, request)
         }
     }
 
@@ -94,7 +94,12 @@ public final class OAuth2: ImmediateGate {
         configuration.client?.pipeline.configuration.time ?? client.pipeline.configuration.time
     }
 
-    private func pass(_ credential: Credential, _ origins: [HTTPOrigin], _ time: any TimeSource) -> Pass {
+    private func pass(
+        _ credential: Credential,
+        _ origins: [HTTPOrigin],
+        _ time: any TimeSource,
+        _ context: RequestContext
+    ) -> Pass {
         Pass(
             signing: { request in
                 // Once more: an interceptor may have sent it elsewhere.
@@ -104,10 +109,13 @@ public final class OAuth2: ImmediateGate {
                 }
                 request.headers.append(.authorization, credential.authorization)
             },
-            judging: { [desk] outcome in
+            judging: { [desk, name] outcome in
                 guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
+                let first = context.remembered("sluice.oauth2.\(name)") { credential.version }
+                // A new token that is refused at once may be good for other requests, and another would fare no better.
+                guard credential.version == first else { return .settled }
                 let moment = Moment(time)
-                return desk.withLock { $0.state.refused(version: credential.version, at: moment) } ? .replay : .settled
+                return desk.withLock { $0.state.refused(version: first, at: moment) } ? .replay : .settled
             }
         )
     }

@@ -92,9 +92,28 @@ struct TokenResponse: Sendable {
 
     /// A server's words fit to be shown: one line, not too long, and without what it was told in confidence.
     private func redacted(_ text: String) -> String {
-        var text = text
-        for secret in secrets { text = text.replacingOccurrences(of: secret, with: "…") }
+        let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
+        let text = secrets.reduce(start) { $0.hiding($1) }
         let printable = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
         return String(String.UnicodeScalarView(printable.prefix(300)))
+    }
+}
+
+extension String {
+    /// Byte by byte: what follows a secret may make one character with its end.
+    fileprivate func hiding(_ secret: String) -> String {
+        let (secret, bytes) = (Array(secret.utf8), Array(utf8))
+        var output: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if !secret.isEmpty, bytes[index...].starts(with: secret) {
+                output += "…".utf8
+                index += secret.count
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
     }
 }

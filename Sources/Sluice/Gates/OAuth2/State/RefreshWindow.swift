@@ -13,8 +13,7 @@ struct RefreshWindow: Sendable {
     }
 
     mutating func add(_ now: ContinuousClock.Instant) {
-        times.removeAll { !isWithin($0, now) }
-        times.append(now)
+        times = times.filter { isWithin($0, now) } + [now]
     }
 
     /// Takes back the last one, of which nothing came.
