@@ -98,10 +98,11 @@ private final class Folder {
 
     @Test func manyWhoWriteAtOnceLeaveOneWholeToken() async throws {
         let folder = try Folder()
+        let file = folder.file
         let tokens = (0..<20).map { OAuth2.Token(accessToken: String(repeating: "\($0)", count: 2000)) }
         await withTaskGroup(of: Void.self) { group in
             for token in tokens {
-                group.addTask { try? await FileTokenStore(folder.file).save(token) }
+                group.addTask { try? await FileTokenStore(file).save(token) }
             }
         }
         let left = try await FileTokenStore(folder.file).load()
