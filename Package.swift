@@ -16,6 +16,7 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "SluiceHTTP"),
         .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
@@ -23,6 +24,7 @@ let package = Package(
             name: "Sluice",
             dependencies: [
                 "SluiceHTTP",
+                .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(
                     name: "SluiceURLSession",

@@ -1,0 +1,78 @@
+/// What came back from an authorization: the query of the URL that the browser was sent to (RFC 6749 §4.1.2).
+struct AuthorizationResponse: Sendable {
+    private var values: [String: String] = [:]
+    /// Names that stand more than once, which RFC 6749 §3.1 forbids.
+    private var repeated: Set<String> = []
+
+    /// Reads a whole URL, the target of a request, or a query or form alone.
+    init(_ redirect: String) {
+        var text = redirect.utf8[...]
+        if let number = text.firstIndex(of: UInt8(ascii: "#")) { text = text[..<number] }
+        if let question = text.firstIndex(of: UInt8(ascii: "?")) { text = text[question...].dropFirst() }
+        for pair in text.split(separator: UInt8(ascii: "&")) {
+            let name = Self.decoded(pair.prefix { $0 != UInt8(ascii: "=") })
+            let value = Self.decoded(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())
+            if values.updateValue(value, forKey: name) != nil { repeated.insert(name) }
+        }
+    }
+
+    /// The code, where this is the answer to a request.
+    ///
+    /// - Parameters:
+    ///   - state: The request's.
+    ///   - issuer: Who the server has to say it is; nil where that does not matter.
+    /// - Returns: The code.
+    /// - Throws: What the server says went wrong, or why its answer is not believed.
+    func code(state: String, issuer: String?) throws(OAuth2Error) -> String {
+        if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
+            throw OAuth2Error(.invalidResponse, "the redirect URL has a parameter twice")
+        }
+        // First of all: anybody can make an answer up, an error too.
+        guard let own = values["state"], Self.isEqual(own, state) else { throw OAuth2Error(.stateMismatch) }
+        if let issuer, values["iss"] != issuer {
+            throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it does not say from which" : nil)
+        }
+        if let error = values["error"], !error.isEmpty {
+            throw OAuth2Error(
+                OAuth2Error.Code(rawValue: Self.line(error)),
+                values["error_description"].map(Self.line),
+                uri: values["error_uri"].map(Self.line)
+            )
+        }
+        guard let code = values["code"], !code.isEmpty else {
+            throw OAuth2Error(.invalidResponse, "the redirect URL has neither code nor error")
+        }
+        return code
+    }
+
+    /// Undoes the encoding of forms; what is no triplet stays as it is.
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        let bytes = Array(text)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if let byte = PercentEncoding.triplet(in: bytes[...], at: index) {
+                output.append(byte)
+                index += 3
+            } else {
+                output.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// In a time that does not tell how much of it is right.
+    private static func isEqual(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// One line of printable characters, not too long.
+    private static func line(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(300)))
+    }
+}

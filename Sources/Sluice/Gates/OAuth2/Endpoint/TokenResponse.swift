@@ -1,0 +1,119 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What an authorization server answered, and what it means (RFC 6749 §5).
+struct TokenResponse: Sendable {
+    let status: HTTPStatus
+    let body: Data
+    /// What must not come back in the text of an error.
+    var secrets: [String] = []
+
+    /// The token in it.
+    ///
+    /// - Parameters:
+    ///   - date: When the token was asked for, from when on its lifetime counts.
+    ///   - acceptsMissingType: Whether a token without a type is a Bearer.
+    /// - Returns: The token, which may have expired already; or the server's error, which some send with the status 200.
+    func token(at date: Date, acceptsMissingType: Bool = false) -> Result<OAuth2.Token, OAuth2Error> {
+        guard status.isSuccess, let members = try? JSON(parsing: body).dictionary, members["error"]?.string == nil
+        else {
+            return .failure(error)
+        }
+        guard let accessToken = members["access_token"]?.string, accessToken.isBearerToken else {
+            return .failure(invalid("it has no access_token"))
+        }
+        switch members["token_type"] ?? .null {
+        case .string(let type) where type.lowercased() == "bearer": break
+        case .null where acceptsMissingType: break
+        case .null: return .failure(invalid("it has no token_type"))
+        default: return .failure(invalid("its token_type is not Bearer"))
+        }
+        var token = OAuth2.Token(accessToken: accessToken)
+        switch lifetime(members["expires_in"] ?? .null) {
+        case .failure(let error): return .failure(error)
+        case .success(let lifetime): token.expiresAt = lifetime.map(date.addingTimeInterval)
+        }
+        guard let refreshToken = text(members["refresh_token"]), let scope = text(members["scope"]) else {
+            return .failure(invalid("its refresh_token or scope is no text"))
+        }
+        token.refreshToken = refreshToken
+        token.scope = scope
+        return .success(token)
+    }
+
+    /// What the server says went wrong; that its answer cannot be used, where it does not say it as OAuth has it.
+    var error: OAuth2Error {
+        guard let members = try? JSON(parsing: body).dictionary, let word = members["error"]?.string,
+            !word.isEmpty, word.utf8.count <= 100, word.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            redacted(word) == word
+        else {
+            let what = body.isEmpty ? "nothing" : "what is no OAuth 2.0"
+            return OAuth2Error(.invalidResponse, "it is \(what), with the status \(status)", status: status)
+        }
+        return OAuth2Error(
+            OAuth2Error.Code(rawValue: word),
+            members["error_description"]?.string.map(redacted),
+            uri: members["error_uri"]?.string.map(redacted),
+            status: status
+        )
+    }
+
+    private func invalid(_ detail: String) -> OAuth2Error {
+        OAuth2Error(.invalidResponse, detail, status: status)
+    }
+
+    /// In seconds; nil where the server does not say. Some write the number as a string.
+    private func lifetime(_ value: JSON) -> Result<TimeInterval?, OAuth2Error> {
+        let seconds: Double?
+        switch value {
+        case .null: return .success(nil)
+        case .number(let number): seconds = number.double
+        case .string(let text): seconds = JSONNumber(text)?.double
+        default: seconds = nil
+        }
+        guard let seconds else { return .failure(invalid("its expires_in is no number")) }
+        // Within a hundred years, where dates are exact.
+        return .success(min(max(seconds, -3e9), 3e9))
+    }
+
+    /// A text, or none: absent, null and empty are alike. Nil for anything else.
+    private func text(_ value: JSON?) -> String?? {
+        switch value ?? .null {
+        case .null: .some(nil)
+        case .string(let text): .some(text.isEmpty ? nil : text)
+        default: nil
+        }
+    }
+
+    /// A server's words fit to be shown: one line, not too long, and without what it was told in confidence.
+    private func redacted(_ text: String) -> String {
+        let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
+        let text = secrets.reduce(start) { $0.hiding($1) }
+        let printable = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(printable.prefix(300)))
+    }
+}
+
+extension String {
+    /// Byte by byte: what follows a secret may make one character with its end.
+    fileprivate func hiding(_ secret: String) -> String {
+        let (secret, bytes) = (Array(secret.utf8), Array(utf8))
+        var output: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if !secret.isEmpty, bytes[index...].starts(with: secret) {
+                output += "…".utf8
+                index += secret.count
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+}

@@ -1,0 +1,122 @@
+import SluiceHTTP
+
+extension OAuth2 {
+    /// The state and all whom it concerns, behind one lock.
+    struct Desk {
+        typealias Waiter = UnsafeContinuation<Landing, Never>
+
+        var state: TokenState
+        var waiters: [Int: Waiter] = [:]
+        var lastWaiter = 0
+        /// The work's, where it can be cancelled.
+        var task: Task<Void, Never>?
+
+        mutating func takeWaiters() -> [Waiter] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    /// What somebody who waits is told.
+    enum Landing: Sendable {
+        case admitted(Credential)
+        case failed(SluiceError)
+        /// The user's own work is done; what has come of it is to be asked for anew.
+        case again
+        /// The caller was cancelled.
+        case left
+    }
+
+    /// Waits for a credential, and begins to get one if nobody has.
+    func credential(by client: APIClient) async throws(SluiceError) -> Credential {
+        while true {
+            switch await landing(by: client) {
+            case .admitted(let credential): return credential
+            case .failed(let error): throw error
+            case .left: throw .cancelled
+            case .again: continue
+            }
+        }
+    }
+
+    private func landing(by client: APIClient) async -> Landing {
+        let id = desk.withLock { desk in
+            desk.lastWaiter += 1
+            return desk.lastWaiter
+        }
+        defer { desk.synchronize() }
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { ask(id, $0, by: client) }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    private func ask(_ id: Int, _ waiter: Desk.Waiter, by client: APIClient) {
+        let moment = Moment(client.pipeline.configuration.time)
+        let answer: TokenState.Answer? = desk.withLock { desk in
+            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            if Task.isCancelled { return nil }
+            let answer = desk.state.ask(at: moment)
+            switch answer {
+            case .waiting, .begin: desk.waiters[id] = waiter
+            case .admitted, .refused: break
+            }
+            return answer
+        }
+        switch answer {
+        case .waiting: break
+        case .begin(let work, let step): begin(work, step, by: client)
+        case .admitted(let credential): waiter.resume(returning: .admitted(credential))
+        case .refused(let error): waiter.resume(returning: .failed(SluiceError(error)))
+        case nil: waiter.resume(returning: .left)
+        }
+    }
+
+    private func leave(_ id: Int) {
+        let (waiter, task) = desk.withLock { desk -> (Desk.Waiter?, Task<Void, Never>?) in
+            guard let waiter = desk.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            return (waiter, desk.state.leave() ? desk.task.take() : nil)
+        }
+        waiter?.resume(returning: .left)
+        task?.cancel()
+    }
+
+    private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient) {
+        let task = Task { _ = await carryOut(work, step, by: client) }
+        let isWanted = desk.withLock { desk in
+            guard desk.state.isWorking(work) else { return false }
+            desk.task = task
+            return true
+        }
+        if !isWanted { task.cancel() }
+    }
+
+    /// Waits until nobody is at work, and keeps others from it.
+    ///
+    /// - Returns: The turn, to be ended.
+    func takeTurn() async -> Int {
+        while true {
+            let turn = desk.withLock { $0.state.beginTurn() }
+            if let turn { return turn }
+            _ = await withUnsafeContinuation { (waiter: Desk.Waiter) in
+                let isWaiting = desk.withLock { desk in
+                    guard desk.state.join() else { return false }
+                    desk.lastWaiter += 1
+                    desk.waiters[desk.lastWaiter] = waiter
+                    return true
+                }
+                if !isWaiting { waiter.resume(returning: .again) }
+            }
+            desk.synchronize()
+        }
+    }
+
+    func endTurn(_ turn: Int) {
+        let waiters = desk.withLock { desk in
+            desk.state.endTurn(turn)
+            return desk.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume(returning: .again) }
+    }
+}

@@ -1,0 +1,122 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// What becomes of a work at the end of each of its steps. One that has been given up or replaced is told to stop.
+extension TokenState {
+    /// Whether a new token can be had without the user.
+    var canRenew: Bool { rules.isRepeatable || seed != nil || refreshToken != nil }
+
+    private var held: Held? {
+        if case .token(let held) = holding { held } else { nil }
+    }
+
+    private var refreshToken: String? {
+        rules.usesRefreshTokens ? held?.credential.token.refreshToken : nil
+    }
+
+    /// What is to be done with what there is.
+    mutating func next(at moment: Moment, cause: OAuth2Error? = nil) -> Step {
+        if case .unknown = holding {
+            work?.stage = .loading
+            return .load
+        }
+        if let held, held.isUnsaved {
+            work?.stage = .saving
+            return .save(held.credential.token)
+        }
+        if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
+        guard canRenew else {
+            let detail = cause == nil ? nil : "the refresh token is no longer good"
+            return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
+        }
+        guard window.isOpen(at: moment.now) else {
+            let limit = "\(rules.limit.count) times in \(rules.limit.interval)"
+            return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
+        }
+        window.add(moment.now)
+        if let token = refreshToken ?? seed {
+            work?.stage = .refreshing(token)
+            return .refresh(token)
+        }
+        work?.stage = .requesting
+        return .request
+    }
+
+    /// The store has been read.
+    mutating func loaded(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+        guard isWorking(id) else { return .stop }
+        switch result {
+        case .failure(let error):
+            return fail(error, at: moment.date)
+        case .success(let token):
+            holding = .nothing
+            if let token { _ = hold(token, isRefused: false, isUnsaved: false, at: moment.date) }
+            return next(at: moment)
+        }
+    }
+
+    /// The authorization server has answered, or has not.
+    mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+        guard isWorking(id), let stage = work?.stage else { return .stop }
+        switch result {
+        case .failure(let error):
+            guard case .refreshing(let token) = stage, error.code == .invalidGrant else {
+                return fail(error, at: moment.date)
+            }
+            drop(refreshToken: token)
+            work?.stage = .forgetting
+            work?.cause = error
+            return .forget
+        case .success(var token):
+            let previous = held
+            if case .refreshing(let used) = stage {
+                // A server that gives none means the old one to go on (RFC 6749 §6).
+                token.refreshToken = token.refreshToken ?? used
+                token.scope = token.scope ?? previous?.credential.token.scope
+                if seed == used { seed = nil }
+            }
+            token.scope = token.scope ?? rules.scope
+            let isRefused = previous.map { $0.isRefused && $0.credential.token.accessToken == token.accessToken }
+            _ = hold(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
+            work?.hasReceived = true
+            work?.stage = .saving
+            return .save(token)
+        }
+    }
+
+    /// The store has taken the token, or has not.
+    mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+        guard isWorking(id), var held, let work else { return .stop }
+        switch result {
+        case .failure(let error):
+            return fail(error, at: moment.date)
+        case .success:
+            held.isUnsaved = false
+            holding = .token(held)
+            guard work.hasReceived else { return next(at: moment) }
+            // Not asked again whether it should be replaced: one so short of life is better than an endless loop.
+            if held.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
+            if held.credential.token.isExpired(at: moment.date) {
+                return fail(OAuth2Error(.expiredToken), at: moment.date)
+            }
+            if work.isTurn { window.removeAll() }
+            return finish(.admitted(held.credential))
+        }
+    }
+
+    /// The store has forgotten a refresh token that the server does not know.
+    mutating func forgot(work id: Int, at moment: Moment) -> Step {
+        guard isWorking(id) else { return .stop }
+        return next(at: moment, cause: work?.cause)
+    }
+
+    private mutating func drop(refreshToken token: String) {
+        if seed == token { seed = nil }
+        guard var held, held.credential.token.refreshToken == token else { return }
+        held.credential.token.refreshToken = nil
+        holding = .token(held)
+    }
+}

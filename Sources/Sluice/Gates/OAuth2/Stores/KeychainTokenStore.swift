@@ -1,0 +1,105 @@
+#if canImport(Security)
+import Dispatch
+import Foundation
+import Security
+import SluiceHTTP
+
+/// Keeps a token in the keychain, on this device and readable once it has been unlocked after a start.
+///
+/// ```swift
+/// $0.store = KeychainTokenStore(service: "com.example.shop")
+/// ```
+public struct KeychainTokenStore: TokenStore {
+    private let service: String
+    private let account: String
+    private let accessGroup: String?
+    /// The keychain may ask the user, and blocks until they answer.
+    private let queue = DispatchQueue(label: "sluice.keychain")
+
+    /// Makes a store.
+    ///
+    /// - Parameters:
+    ///   - service: Whose token it is: the program's identifier, as a rule.
+    ///   - account: Which of its tokens; `oauth2` by default.
+    ///   - accessGroup: The group of programs that share it; nil for this one alone.
+    public init(service: String, account: String = "oauth2", accessGroup: String? = nil) {
+        self.service = service
+        self.account = account
+        self.accessGroup = accessGroup
+    }
+
+    /// The token in the keychain; nil if there is none.
+    ///
+    /// - Returns: The token.
+    /// - Throws: A ``TokenStoreError`` with the keychain's words, or for an item that holds no token.
+    public func load() async throws -> OAuth2.Token? {
+        let store = self
+        let contents = await queue.result { () -> Result<Data?, TokenStoreError> in
+            var query = store.query
+            query[kSecReturnData] = true
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            var item: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &item)
+            if status == errSecItemNotFound { return .success(nil) }
+            guard status == errSecSuccess, let data = item as? Data else { return .failure(.keychain(status)) }
+            return .success(data)
+        }
+        guard let contents = try contents.get() else { return nil }
+        do {
+            return try JSONDecoder().decode(OAuth2.Token.self, from: contents)
+        } catch {
+            throw TokenStoreError("The keychain's item holds no token; sign in anew to have it replaced.")
+        }
+    }
+
+    /// Writes the token to the keychain.
+    ///
+    /// - Parameter token: What to keep.
+    /// - Throws: A ``TokenStoreError`` with the keychain's words.
+    public func save(_ token: OAuth2.Token) async throws {
+        let contents = try JSONEncoder().encode(token)
+        let store = self
+        try await queue.result { () -> Result<Void, TokenStoreError> in
+            let values: [CFString: Any] = [
+                kSecValueData: contents,
+                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            var status = SecItemUpdate(store.query as CFDictionary, values as CFDictionary)
+            if status == errSecItemNotFound {
+                let item = store.query.merging(values) { $1 }
+                status = SecItemAdd(item as CFDictionary, nil)
+            }
+            return status == errSecSuccess ? .success(()) : .failure(.keychain(status))
+        }.get()
+    }
+
+    /// Removes the token.
+    ///
+    /// - Throws: A ``TokenStoreError`` with the keychain's words.
+    public func delete() async throws {
+        let store = self
+        try await queue.result { () -> Result<Void, TokenStoreError> in
+            let status = SecItemDelete(store.query as CFDictionary)
+            let isGone = status == errSecSuccess || status == errSecItemNotFound
+            return isGone ? .success(()) : .failure(.keychain(status))
+        }.get()
+    }
+
+    private var query: [CFString: Any] {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword,
+            kSecAttrService: service,
+            kSecAttrAccount: account,
+        ]
+        if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
+        return query
+    }
+}
+
+extension TokenStoreError {
+    fileprivate static func keychain(_ status: OSStatus) -> TokenStoreError {
+        let words = SecCopyErrorMessageString(status, nil) as String? ?? "error \(status)"
+        return TokenStoreError("The keychain cannot be used: \(words).")
+    }
+}
+#endif

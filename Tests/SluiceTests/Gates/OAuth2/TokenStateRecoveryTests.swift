@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import Sluice
+
+@Suite struct TokenStateRecoveryTests {
+    typealias Scenario = TokenScenario
+
+    @Test(arguments: [
+        (OAuth2.Grant.password(username: "u", password: "p", id: "i"), "request"),
+        (Scenario.user, "failed: authorizationRequired"),
+        (.refreshToken("r1", id: "i"), "failed: authorizationRequired"),
+    ])
+    func aRefreshTokenTheServerDoesNotKnowIsForgotten(_ grant: OAuth2.Grant, _ expected: String) {
+        var scenario = Scenario(grant)
+        #expect(scenario.ask() == "load")
+        #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "r1")) == "refresh by r1")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.forgot() == expected)
+    }
+
+    @Test func aRefreshTokenInTheStoreGoesBeforeTheOneThatWasGiven() {
+        var scenario = Scenario(.refreshToken("given", id: "i"))
+        _ = scenario.ask()
+        #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "stored")) == "refresh by stored")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.forgot() == "refresh by given")
+        #expect(scenario.received(Scenario.token("b", refresh: "next")) == "save b and next")
+        #expect(scenario.saved() == "admitted with b")
+        _ = scenario.refused()
+        #expect(scenario.ask() == "refresh by next")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        // It has been used, and is not used again.
+        #expect(scenario.forgot() == "failed: authorizationRequired")
+        #expect(scenario.ask() == "refused: authorizationRequired")
+    }
+
+    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .unreachable, .invalidScope])
+    func anyOtherFailureKeepsTheRefreshTokenAndTheNextTriesAgain(_ code: OAuth2Error.Code) {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", refresh: "r"))
+        _ = scenario.refused()
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(code) == "failed: \(code)")
+        #expect(scenario.ask() == "refresh by r")
+    }
+
+    @Test func aTokenThatCannotBeReplacedAheadOfItsEndIsUsedAsLongAsItLasts() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = 3570
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.unreachable) == "admitted with a")
+        #expect(scenario.ask() == "refresh by r")
+        scenario.seconds = 3600
+        #expect(scenario.fails(.unreachable) == "failed: unreachable")
+    }
+
+    @Test func aRefreshTokenRefusedAheadOfTheEndLeavesTheAccessToken() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = 3570
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.forgot() == "admitted with a")
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3600
+        #expect(scenario.ask() == "refused: authorizationRequired")
+    }
+
+    @Test func thereAreSoManyRefreshesInAWhileAndNoMore() {
+        var scenario = Scenario(limit: .init(count: 2, per: .seconds(30)))
+        _ = scenario.ask()
+        #expect(scenario.loaded(nil) == "request")
+        #expect(scenario.fails(.invalidClient) == "failed: invalid_client")
+        scenario.seconds = 10
+        #expect(scenario.ask() == "request")
+        #expect(scenario.fails(.invalidClient) == "failed: invalid_client")
+        #expect(scenario.ask() == "refused: tooManyRefreshes")
+        #expect((scenario.state.lastFailure)?.code == .invalidClient)
+        scenario.seconds = 29.9
+        #expect(scenario.ask() == "refused: tooManyRefreshes")
+        scenario.seconds = 30
+        #expect(scenario.ask() == "request")
+        #expect(scenario.fails(.invalidClient) == "failed: invalid_client")
+        #expect(scenario.ask() == "refused: tooManyRefreshes")
+    }
+
+    @Test func anAPIThatRefusesEveryTokenFailsItsOwnRequestsOnly() {
+        var scenario = Scenario(limit: .init(count: 3, per: .seconds(30)))
+        _ = scenario.ask()
+        _ = scenario.loaded(nil)
+        _ = scenario.received(Scenario.token("0"))
+        _ = scenario.saved()
+        for name in ["1", "2"] {
+            #expect(scenario.refused() == true)
+            #expect(scenario.ask() == "request")
+            _ = scenario.received(Scenario.token(name))
+            #expect(scenario.saved() == "admitted with \(name)")
+        }
+        #expect(scenario.refused() == false)
+        #expect(scenario.ask() == "admitted with 2")
+    }
+
+    @Test func nobodyWaitsAnyLonger() {
+        var scenario = Scenario(limit: .init(count: 1, per: .seconds(30)))
+        _ = scenario.ask()
+        _ = scenario.ask()
+        #expect(scenario.loaded(nil) == "request")
+        #expect(scenario.state.leave() == false)
+        #expect(scenario.state.leave() == true)
+        #expect(scenario.received(Scenario.token("a")) == "stop")
+        // And what was given up does not count.
+        #expect(scenario.ask() == "request")
+    }
+
+    @Test func aRefreshGoesOnThoughNobodyWaitsAndWhoComesThenJoinsIt() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", refresh: "r1"))
+        _ = scenario.refused()
+        #expect(scenario.ask() == "refresh by r1")
+        #expect(scenario.state.leave() == false)
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.received(Scenario.token("b", refresh: "r2")) == "save b and r2")
+        #expect(scenario.state.leave() == false)
+        #expect(scenario.saved() == "admitted with b")
+    }
+
+    @Test func aTurnKeepsOthersWaitingAndItsTokenTakesTheOthersPlace() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 10, refresh: "r"))
+        let turn = scenario.state.beginTurn()
+        #expect(turn != nil)
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 10
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.state.beginTurn() == nil)
+        let isJoined = scenario.state.join()
+        #expect(isJoined)
+        #expect(scenario.state.leave() == false)
+        #expect(scenario.state.leave() == false)
+        scenario.state.endTurn(turn ?? 0)
+        #expect(scenario.ask() == "refresh by r")
+    }
+
+    @Test func signingOutLeavesNothing() {
+        var scenario = Scenario(.refreshToken("given", id: "i"))
+        _ = scenario.ask()
+        _ = scenario.loaded(nil)
+        _ = scenario.received(Scenario.token("a", refresh: "r"))
+        _ = scenario.saved()
+        let known = scenario.state.signOut()
+        #expect(known.access == "a")
+        #expect(known.refresh == "r")
+        #expect(scenario.ask() == "refused: authorizationRequired")
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Testing
+
+@testable import Sluice
+
+/// A state and what happens to it, told in words.
+struct TokenScenario {
+    typealias Token = OAuth2.Token
+
+    var state: TokenState
+    var seconds = 0.0
+    private(set) var work = 0
+    private(set) var version = 0
+    private let start = ContinuousClock.now
+
+    init(_ grant: OAuth2.Grant = .clientCredentials(id: "i", secret: "s"), limit: OAuth2.RefreshLimit = .init()) {
+        var rules = TokenState.Rules(limit: limit)
+        var seed: String?
+        switch grant.kind {
+        case .clientCredentials:
+            rules.isRepeatable = true
+            rules.usesRefreshTokens = false
+        case .password: rules.isRepeatable = true
+        case .refreshToken(let token): seed = token
+        case .authorizationCode: break
+        }
+        state = TokenState(rules, seed: seed)
+    }
+
+    static let user = OAuth2.Grant.authorizationCode(
+        id: "i",
+        authorizationURL: "https://id.example/authorize",
+        redirectURL: "https://app.example/back"
+    )
+
+    var moment: Moment {
+        Moment(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds))
+    }
+
+    /// A token that ends so many seconds after the start.
+    static func token(_ access: String, until end: Double? = nil, refresh: String? = nil) -> Token {
+        Token(accessToken: access, expiresAt: end.map(Date.init(timeIntervalSince1970:)), refreshToken: refresh)
+    }
+
+    mutating func ask() -> String {
+        switch state.ask(at: moment) {
+        case .admitted(let credential):
+            version = credential.version
+            return "admitted with \(credential.token.accessToken)"
+        case .waiting: return "waiting"
+        case .refused(let error): return "refused: \(error.code)"
+        case .begin(let id, let step):
+            work = id
+            return word(step)
+        }
+    }
+
+    mutating func loaded(_ token: Token?) -> String { word(state.loaded(.success(token), work: work, at: moment)) }
+    mutating func loadFails() -> String {
+        word(state.loaded(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+    }
+    mutating func received(_ token: Token) -> String {
+        word(state.received(.success(token), work: work, at: moment))
+    }
+    mutating func fails(_ code: OAuth2Error.Code) -> String {
+        word(state.received(.failure(OAuth2Error(code)), work: work, at: moment))
+    }
+    mutating func saved() -> String { word(state.saved(.success(()), work: work, at: moment)) }
+    mutating func saveFails() -> String {
+        word(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+    }
+    mutating func forgot() -> String { word(state.forgot(work: work, at: moment)) }
+    mutating func refused(_ version: Int? = nil) -> Bool {
+        state.refused(version: version ?? self.version, at: moment)
+    }
+
+    /// Brings the state to hold a token.
+    mutating func hold(_ token: Token) {
+        _ = ask()
+        _ = loaded(token)
+        _ = ask()
+    }
+
+    private mutating func word(_ step: TokenState.Step) -> String {
+        switch step {
+        case .load: return "load"
+        case .save(let token): return "save \(token.accessToken)" + (token.refreshToken.map { " and \($0)" } ?? "")
+        case .refresh(let token): return "refresh by \(token)"
+        case .request: return "request"
+        case .forget: return "forget"
+        case .stop: return "stop"
+        case .finish(.failed(let error)): return "failed: \(error.code)"
+        case .finish(.admitted(let credential)):
+            version = credential.version
+            return "admitted with \(credential.token.accessToken)"
+        }
+    }
+}
+
+@Suite struct TokenStateTests {
+    typealias Scenario = TokenScenario
+
+    @Test func theFirstWhoAsksBeginsAndTheOthersWait() {
+        var scenario = Scenario()
+        #expect(scenario.ask() == "load")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.loaded(nil) == "request")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.received(Scenario.token("a", until: 3600)) == "save a")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.saved() == "admitted with a")
+        #expect(scenario.ask() == "admitted with a")
+        #expect(scenario.state.waiting == 0)
+    }
+
+    @Test func aTokenInTheStoreIsUsed() {
+        var scenario = Scenario(Scenario.user)
+        #expect(scenario.ask() == "load")
+        #expect(scenario.loaded(Scenario.token("a", until: 3600)) == "admitted with a")
+    }
+
+    @Test(arguments: [
+        (0.0, "admitted with a"), (3539.9, "admitted with a"), (3540, "refresh by r"), (9999, "refresh by r"),
+    ])
+    func aTokenIsReplacedAMinuteBeforeItsEnd(_ second: Double, _ expected: String) {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = second
+        #expect(scenario.ask() == expected)
+    }
+
+    @Test(arguments: [(0.0, "admitted with a"), (89.9, "admitted with a"), (90, "refresh by r")])
+    func theMarginIsNoMoreThanATenthOfTheLifetime(_ second: Double, _ expected: String) {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 100, refresh: "r"))
+        scenario.seconds = second
+        #expect(scenario.ask() == expected)
+    }
+
+    @Test(arguments: [(0.0, "admitted with a"), (99.9, "admitted with a"), (100, "refused: authorizationRequired")])
+    func aTokenThatNothingCanReplaceIsUsedToItsEnd(_ second: Double, _ expected: String) {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 100))
+        scenario.seconds = second
+        #expect(scenario.ask() == expected)
+    }
+
+    @Test func aTokenWithoutAnEndIsUsedUntilItIsRefused() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a"))
+        scenario.seconds = 1e9
+        #expect(scenario.ask() == "admitted with a")
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "request")
+    }
+
+    @Test func aRefusalOfAnOlderTokenReplacesNothing() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a"))
+        let old = scenario.version
+        #expect(scenario.refused() == true)
+        #expect(scenario.refused() == true)
+        _ = scenario.ask()
+        _ = scenario.received(Scenario.token("b"))
+        #expect(scenario.saved() == "admitted with b")
+        #expect(scenario.refused(old) == true)
+        #expect(scenario.ask() == "admitted with b")
+    }
+
+    @Test func theRefusedTokenOnceMoreIsAnErrorAndItsRefreshTokenIsKept() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", refresh: "r1"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r1")
+        #expect(scenario.received(Scenario.token("a", refresh: "r2")) == "save a and r2")
+        #expect(scenario.saved() == "failed: refusedToken")
+        #expect(scenario.ask() == "refresh by r2")
+    }
+
+    @Test func anExpiredTokenFromTheServerIsAnErrorAndItsRefreshTokenIsKept() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 10, refresh: "r1"))
+        scenario.seconds = 20
+        #expect(scenario.ask() == "refresh by r1")
+        #expect(scenario.received(Scenario.token("b", until: 20, refresh: "r2")) == "save b and r2")
+        #expect(scenario.saved() == "failed: expiredToken")
+        #expect(scenario.ask() == "refresh by r2")
+    }
+
+    @Test func anAnswerWithoutARefreshTokenKeepsTheOldOne() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 0, refresh: "r"))
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.received(Scenario.token("b")) == "save b and r")
+    }
+
+    @Test func clientCredentialsAreUsedAnewAndNoRefreshTokenIs() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a", until: 0, refresh: "r"))
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.received(Scenario.token("b")) == "save b")
+    }
+
+    @Test func aTokenIsNotUsedBeforeItIsStored() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", refresh: "r1"))
+        _ = scenario.refused()
+        _ = scenario.ask()
+        #expect(scenario.received(Scenario.token("b", refresh: "r2")) == "save b and r2")
+        #expect(scenario.saveFails() == "failed: storeFailed")
+        #expect(scenario.ask() == "save b and r2")
+        #expect(scenario.saveFails() == "failed: storeFailed")
+        #expect(scenario.ask() == "save b and r2")
+        #expect(scenario.saved() == "admitted with b")
+    }
+
+    @Test func anUnstoredTokenThatHasExpiredIsStoredAndThenReplaced() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", refresh: "r1"))
+        _ = scenario.refused()
+        _ = scenario.ask()
+        _ = scenario.received(Scenario.token("b", until: 10, refresh: "r2"))
+        _ = scenario.saveFails()
+        scenario.seconds = 60
+        #expect(scenario.ask() == "save b and r2")
+        #expect(scenario.saved() == "refresh by r2")
+    }
+
+    @Test func aStoreThatCannotBeReadIsAnErrorAndReadAgain() {
+        var scenario = Scenario()
+        #expect(scenario.ask() == "load")
+        #expect(scenario.loadFails() == "failed: storeFailed")
+        #expect(scenario.ask() == "load")
+    }
+}
