@@ -61,8 +61,8 @@ struct RowView {
     /// By what the status is coloured.
     private var outcome: String {
         if row.status <= 0 { return row.entry.error?.hasPrefix("cancelled") == true ? "left" : "error" }
-        if row.entry.error != nil { return "error" }
         switch row.status {
+        case ..<400 where row.entry.error != nil: return "error"
         case ..<300: return "ok"
         case ..<400: return "moved"
         case ..<500: return "refused"

@@ -54,7 +54,7 @@ enum Stylesheet {
         .key { width: 10px; height: 10px; flex: none; overflow: visible; }
         .p-blocked { fill: var(--blocked); } .p-dns { fill: var(--dns); } .p-connect { fill: var(--connect); }
         .p-tls { fill: var(--tls); } .p-send { fill: var(--send); } .p-wait { fill: var(--wait); } .p-receive { fill: var(--receive); }
-        .chart { --columns: minmax(220px, 27%) 62px 70px minmax(0, 1fr); }
+        .chart { overflow: clip; --columns: minmax(220px, 27%) 62px 70px minmax(0, 1fr); }
         .bar { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; justify-content: space-between; padding: 12px 18px; }
         .chart > .remark, .empty { padding: 0 18px 12px; }
         .empty { padding: 40px 18px; text-align: center; color: var(--muted); }
@@ -122,6 +122,7 @@ enum Stylesheet {
         .bars text.before { text-anchor: end; }
         .bars text.within { fill: var(--ink); font-weight: 600; }
         .bars .cross { fill: var(--bad); font-weight: 600; }
+        .left .cross { fill: var(--muted); }
         .bars rect:hover { filter: brightness(1.12); }
         .link { stroke: var(--muted); stroke-width: 1.25; stroke-dasharray: 2.5 2.5; opacity: .8; }
         .detail { padding: 14px 18px 20px 32px; border-top: 1px solid var(--grid); background: var(--hover); }

@@ -138,9 +138,12 @@ struct HARAssembly {
         close(request, number, outcome)
         guard case .failure(let error) = outcome else { return }
         let pending = pending[request.id]
+        // Between two attempts there is nothing to say of the one before, whose end is known.
+        if pending?.next != nil { return }
         let attempt = pending?.attempts[number] ?? Attempt(began: request.began)
         if let last = attempt.last {
-            annotate(last, error)
+            // The status says it already.
+            if error.code != .unacceptableStatus { annotate(last, error) }
         } else if let made = pending?.request ?? error.request {
             var entry = transcript.entry(made, outcome, request.secretHeaders)
             entry.startedDateTime = request.date(of: attempt.began)
@@ -186,7 +189,9 @@ struct HARAssembly {
     /// Says of an exchange that went well why its response was not accepted.
     private mutating func annotate(_ number: Int, _ error: SluiceError) {
         guard number < count, number >= count - ring.count, maximumEntries > 0 else { return }
-        if ring[number % maximumEntries].error == nil {
+        // An exchange may have been cancelled for a reason that is known only now.
+        let known = ring[number % maximumEntries].error
+        if known == nil || known == transcript.text(of: .cancelled) {
             ring[number % maximumEntries].error = transcript.text(of: error)
         }
     }
