@@ -38,11 +38,18 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting"],
             path: "Examples/Quickstart"
         ),
+        .target(name: "WaterfallPage", dependencies: ["Sluice"], path: "Examples/Waterfall/Page"),
+        .executableTarget(
+            name: "waterfall",
+            dependencies: ["Sluice", "SluiceTesting", "WaterfallPage"],
+            path: "Examples/Waterfall/Command"
+        ),
         .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                "waterfall",
             ]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
@@ -55,6 +62,7 @@ let package = Package(
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
             ]
         ),
+        .testTarget(name: "WaterfallPageTests", dependencies: ["Sluice", "WaterfallPage"]),
         .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,51 @@
+/// What the command is told to do.
+struct Arguments {
+    static let usage = """
+        usage: waterfall FILE.har [-o PAGE.html] [--title TITLE]
+               waterfall --demo [-o PAGE.html] [--har FILE.har] [--title TITLE]
+
+          FILE.har     an HTTP archive: of Sluice's HARRecorder, of a browser's developer tools
+          --demo       records a session with a server of its own, with redirects, retries and failures
+          -o PAGE      where the page goes; standard output if it is left out
+          --har FILE   where the recording goes
+          --title      what stands above the page
+        """
+
+    private(set) var input: String?
+    private(set) var output: String?
+    private(set) var archive: String?
+    private(set) var title: String?
+    private(set) var showsHelp = false
+    private var isDemonstration = false
+
+    init(_ arguments: some Sequence<String>) throws(Complaint) {
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "-o", "--output": output = try value(of: argument, &rest)
+            case "--har": archive = try value(of: argument, &rest)
+            case "--title": title = try value(of: argument, &rest)
+            case "--demo": isDemonstration = true
+            case "-h", "--help": showsHelp = true
+            default:
+                if argument.hasPrefix("-") { throw Complaint(description: "There is no option \(argument).\n\(Self.usage)") }
+                if input != nil { throw Complaint(description: "It takes one file, not two.\n\(Self.usage)") }
+                input = argument
+            }
+        }
+        if !showsHelp, (input == nil) != isDemonstration {
+            throw Complaint(description: "It takes a file or --demo.\n\(Self.usage)")
+        }
+    }
+
+    /// The file's name without what is around it.
+    var defaultTitle: String? {
+        guard let input else { return "A session of Sluice" }
+        return input.split(separator: "/").last.map { $0.hasSuffix(".har") ? String($0.dropLast(4)) : String($0) }
+    }
+
+    private func value(of option: String, _ rest: inout ArraySlice<String>) throws(Complaint) -> String {
+        guard let value = rest.popFirst() else { throw Complaint(description: "\(option) needs a value.\n\(Self.usage)") }
+        return value
+    }
+}

@@ -1,0 +1,101 @@
+import Sluice
+
+/// What opens below a row: all that is known of the exchange.
+struct DetailView {
+    let row: Waterfall.Row
+
+    /// Of longer bodies the beginning is shown.
+    private static let maximumBodyLength = 2000
+
+    private var entry: HAR.Entry { row.entry }
+
+    var html: HTML {
+        """
+        <div class="detail">\(error)<div class="columns">\
+        <section><h3>Timing</h3>\(timing)</section>\
+        <section><h3>Exchange</h3>\(facts)</section>\
+        \(table("Query", entry.request.queryString))\
+        \(table("Request headers", entry.request.headers))\
+        \(table("Response headers", entry.response.headers))\
+        \(table("Form", entry.request.postData?.params ?? []))\
+        \(body("Request body", entry.request.postData?.text, entry.request.postData?.encoding, entry.request.postData?.comment))\
+        \(body("Response body", entry.response.content.text, entry.response.content.encoding, entry.response.content.comment))\
+        </div></div>
+        """
+    }
+
+    private var error: HTML {
+        entry.error.map { "<p class=\"failure\">\($0)</p>" } ?? .nothing
+    }
+
+    private var timing: HTML {
+        let lines = row.segments.map { segment -> HTML in
+            let start = (segment.start - row.start) / max(row.duration, 0.001) * 100
+            let width = segment.duration / max(row.duration, 0.001) * 100
+            return """
+                <tr><th scope="row"><svg class="key" aria-hidden="true"><rect class="p-\(segment.phase.rawValue)" width="10" \
+                height="10" rx="2.5"/></svg>\(segment.phase.label)</th><td class="mini"><svg width="100%" height="10" \
+                aria-hidden="true"><rect class="p-\(segment.phase.rawValue)" x="\(percent: start)" width="\(percent: max(width, 0.5))" \
+                height="10" rx="1.5"/></svg></td><td class="figure">\(Readable.milliseconds(segment.duration))</td></tr>
+                """
+        }
+        let gates = (entry.gates ?? []).map { gate -> HTML in
+            """
+            <tr class="gate"><th scope="row">gate \(gate.name)</th><td></td>\
+            <td class="figure">\(Readable.milliseconds(gate.time))</td></tr>
+            """
+        }
+        return """
+            <table class="timing"><tbody>\(lines)\(gates)<tr class="sum"><th scope="row">In all</th><td></td>\
+            <td class="figure">\(Readable.milliseconds(row.duration))</td></tr></tbody></table>
+            """
+    }
+
+    private var facts: HTML {
+        let response = entry.response
+        var facts: [(String, String)] = [("URL", entry.request.url)]
+        if row.status > 0 { facts.append(("Status", "\(row.status) \(response.statusText)")) }
+        if !response.httpVersion.isEmpty { facts.append(("Protocol", response.httpVersion)) }
+        if let address = entry.serverIPAddress {
+            facts.append(("Server", entry.connection.map { "\(address), connection \($0)" } ?? address))
+        }
+        if let route = entry.route { facts.append(("Route", route)) }
+        if let id = entry.requestID {
+            let hop = (entry.hop ?? 0) > 0 ? ", redirect \(entry.hop ?? 0)" : ""
+            facts.append(("Request", "#\(id), attempt \(entry.attempt ?? 1)\(hop)"))
+        }
+        facts.append(("Began", "\(Readable.date(entry.startedDateTime)), \(Readable.milliseconds(row.start)) in"))
+        if !response.redirectURL.isEmpty { facts.append(("Leads to", response.redirectURL)) }
+        if let size = entry.request.bodySize, size > 0 { facts.append(("Sent", Readable.bytes(size))) }
+        if row.status > 0 { facts.append(("Received", received)) }
+        if !response.content.mimeType.isEmpty { facts.append(("Type", response.content.mimeType)) }
+        if let comment = entry.comment, !comment.isEmpty { facts.append(("Remark", comment)) }
+        return "<dl class=\"facts\">\(facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" as HTML })</dl>"
+    }
+
+    private var received: String {
+        let content = entry.response.content.size
+        guard let travelled = entry.response.bodySize else { return Readable.bytes(content) }
+        return travelled == content
+            ? Readable.bytes(content) : "\(Readable.bytes(travelled)), \(Readable.bytes(content)) decompressed"
+    }
+
+    private func table(_ title: String, _ fields: [HAR.Parameter]) -> HTML {
+        if fields.isEmpty { return .nothing }
+        let rows = fields.map { "<dt>\($0.name)</dt><dd>\($0.value)</dd>" as HTML }
+        return "<section><h3>\(title)</h3><dl class=\"facts mono\">\(rows)</dl></section>"
+    }
+
+    private func body(_ title: String, _ text: String?, _ encoding: String?, _ comment: String?) -> HTML {
+        let text = text ?? ""
+        if text.isEmpty, (comment ?? "").isEmpty { return .nothing }
+        if text.isEmpty || encoding != nil {
+            let words = comment ?? "No text: \(Readable.bytes(text.utf8.count / 4 * 3)) of \(encoding ?? "")."
+            return "<section class=\"wide\"><h3>\(title)</h3><p class=\"remark\">\(words)</p></section>"
+        }
+        let shown = String(text.unicodeScalars.prefix(Self.maximumBodyLength))
+        let rest = text.utf8.count - shown.utf8.count
+        let more: HTML = rest > 0 ? "<p class=\"remark\">and \(Readable.bytes(rest)) more</p>" : .nothing
+        return "<section class=\"wide\"><h3>\(title)</h3><pre tabindex=\"0\">\(shown)</pre>\(more)</section>"
+    }
+}

@@ -1,0 +1,84 @@
+/// A piece of a page: what is written in its literals is markup, and what is interpolated is text, escaped so that it stays text.
+///
+/// ```swift
+/// let cell: HTML = "<td title=\"\(url)\">\(name)</td>"  // whatever the server called them
+/// ```
+///
+/// It is the only way by which text gets onto the page.
+struct HTML: Sendable, ExpressibleByStringInterpolation {
+    private(set) var text: String
+
+    init(stringLiteral value: String) {
+        text = value
+    }
+
+    init(stringInterpolation: StringInterpolation) {
+        text = stringInterpolation.text
+    }
+
+    static let nothing: HTML = ""
+
+    mutating func append(_ other: HTML) {
+        text += other.text
+    }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 32 * interpolationCount)
+        }
+
+        mutating func appendLiteral(_ literal: String) {
+            text += literal
+        }
+
+        mutating func appendInterpolation(_ value: String) {
+            HTML.escape(value, into: &text)
+        }
+
+        mutating func appendInterpolation(_ value: Int) {
+            text += "\(value)"
+        }
+
+        mutating func appendInterpolation(_ html: HTML) {
+            text += html.text
+        }
+
+        mutating func appendInterpolation(_ parts: [HTML]) {
+            for part in parts { text += part.text }
+        }
+
+        /// A share of the width, `12.345%`.
+        mutating func appendInterpolation(percent: Double) {
+            let thousandths = Int((min(max(percent.isNaN ? 0 : percent, 0), 100) * 1000).rounded())
+            text += "\(thousandths / 1000)"
+            let fraction = thousandths % 1000
+            if fraction > 0 { text += ".\(fraction < 10 ? "00" : fraction < 100 ? "0" : "")\(fraction)" }
+            text += "%"
+        }
+    }
+
+    /// By scalars, since a mark that combines with a `<` would hide it in one character with it.
+    private static func escape(_ value: String, into text: inout String) {
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case ">": text += "&gt;"
+            case "\"": text += "&quot;"
+            case "'": text += "&#39;"
+            case "\n", "\t": text.unicodeScalars.append(scalar)
+            default: text.unicodeScalars.append(isShown(scalar) ? scalar : "\u{FFFD}")
+            }
+        }
+    }
+
+    /// Controls mean nothing on a page, and those of direction would show a name as what it is not.
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0xFFF9...0xFFFB: false
+        default: scalar.value & 0xFFFE != 0xFFFE
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// Where times stand in a chart: milliseconds from the first begin of all, as shares of the width.
+struct TimeAxis {
+    /// Between two ticks, in milliseconds: 1, 2 or 5 of a power of ten, or what divides minutes and hours well.
+    let step: Double
+    /// The first tick, no later than what is shown.
+    let origin: Double
+    /// What the whole width stands for, in milliseconds; a little more than what is shown.
+    let length: Double
+
+    private static let latest = 1e14
+
+    /// Makes an axis for what happens between two times.
+    init(from start: Double = 0, to end: Double) {
+        let start = min(max(start, 0), Self.latest)
+        let span = min(max(end - start, 0.1), Self.latest)
+        step = TimeAxis.step(for: span / 9)
+        origin = (start / step).rounded(.down) * step
+        length = (start + span - origin) * 1.01
+    }
+
+    var ticks: [Double] {
+        Array(stride(from: origin, through: origin + length, by: step).prefix(24))
+    }
+
+    /// A time's place in percent of the width.
+    func place(_ milliseconds: Double) -> Double {
+        min(max((milliseconds - origin) / length * 100, 0), 100)
+    }
+
+    /// From tick to tick, in percent of the width.
+    var spacing: Double { min(step / length * 100, 100) }
+
+    /// A tick's time, as exact as ticks are apart: `40 ms`, `1.2 s`, `2:05.5`
+    func label(_ tick: Double) -> String {
+        if tick <= 0 { return "0" }
+        if origin + length < 1000, step >= 1 { return "\(Int(tick.rounded())) ms" }
+        if origin + length < 1000 { return Readable.milliseconds(tick) }
+        let places = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3
+        if tick < 119_999 { return "\(Readable.fixed(tick / 1000, places)) s" }
+        let minutes = Int(tick / 60_000)
+        let seconds = Readable.fixed(max(0, tick - Double(minutes) * 60_000) / 1000, places)
+        let padded = seconds.prefix { $0 != "." }.count < 2 ? "0\(seconds)" : seconds
+        return minutes < 60 ? "\(minutes):\(padded)" : "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(padded)"
+    }
+
+    private static func step(for least: Double) -> Double {
+        let minutes: [Double] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map { $0 * 60_000 }
+        if least > 20_000, let step = ([30_000] + minutes).first(where: { $0 >= least }) { return step }
+        var power = 0.01
+        while power * 10 <= least { power *= 10 }
+        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * 0.999 } ?? power * 10
+    }
+}

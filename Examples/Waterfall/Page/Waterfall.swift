@@ -1,0 +1,140 @@
+import Sluice
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A recording as it is drawn: exchanges in groups, a group a request.
+struct Waterfall {
+    /// One exchange.
+    struct Row {
+        enum Kind { case first, retry, redirect, hedge }
+
+        let entry: HAR.Entry
+        let kind: Kind
+        /// Milliseconds from the first begin of all.
+        let start: Double
+        let segments: [Segment]
+
+        var end: Double { segments.last.map { $0.start + $0.duration } ?? start }
+        var duration: Double { end - start }
+        var status: Int { entry.response.status }
+        var isFailure: Bool { entry.error != nil || status <= 0 || status >= 400 }
+        var isRedirect: Bool { (300..<400).contains(status) && !entry.response.redirectURL.isEmpty }
+    }
+
+    /// One request: its attempts and redirects.
+    struct Group {
+        var rows: [Row]
+
+        var start: Double { rows.first?.start ?? 0 }
+        var end: Double { rows.map(\.end).max() ?? 0 }
+        var duration: Double { end - start }
+        /// Whether none of its exchanges brought what was wanted.
+        var isFailure: Bool {
+            let isFollowed = rows.contains { $0.kind == .redirect }
+            return !rows.contains { !$0.isFailure && !(isFollowed && $0.isRedirect) }
+        }
+        var isRepeated: Bool { rows.count > 1 }
+    }
+
+    /// Groups that are drawn below one axis.
+    struct Part {
+        var groups: [Group]
+        var end: Double
+
+        var start: Double { groups.first?.start ?? 0 }
+        var axis: TimeAxis { TimeAxis(from: start, to: end) }
+    }
+
+    /// More groups than these get another axis, since on one for all a single one could not be seen.
+    private static let maximumGroups = 50
+    /// So long nothing has happened where a new axis begins, in milliseconds, if that is longer than what happened before.
+    private static let idleTime = 2000.0
+
+    let groups: [Group]
+    let parts: [Part]
+    let began: Date?
+    /// When all was over, in milliseconds from the first begin.
+    let end: Double
+
+    init(_ har: HAR) {
+        let entries = har.log.entries.enumerated()
+            .sorted { ($0.element.startedDateTime, $0.offset) < ($1.element.startedDateTime, $1.offset) }
+            .map(\.element)
+        let began = entries.first?.startedDateTime
+        self.began = began
+        groups = Waterfall.grouped(entries).map { members in
+            Group(
+                rows: members.indices.map { index in
+                    let entry = members[index]
+                    let start = began.map { entry.startedDateTime.timeIntervalSince($0) * 1000 } ?? 0
+                    return Row(
+                        entry: entry,
+                        kind: index == 0 ? .first : Waterfall.kind(of: entry, after: members[index - 1]),
+                        start: start,
+                        segments: Segment.all(of: entry, from: start)
+                    )
+                }
+            )
+        }
+        parts = Waterfall.parts(of: groups)
+        end = groups.map(\.end).max() ?? 0
+    }
+
+    var rows: [Row] { groups.flatMap(\.rows) }
+
+    private static func parts(of groups: [Group]) -> [Part] {
+        var parts: [Part] = []
+        // A few more on the last axis are better than an axis for a few.
+        let isOnePart = groups.count <= maximumGroups * 3 / 2
+        for group in groups {
+            if let part = parts.last {
+                let idle = group.start - part.end
+                let isFull = !isOnePart && part.groups.count >= maximumGroups
+                if !isFull, idle <= max(idleTime, (part.end - part.start) * 2) {
+                    parts[parts.count - 1].groups.append(group)
+                    parts[parts.count - 1].end = max(part.end, group.end)
+                    continue
+                }
+            }
+            parts.append(Part(groups: [group], end: group.end))
+        }
+        return parts
+    }
+
+    private static func kind(of entry: HAR.Entry, after before: HAR.Entry) -> Row.Kind {
+        if (entry.hop ?? 0) > 0 { return .redirect }
+        if entry.isHedged == true { return .hedge }
+        if entry.isFromRetry == true || (entry.attempt ?? 1) > (before.attempt ?? 1) { return .retry }
+        return .redirect
+    }
+
+    /// Entries of one request together: by its ID where the recorder gave one, else by where redirects lead.
+    private static func grouped(_ entries: [HAR.Entry]) -> [[HAR.Entry]] {
+        var groups: [[HAR.Entry]] = []
+        var byID: [Int: Int] = [:]
+        var byTarget: [String: Int] = [:]
+        for entry in entries {
+            let known = entry.requestID.map { byID[$0] } ?? byTarget.removeValue(forKey: entry.request.url)
+            let group = known ?? groups.count
+            if known == nil { groups.append([]) }
+            groups[group].append(entry)
+            if let id = entry.requestID {
+                byID[id] = group
+            } else if (300..<400).contains(entry.response.status), !entry.response.redirectURL.isEmpty {
+                byTarget[target(of: entry)] = group
+            }
+        }
+        return groups
+    }
+
+    /// Browsers write a redirect's `Location` as it came, which may be only a path.
+    private static func target(of entry: HAR.Entry) -> String {
+        let target = entry.response.redirectURL
+        let url = PageURL(entry.request.url)
+        return target.utf8.first == UInt8(ascii: "/") && !target.utf8.starts(with: "//".utf8) ? url.origin + target : target
+    }
+}

@@ -1,0 +1,213 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A recording of HTTP exchanges in the format that browsers' developer tools write and read: HTTP Archive 1.2.
+///
+/// ```swift
+/// let har = try HAR(parsing: Data(contentsOf: file))
+/// let slow = har.log.entries.filter { $0.time > 1000 }
+/// try HAR(log: HAR.Log(entries: slow)).data().write(to: other)
+/// ```
+///
+/// What other programs leave out or add to the format is no obstacle to reading: only when an exchange began, with which method and
+/// URL it was made, has to be there. Numbers of milliseconds and bytes are as in the format, but for those that do not apply: these are
+/// nil here and -1 in the file.
+public struct HAR: Sendable, Hashable, Codable {
+    /// All of it.
+    public var log: Log
+
+    /// Makes a recording.
+    public init(log: Log = Log()) {
+        self.log = log
+    }
+
+    /// Reads a recording.
+    ///
+    /// - Parameter data: JSON in UTF-8, with a byte order mark or without.
+    /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/decodingFailed`` that names the field, if it is not JSON or no recording.
+    public init(parsing data: Data) throws(SluiceError) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let json = data.starts(with: mark) ? data.dropFirst(mark.count) : data
+        do {
+            // A copy, since a slice's indexes do not begin at 0.
+            self = try JSONDecoder().decode(HAR.self, from: Data(json))
+        } catch {
+            throw SluiceError(
+                .decodingFailed,
+                "This is no HTTP archive: \((error as? DecodingError).map(HAR.reason) ?? "it cannot be read.")",
+                step: .serialization,
+                underlyingError: error
+            )
+        }
+    }
+
+    /// Writes the recording as indented JSON with its keys in order: the same recording gives the same bytes.
+    ///
+    /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/encodingFailed`` if a time is not finite.
+    public func data() throws(SluiceError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try encoder.encode(self)
+        } catch {
+            throw SluiceError(
+                .encodingFailed,
+                "The HTTP archive cannot be written: a time in it is not finite.",
+                step: .serialization,
+                underlyingError: error
+            )
+        }
+    }
+
+    private static func reason(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context):
+            return "\(path(context.codingPath + [key])) is missing."
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            return "\(path(context.codingPath)) is not of the type it should be."
+        case .dataCorrupted(let context):
+            return context.codingPath.isEmpty ? "it is no JSON." : "\(path(context.codingPath)) cannot be understood."
+        @unknown default:
+            return "it cannot be read."
+        }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+    }
+}
+
+extension HAR {
+    /// The exchanges, and what recorded them.
+    public struct Log: Sendable, Hashable, Codable {
+        /// The format's version.
+        public var version = "1.2"
+        /// What wrote the recording.
+        public var creator: Program
+        /// The browser that sent the requests; nil if it was none.
+        public var browser: Program?
+        /// The pages that a browser loaded.
+        public var pages: [Page] = []
+        /// The exchanges.
+        public var entries: [Entry] = []
+        /// A remark.
+        public var comment: String?
+        /// How many older exchanges the recorder had no room for; written as `_droppedEntries`.
+        public var droppedEntries: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case version, creator, browser, pages, entries, comment
+            case droppedEntries = "_droppedEntries"
+        }
+
+        /// Makes a log.
+        public init(creator: Program = .sluice, entries: [Entry] = []) {
+            self.creator = creator
+            self.entries = entries
+        }
+
+        /// Reads a log.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            version = try container.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
+            creator = try container.decodeIfPresent(Program.self, forKey: .creator) ?? Program(name: "", version: "")
+            browser = try container.decodeIfPresent(Program.self, forKey: .browser)
+            pages = try container.decodeIfPresent([Page].self, forKey: .pages) ?? []
+            entries = try container.decode([Entry].self, forKey: .entries)
+            comment = try container.decodeIfPresent(String.self, forKey: .comment)
+            droppedEntries = try container.integer(forKey: .droppedEntries)
+        }
+    }
+
+    /// A program by name and version.
+    public struct Program: Sendable, Hashable, Codable {
+        /// Its name.
+        public var name: String
+        /// Its version.
+        public var version: String
+
+        private enum CodingKeys: String, CodingKey {
+            case name, version
+        }
+
+        /// Makes one.
+        public init(name: String, version: String) {
+            self.name = name
+            self.version = version
+        }
+
+        /// Reads one.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+            version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
+        }
+
+        /// This SDK.
+        public static let sluice = Program(name: "Sluice", version: "1")
+    }
+
+    /// A page that a browser loaded.
+    public struct Page: Sendable, Hashable, Codable {
+        /// When loading began.
+        public var startedDateTime: Date
+        /// By what entries refer to it.
+        public var id: String
+        /// Its title.
+        public var title: String
+        /// When its document was there, in milliseconds; nil if that is not known.
+        public var onContentLoad: Double?
+        /// When all of it was there, in milliseconds; nil if that is not known.
+        public var onLoad: Double?
+
+        private enum CodingKeys: String, CodingKey {
+            case startedDateTime, id, title, pageTimings
+        }
+
+        private enum TimingKeys: String, CodingKey {
+            case onContentLoad, onLoad
+        }
+
+        /// Makes a page.
+        public init(startedDateTime: Date, id: String, title: String) {
+            self.startedDateTime = startedDateTime
+            self.id = id
+            self.title = title
+        }
+
+        /// Reads a page.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            startedDateTime = try container.date(forKey: .startedDateTime)
+            id = try container.decodeIfPresent(String.self, forKey: .id) ?? ""
+            title = try container.decodeIfPresent(String.self, forKey: .title) ?? ""
+            if container.contains(.pageTimings) {
+                let timings = try container.nestedContainer(keyedBy: TimingKeys.self, forKey: .pageTimings)
+                onContentLoad = try timings.positive(forKey: .onContentLoad)
+                onLoad = try timings.positive(forKey: .onLoad)
+            }
+        }
+
+        /// Writes the page.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(HARDate.text(of: startedDateTime), forKey: .startedDateTime)
+            try container.encode(id, forKey: .id)
+            try container.encode(title, forKey: .title)
+            var timings = container.nestedContainer(keyedBy: TimingKeys.self, forKey: .pageTimings)
+            try timings.encode(onContentLoad ?? -1, forKey: .onContentLoad)
+            try timings.encode(onLoad ?? -1, forKey: .onLoad)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes entries of events.
+struct HARAssembly {
+    /// An exchange that was sent and is not over.
+    private struct Exchange {
+        let request: HTTPRequest
+        let sent: ContinuousClock.Instant
+    }
+
+    private struct Attempt {
+        /// When it began to wait for its first exchange, or for the one after a redirect.
+        var began: ContinuousClock.Instant
+        var kind = Kind.first
+        var hop = 0
+        var exchange: Exchange?
+        var gates: [(name: String, began: ContinuousClock.Instant, ended: ContinuousClock.Instant?)] = []
+        /// The number of its last entry.
+        var last: Int?
+
+        enum Kind { case first, retry, hedge }
+    }
+
+    private struct Pending {
+        var request: HTTPRequest?
+        var attempts: [Int: Attempt] = [:]
+        /// What the next attempt is, and when it begins.
+        var next: (kind: Attempt.Kind, began: ContinuousClock.Instant)?
+    }
+
+    private let transcript: HARTranscript
+    private let maximumEntries: Int
+    private var pending: [RequestID: Pending] = [:]
+    /// A ring: entry number n is at n modulo its capacity.
+    private var ring: [HAR.Entry] = []
+    private var count = 0
+
+    init(_ transcript: HARTranscript, maximumEntries: Int) {
+        self.transcript = transcript
+        self.maximumEntries = max(0, maximumEntries)
+    }
+
+    /// The newest entries, in the order in which they ended.
+    var entries: [HAR.Entry] {
+        guard count > ring.count, !ring.isEmpty else { return ring }
+        let start = count % maximumEntries
+        return Array(ring[start...] + ring[..<start])
+    }
+
+    var droppedEntries: Int { count - ring.count }
+
+    mutating func reset() {
+        ring = []
+        count = 0
+        for id in pending.keys {
+            for number in pending[id]?.attempts.keys ?? [:].keys { pending[id]?.attempts[number]?.last = nil }
+        }
+    }
+
+    mutating func forgetPending() {
+        pending = [:]
+    }
+
+    mutating func take(_ event: RequestEvent, of request: ObservedRequest) {
+        switch event {
+        case .began(let made):
+            pending[request.id, default: Pending()].request = made
+        case .waiting(let gate):
+            update(request) { $0.gates.append((gate, request.instant, nil)) }
+        case .admitted(let gate), .refused(let gate, _):
+            update(request) { attempt in
+                let index = attempt.gates.lastIndex { $0.name == gate && $0.ended == nil }
+                if let index { attempt.gates[index].ended = request.instant }
+            }
+        case .sending(let sent):
+            update(request) { $0.exchange = Exchange(request: sent, sent: request.instant) }
+        case .redirected(let response, let next):
+            close(request, request.attempt, .success(response), redirect: next.url)
+            update(request) { attempt in
+                attempt.hop += 1
+                attempt.began = request.instant
+                attempt.gates = []
+            }
+        case .received(let outcome):
+            close(request, request.attempt, outcome)
+        case .retrying(let delay, let outcome):
+            end(request, request.attempt, outcome)
+            pending[request.id]?.next = (.retry, request.instant + delay)
+        case .hedging:
+            pending[request.id]?.next = (.hedge, request.instant)
+        case .finished(let outcome):
+            finish(request, outcome)
+        }
+    }
+
+    private mutating func update(_ request: ObservedRequest, _ change: (inout Attempt) -> Void) {
+        var of = pending[request.id] ?? Pending()
+        var attempt: Attempt
+        if let known = of.attempts[request.attempt] {
+            attempt = known
+        } else {
+            let next = of.next.take()
+            let first = of.attempts.isEmpty ? request.began : request.instant
+            attempt = Attempt(began: next?.began ?? first, kind: next?.kind ?? .first)
+        }
+        change(&attempt)
+        of.attempts[request.attempt] = attempt
+        pending[request.id] = of
+    }
+
+    /// Makes an entry of the exchange that the attempt has open, if it has one.
+    private mutating func close(
+        _ request: ObservedRequest,
+        _ number: Int,
+        _ outcome: TransportOutcome,
+        redirect: String? = nil
+    ) {
+        guard let attempt = pending[request.id]?.attempts[number], let exchange = attempt.exchange else { return }
+        pending[request.id]?.attempts[number]?.exchange = nil
+        var entry = transcript.entry(exchange.request, outcome, request.secretHeaders)
+        entry.startedDateTime = request.date(of: attempt.began)
+        entry.timings = HARTimeline(
+            waiting: attempt.began.duration(to: exchange.sent),
+            exchanging: exchange.sent.duration(to: request.instant)
+        ).timings(of: outcome)
+        if let redirect { entry.response.redirectURL = transcript.redaction.url(redirect) }
+        append(entry, request, number, attempt)
+    }
+
+    /// Ends an attempt: one that was never sent has an entry too, if it is known what it would have sent.
+    private mutating func end(_ request: ObservedRequest, _ number: Int, _ outcome: TransportOutcome) {
+        close(request, number, outcome)
+        guard case .failure(let error) = outcome else { return }
+        let pending = pending[request.id]
+        // Between two attempts there is nothing to say of the one before, whose end is known.
+        if pending?.next != nil { return }
+        let attempt = pending?.attempts[number] ?? Attempt(began: request.began)
+        if let last = attempt.last {
+            // The status says it already.
+            if error.code != .unacceptableStatus { annotate(last, error) }
+        } else if let made = pending?.request ?? error.request {
+            var entry = transcript.entry(made, outcome, request.secretHeaders)
+            entry.startedDateTime = request.date(of: attempt.began)
+            entry.timings = HAR.Timings(blocked: attempt.began.duration(to: request.instant).milliseconds)
+            append(entry, request, number, attempt)
+        }
+    }
+
+    private mutating func finish(_ request: ObservedRequest, _ outcome: TransportOutcome) {
+        let attempts = (pending[request.id]?.attempts.keys).map { $0.sorted() } ?? []
+        let last = attempts.last ?? 1
+        for number in attempts where number != last {
+            // Whose answer came first has no more use for the others.
+            close(request, number, .failure(.cancelled))
+        }
+        switch outcome {
+        case .success: close(request, last, .failure(.cancelled))
+        case .failure: end(request, last, outcome)
+        }
+        pending[request.id] = nil
+    }
+
+    private mutating func append(_ entry: HAR.Entry, _ request: ObservedRequest, _ number: Int, _ attempt: Attempt) {
+        guard maximumEntries > 0 else { return }
+        var entry = entry
+        entry.time = entry.timings.total.toMicroseconds
+        entry.requestID = Int(clamping: request.id.rawValue)
+        entry.attempt = max(1, number)
+        entry.hop = attempt.hop
+        entry.route = request.route
+        if attempt.kind == .retry { entry.isFromRetry = true }
+        if attempt.kind == .hedge { entry.isHedged = true }
+        if !attempt.gates.isEmpty {
+            entry.gates = attempt.gates.map {
+                HAR.Entry.Wait(name: $0.name, time: $0.began.duration(to: $0.ended ?? request.instant).milliseconds)
+            }
+        }
+        pending[request.id]?.attempts[number]?.last = count
+        if ring.count < maximumEntries { ring.append(entry) } else { ring[count % maximumEntries] = entry }
+        count += 1
+    }
+
+    /// Says of an exchange that went well why its response was not accepted.
+    private mutating func annotate(_ number: Int, _ error: SluiceError) {
+        guard number < count, number >= count - ring.count, maximumEntries > 0 else { return }
+        // An exchange may have been cancelled for a reason that is known only now.
+        let known = ring[number % maximumEntries].error
+        if known == nil || known == transcript.text(of: .cancelled) {
+            ring[number % maximumEntries].error = transcript.text(of: error)
+        }
+    }
+}
+
+extension ObservedRequest {
+    fileprivate func date(of instant: ContinuousClock.Instant) -> Date {
+        beganDate + began.duration(to: instant) / .seconds(1)
+    }
+}

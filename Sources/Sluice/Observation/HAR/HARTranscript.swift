@@ -1,0 +1,161 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes requests and responses down as the format has them, without their secrets.
+struct HARTranscript {
+    let redaction: Redaction
+    let maximumBodyBytes: Int
+
+    /// An entry without its times.
+    func entry(_ request: HTTPRequest, _ outcome: TransportOutcome, _ secret: [HTTPHeaderName]) -> HAR.Entry {
+        var entry = HAR.Entry(
+            startedDateTime: Date(timeIntervalSince1970: 0),
+            request: self.request(request, secret)
+        )
+        switch outcome {
+        case .success(let response):
+            entry.response = self.response(response, secret)
+            entry.request.httpVersion = entry.response.httpVersion
+            if response.metrics.total > .zero { entry.request.bodySize = Int(clamping: response.metrics.bytesSent) }
+            if let (host, port) = response.metrics.remoteAddress.flatMap(Self.parts) {
+                entry.serverIPAddress = host
+                entry.connection = port
+            }
+        case .failure(let error):
+            entry.error = text(of: error)
+        }
+        return entry
+    }
+
+    /// `timedOut: The request took longer than …`
+    func text(of error: SluiceError) -> String {
+        redaction.text("\(error.code): \(error.reason)")
+    }
+
+    private func request(_ request: HTTPRequest, _ secret: [HTTPHeaderName]) -> HAR.Request {
+        let url = redaction.url(request.url)
+        let headers = redaction.headers(request.headers, and: secret)
+        var made = HAR.Request(method: request.method.rawValue, url: url)
+        made.headers = headers.map(HAR.Parameter.init)
+        made.cookies = zip(request.headers, headers)
+            .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
+        made.queryString = HAR.Parameter.query(of: url)
+        made.bodySize = request.body.length.map { Int(clamping: $0) }
+        made.postData = postData(request.body, request.headers[.contentType])
+        return made
+    }
+
+    private func response(_ response: ServerResponse, _ secret: [HTTPHeaderName]) -> HAR.Response {
+        let head = response.head
+        let headers = redaction.headers(head.headers, and: secret)
+        var made = HAR.Response(status: head.status.rawValue, httpVersion: head.version.description)
+        made.headers = headers.map(HAR.Parameter.init)
+        made.cookies = zip(head.headers, headers)
+            .compactMap { $0.name == .setCookie ? HAR.Cookie(set: $0.value, isHidden: $0.value != $1.value) : nil }
+        made.redirectURL = headers.values(for: .location).first ?? ""
+        if response.metrics.total > .zero { made.bodySize = Int(clamping: response.metrics.bytesReceived) }
+        made.content.size = response.body.count
+        made.content.mimeType = head.headers[.contentType] ?? ""
+        if head.headers.contains(.contentEncoding), let bodySize = made.bodySize, bodySize < response.body.count {
+            made.content.compression = response.body.count - bodySize
+        }
+        if !response.body.isEmpty {
+            let body = text(of: response.body, head.headers[.contentType])
+            made.content.text = body.text
+            made.content.encoding = body.encoding
+            made.content.comment = body.comment
+        }
+        return made
+    }
+
+    private func postData(_ body: HTTPBody, _ contentType: String?) -> HAR.PostData? {
+        var made = HAR.PostData(mimeType: contentType ?? "")
+        switch body.source {
+        case .none: return nil
+        case .file: made.comment = "A file, which is not kept."
+        case .stream: made.comment = "A stream, which is not kept."
+        case .deferred: made.comment = "Made when it was sent, and not kept."
+        case .data(let data):
+            let body = text(of: data, contentType)
+            let isForm = contentType.flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"
+            if isForm, let text = body.text, body.encoding == nil {
+                made.params = HAR.Parameter.pairs(of: text)
+            } else {
+                made.text = body.text ?? ""
+                made.encoding = body.encoding
+            }
+            made.comment = body.comment
+        }
+        return made
+    }
+
+    /// A body as text, or why it is not there.
+    private func text(of body: Data, _ contentType: String?) -> (text: String?, encoding: String?, comment: String?) {
+        guard body.count <= maximumBodyBytes else { return (nil, nil, "Too long to be kept: \(body.count) bytes.") }
+        switch redaction.body(body, contentType: contentType) {
+        case .text(let text): return (text, nil, nil)
+        case .binary: return (body.base64EncodedString(), "base64", nil)
+        case .withheld(let reason): return (nil, nil, "Withheld: \(reason).")
+        }
+    }
+
+    /// `127.0.0.1:80` or `[::1]:80` as host and port.
+    private static func parts(of address: String) -> (String, String)? {
+        guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = address[..<colon].utf8.drop { $0 == UInt8(ascii: "[") }
+        let end = host.last == UInt8(ascii: "]") ? host.dropLast() : host
+        return (String(Substring(end)), String(address[colon...].utf8.dropFirst()) ?? "")
+    }
+}
+
+extension HAR.Parameter {
+    fileprivate init(_ field: HTTPHeaders.Field) {
+        self.init(name: field.name.rawValue, value: field.value)
+    }
+
+    /// The query of a URL, decoded.
+    static func query(of url: String) -> [HAR.Parameter] {
+        guard let question = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        let query = url.utf8[question...].dropFirst().prefix { $0 != UInt8(ascii: "#") }
+        return pairs(of: String(decoding: query, as: UTF8.self))
+    }
+
+    /// Names and values as forms have them; what is not well encoded stays as it is.
+    static func pairs(of text: String) -> [HAR.Parameter] {
+        text.utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return HAR.Parameter(
+                name: decoded(parts.first ?? pair),
+                value: parts.count > 1 ? decoded(parts[1]) : ""
+            )
+        }
+    }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let escaped = UInt8(hexadecimal: rest.prefix(2)) {
+                bytes.append(escaped)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? String(Substring(text))
+    }
+}
+
+extension UInt8 {
+    /// Two hexadecimal digits; nil if they are not.
+    fileprivate init?(hexadecimal digits: Substring.UTF8View) {
+        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard values.count == 2 else { return nil }
+        self = UInt8(values[0] << 4 | values[1])
+    }
+}

@@ -1,0 +1,153 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What metrics have counted so far: an account for each route.
+struct MetricsLedger {
+    /// By what requests are told apart; the path stands for its route, which is made only once for each path.
+    private struct Kind: Hashable {
+        let method: HTTPMethod
+        let route: String?
+        let path: String
+    }
+
+    /// Beyond so many the paths are forgotten: an API may have a path for each user.
+    private static let maximumKinds = 4096
+
+    private let maximumRoutes: Int
+    private var since: Date
+    private var missed = 0
+    private var accounts: [RequestMetrics.Route] = []
+    private var accountsByName: [String: Int] = [:]
+    private var accountsByKind: [Kind: Int] = [:]
+    /// Most requests are of the kind of the one before.
+    private var last: (kind: Kind, account: Int)?
+    var inFlight = 0
+    var gates = GateTimes()
+
+    init(maximumRoutes: Int, since: Date) {
+        self.maximumRoutes = maximumRoutes
+        self.since = since
+    }
+
+    mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
+        let account = account(of: request)
+        end(request, account, attempts: 1)
+        accounts[account].latency.record(nanoseconds: request.elapsed)
+        accounts[account].statuses.count(response.head.status)
+        accounts[account].count(response.metrics)
+    }
+
+    mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
+        let account = account(of: request)
+        end(request, account, attempts: error.step == .building ? 0 : 1)
+        accounts[account].failures[error.code.description, default: 0] += 1
+        if let status = error.response?.status { accounts[account].statuses.count(status) }
+        // What its user did not wait for says nothing of the server.
+        if !error.isCancellation { accounts[account].latency.record(nanoseconds: request.elapsed) }
+    }
+
+    private mutating func end(_ request: ObservedRequest, _ account: Int, attempts: Int) {
+        if inFlight > 0 { inFlight -= 1 }
+        accounts[account].requests += 1
+        accounts[account].attempts += attempts
+        endGates(request, account)
+    }
+
+    mutating func retry(_ request: ObservedRequest) {
+        let account = account(of: request)
+        accounts[account].retries += 1
+        accounts[account].attempts += 1
+        endGates(request, account)
+    }
+
+    mutating func hedge(_ request: ObservedRequest) {
+        let account = account(of: request)
+        accounts[account].hedges += 1
+        accounts[account].attempts += 1
+    }
+
+    mutating func redirect(_ request: ObservedRequest) {
+        accounts[account(of: request)].redirects += 1
+    }
+
+    private mutating func endGates(_ request: ObservedRequest, _ account: Int) {
+        guard !gates.isEmpty, let duration = gates.take(request.id) else { return }
+        accounts[account].phases.gates.record(duration)
+    }
+
+    mutating func miss(_ count: Int) {
+        missed += count
+        gates = GateTimes()
+    }
+
+    mutating func reset(since date: Date) {
+        since = date
+        missed = 0
+        accounts = []
+        accountsByName = [:]
+        accountsByKind = [:]
+        last = nil
+    }
+
+    func snapshot(at date: Date, hasInFlight: Bool) -> RequestMetrics.Snapshot {
+        RequestMetrics.Snapshot(
+            since: since,
+            date: date,
+            inFlight: hasInFlight ? inFlight : nil,
+            missedEvents: missed,
+            routes: accounts.sorted { $0.name < $1.name }
+        )
+    }
+
+    private mutating func account(of request: ObservedRequest) -> Int {
+        let draft = request.subject.draft
+        let kind = Kind(method: draft.method, route: draft.route, path: draft.path)
+        if let last, last.kind == kind { return last.account }
+        let account = accountsByKind[kind] ?? open(kind, request.route)
+        last = (kind, account)
+        return account
+    }
+
+    private mutating func open(_ kind: Kind, _ route: String) -> Int {
+        var account = RequestMetrics.Route(method: kind.method.rawValue, route: route)
+        if accountsByName[account.name] == nil && accountsByName.count >= max(0, maximumRoutes) { account = .other }
+        let number = accountsByName[account.name] ?? accounts.count
+        if number == accounts.count {
+            accountsByName[account.name] = number
+            accounts.append(account)
+        }
+        if accountsByKind.count >= MetricsLedger.maximumKinds { accountsByKind = [:] }
+        accountsByKind[kind] = number
+        return number
+    }
+}
+
+extension ObservedRequest {
+    /// Nanoseconds since the request began.
+    fileprivate var elapsed: UInt64 { began.duration(to: instant).nanoseconds }
+}
+
+/// How long requests wait for their gates; several may be asked at once, and what counts is from the first to the last.
+struct GateTimes {
+    private var spans: [RequestID: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
+
+    var isEmpty: Bool { spans.isEmpty }
+
+    mutating func begin(_ request: ObservedRequest) {
+        if spans[request.id] == nil { spans[request.id] = (request.instant, request.instant) }
+    }
+
+    mutating func end(_ request: ObservedRequest) {
+        spans[request.id]?.last = request.instant
+    }
+
+    /// How long the attempt waited that has just ended; nil if it has asked no gate.
+    mutating func take(_ request: RequestID) -> Duration? {
+        spans.removeValue(forKey: request).map { $0.first.duration(to: $0.last) }
+    }
+}

@@ -1,0 +1,102 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Copies a form of several parts, and leaves out the contents of secret ones and of those that are no text.
+struct MultipartRedactor {
+    /// How deep forms may stand within forms.
+    private static let maximumDepth = 8
+
+    private let redaction: Redaction
+    private let depth: Int
+    private var output = ""
+
+    /// Gives what may be shown of a form; nil if there is no boundary in it, or something before the first or behind the last.
+    ///
+    /// - Parameters:
+    ///   - data: The form.
+    ///   - boundary: What separates its parts (RFC 2046 §5.1.1).
+    ///   - depth: In how many forms it stands.
+    ///   - redaction: What is secret.
+    /// - Returns: The form as text.
+    static func redacted(_ data: Data, boundary: String, depth: Int, _ redaction: Redaction) -> String? {
+        guard depth < maximumDepth, MultipartBoundary.isValid(boundary) else { return nil }
+        let delimiter = Array("\r\n--\(boundary)".utf8)
+        // The first boundary may stand at the very beginning.
+        let bytes = [13, 10] + Array(data)
+        let places = self.places(of: delimiter, in: bytes)
+        guard places.first == 0, let last = places.last else { return nil }
+        var form = MultipartRedactor(redaction: redaction, depth: depth)
+        for (place, next) in zip(places, places.dropFirst()) {
+            let content = bytes[(place + delimiter.count)..<next]
+            form.output += "--\(boundary)"
+            guard form.part(content) else { return nil }
+        }
+        let end = bytes[(last + delimiter.count)...]
+        guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
+        return form.output + "--\(boundary)--\r\n"
+    }
+
+    private init(redaction: Redaction, depth: Int) {
+        self.redaction = redaction
+        self.depth = depth
+    }
+
+    private static func places(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
+        var places: [Int] = []
+        var start = 0
+        while start + delimiter.count <= bytes.count {
+            // A boundary is short and holds no line break, so this is in proportion to the form.
+            if bytes[start] == 13, bytes[start..<(start + delimiter.count)].elementsEqual(delimiter) {
+                places.append(start)
+                start += delimiter.count
+            } else {
+                start += 1
+            }
+        }
+        return places
+    }
+
+    /// Copies a part, which begins behind its boundary; false if it has no head.
+    private mutating func part(_ part: ArraySlice<UInt8>) -> Bool {
+        let empty = Array("\r\n\r\n".utf8)
+        guard part.starts(with: "\r\n".utf8),
+            let end = part.indices.first(where: { part[$0] == 13 && part[$0...].starts(with: empty) })
+        else { return false }
+        let content = Data(part[(end + empty.count)...])
+        var head = HTTPHeaders()
+        for line in part[(part.startIndex + 2)..<max(end, part.startIndex + 2)].split(separator: 10) {
+            let line = String(decoding: line, as: UTF8.self)
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+            let value = line[colon...].dropFirst().unicodeScalars.drop { $0 == " " || $0 == "\t" }
+            head.append(
+                HTTPHeaderName(String(line[..<colon])),
+                String(String.UnicodeScalarView(value.filter { $0 != "\r" }))
+            )
+        }
+        for field in redaction.headers(head) { output += "\r\n\(field.name): \(field.value)" }
+        output += "\r\n\r\n\(shown(content, head))\r\n"
+        return true
+    }
+
+    private func shown(_ content: Data, _ head: HTTPHeaders) -> String {
+        let disposition = head["Content-Disposition"] ?? ""
+        if let name = ContentType("part/\(disposition)")?["name"] {
+            if redaction.parameterNames.contains(PairRedactor.decoded(Array(name.utf8)[...])) {
+                return content.isEmpty ? "" : Redaction.mark
+            }
+        } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction) {
+            // A name that is written in another way, as name*=.
+            return Redaction.mark
+        }
+        switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {
+        case .text(let text): return text
+        case .binary: return "(\(content.count) bytes)"
+        case .withheld(let reason): return "(\(content.count) bytes: \(reason))"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// Copies a URL or a form, and leaves out the values of secret parameters.
+struct PairRedactor {
+    private let redaction: Redaction
+    private let bytes: [UInt8]
+    private var position = 0
+    private(set) var output: [UInt8] = []
+
+    init(_ redaction: Redaction, _ bytes: [UInt8]) {
+        self.redaction = redaction
+        self.bytes = bytes
+        output.reserveCapacity(bytes.count + 16)
+    }
+
+    /// Copies up to a place.
+    mutating func copy(to end: Int) {
+        output += bytes[position..<end]
+        position = end
+    }
+
+    /// Puts the mark in the place of all up to a place.
+    mutating func hide(to end: Int) {
+        output += Redaction.mark.utf8
+        position = end
+    }
+
+    /// Copies a path, up to its query or fragment; segments may have parameters (RFC 3986 §3.3).
+    mutating func path() {
+        while position < bytes.count, !Self.isQueryMark(bytes[position]) {
+            if bytes[position] == UInt8(ascii: ";") {
+                copy(to: position + 1)
+                pair { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "/") || Self.isQueryMark($0) }
+            } else if redaction.hidesCredentials, bytes[position...].starts(with: "://".utf8) {
+                copy(to: position + 3)
+                if let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+            } else {
+                copy(to: position + 1)
+            }
+        }
+    }
+
+    /// Copies names and values to the end.
+    mutating func pairs() {
+        while position < bytes.count {
+            pair { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }
+            if position < bytes.count { copy(to: position + 1) }
+        }
+    }
+
+    /// Copies one name and its value.
+    private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
+        let end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
+        guard let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) else { return copy(to: end) }
+        let name = Self.decoded(bytes[position..<equals])
+        copy(to: equals + 1)
+        if position < end, redaction.parameterNames.contains(name) || redaction.isSecret(bytes[position..<end]) {
+            hide(to: end)
+        } else {
+            copy(to: end)
+        }
+    }
+
+    private static func isQueryMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    /// The bytes that a percent-encoded name or value of a form stands for.
+    static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            if let byte = PercentEncoding.triplet(in: text, at: index) {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+}
+
+extension Redaction {
+    /// Whether a value holds a secret itself, encoded however often.
+    fileprivate func isSecret(_ value: ArraySlice<UInt8>) -> Bool {
+        var text = Array(value)
+        // A URL within a URL within a URL is encoded thrice.
+        for _ in 0..<5 {
+            if SecretScanner.holdsSecret(text, self) { return true }
+            let decoded = PairRedactor.decoded(text[...])
+            if decoded == text { break }
+            text = decoded
+        }
+        return false
+    }
+}

@@ -1,0 +1,80 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Redaction {
+    /// Takes the secrets out of a body: of JSON the secret members at any depth, of forms the secret fields.
+    ///
+    /// What is none of these, or should be and is not, stays as it is if no word in it is a secret name, and is withheld
+    /// otherwise.
+    ///
+    /// - Parameters:
+    ///   - data: The body, not compressed.
+    ///   - contentType: Its `Content-Type`; nil where there is none.
+    /// - Returns: What may be shown of it.
+    public func body(_ data: Data, contentType: String?) -> RedactedBody {
+        body(data, contentType: contentType, depth: 0)
+    }
+
+    func body(_ data: Data, contentType: String?, depth: Int) -> RedactedBody {
+        if data.count > bodyLimit, !isNone { return .withheld(.tooLong) }
+        let type = contentType.flatMap(ContentType.init)
+        if type?.type == "multipart", let boundary = type?["boundary"] {
+            if let form = MultipartRedactor.redacted(data, boundary: boundary, depth: depth, self) {
+                return .text(form)
+            }
+            return undetermined(data, type)
+        }
+        guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
+        if isNone { return .text(text) }
+        if type?.essence == "application/x-www-form-urlencoded" {
+            var pairs = PairRedactor(self, Array(text.utf8))
+            pairs.pairs()
+            return .text(String(decoding: pairs.output, as: UTF8.self))
+        }
+        if let json = json(text) { return .text(json) }
+        return mayHoldSecret(Array(text.utf8)) ? .withheld(.secret) : .text(text)
+    }
+
+    /// What to do with what is no text, or of no form.
+    private func undetermined(_ data: Data, _ type: ContentType?) -> RedactedBody {
+        if isNone { return String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary }
+        if mayHoldSecret(Array(data)) { return .withheld(.secret) }
+        if type?.type == "multipart", let text = String(validating: data, as: UTF8.self) { return .text(text) }
+        return type?.isText == true ? .withheld(.undecodable) : .binary
+    }
+
+    /// Whether there is a secret's name anywhere, or what could be one in disguise.
+    private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
+        SecretScanner.holdsSecretName(bytes, self) || SecretScanner.holdsSecret(bytes, self)
+            // A letter in broken JSON, or in a page, may be written by its number.
+            || bytes.contains(UInt8(ascii: "\\"))
+                && String(decoding: bytes, as: UTF8.self).utf8.split(separator: UInt8(ascii: "\\"))
+                    .contains { $0.starts(with: "u00".utf8) }
+    }
+
+    private static func text(of data: Data, _ type: ContentType?) -> String? {
+        if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
+        if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
+            return try? charset.decode(data, from: 0)
+        }
+        // Control characters but white space and escape are in no text.
+        let isBinary = data.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
+        return isBinary && type?.isText != true ? nil : String(validating: data, as: UTF8.self)
+    }
+}
+
+extension ContentType {
+    /// Whether what has the type is meant to be read as text.
+    var isText: Bool {
+        if type == "text" { return true }
+        let kind = subtype.split(separator: "+").last ?? ""
+        return type == "application"
+            && ["json", "xml", "javascript", "x-www-form-urlencoded", "x-ndjson", "yaml", "toml", "graphql", "jsonl"]
+                .contains(kind)
+    }
+}

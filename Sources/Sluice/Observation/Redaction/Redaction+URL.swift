@@ -1,0 +1,71 @@
+extension Redaction {
+    /// Takes the secrets out of a URL: the user name and password, and secret parameters in path, query and fragment.
+    ///
+    /// A parameter goes as well if its value holds a secret itself, as a URL to come back to may.
+    ///
+    /// - Parameter url: A URL, whole or relative, valid or not.
+    /// - Returns: The URL with ``mark`` in their places; without secrets as it was.
+    public func url(_ url: String) -> String {
+        if isNone { return url }
+        let bytes = Array(url.utf8)
+        var pairs = PairRedactor(self, bytes)
+        if let start = Self.authority(in: bytes), hidesCredentials, let at = Self.userInfoEnd(in: bytes, from: start) {
+            pairs.copy(to: start)
+            pairs.hide(to: at)
+        }
+        pairs.path()
+        pairs.pairs()
+        return String(decoding: pairs.output, as: UTF8.self)
+    }
+
+    /// Where the authority begins, for browsers too, which take a backslash for a slash and need none behind `http:`.
+    private static func authority(in bytes: [UInt8]) -> Int? {
+        var start = 0
+        var isWeb = false
+        if let end = bytes.firstIndex(where: { !isSchemeCharacter($0) }), bytes[end] == UInt8(ascii: ":"), end > 0 {
+            let scheme = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
+            isWeb = scheme == "http" || scheme == "https"
+            start = end + 1
+        }
+        let slashes = bytes[start...].prefix { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.count
+        return isWeb || slashes >= 2 ? start + slashes : nil
+    }
+
+    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
+        let small = byte | 0x20
+        return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(small) || "0123456789+-.".utf8.contains(byte)
+    }
+
+    /// The `@` behind a user name and password; nil if there are none.
+    ///
+    /// A password with a slash or a number sign in it should have been encoded, but is a password all the same.
+    ///
+    /// - Parameters:
+    ///   - bytes: A text with a URL.
+    ///   - start: Where its authority begins.
+    /// - Returns: Its place.
+    static func userInfoEnd(in bytes: [UInt8], from start: Int) -> Int? {
+        var end = start
+        var at: Int?
+        var colon: Int?
+        while end < bytes.count, !isAuthorityEnd(bytes[end]) {
+            if bytes[end] == UInt8(ascii: "@") { at = end }
+            if bytes[end] == UInt8(ascii: ":"), colon == nil { colon = end }
+            end += 1
+        }
+        if let at { return at }
+        guard let colon, bytes[start] != UInt8(ascii: "[") else { return nil }
+        let isPort = bytes[(colon + 1)..<end].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if isPort { return nil }
+        // Not far, lest a text of many such beginnings be read many times.
+        return bytes[end..<min(bytes.count, end + 256)].prefix { !isURLEnd($0) }.lastIndex(of: UInt8(ascii: "@"))
+    }
+
+    private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+        isURLEnd(byte) || "/\\?#".utf8.contains(byte)
+    }
+
+    private static func isURLEnd(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || "\"'<>`".utf8.contains(byte)
+    }
+}

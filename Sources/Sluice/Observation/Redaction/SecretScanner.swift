@@ -1,0 +1,151 @@
+/// Reads a text of no known form and leaves out what looks like a secret: what stands behind a secret name, an
+/// authentication scheme, and user names in URLs.
+struct SecretScanner {
+    private let redaction: Redaction
+    private let bytes: [UInt8]
+    private var position = 0
+    private var output: [UInt8] = []
+    private var hasSecret = false
+
+    static func redacted(_ text: String, _ redaction: Redaction) -> String {
+        var scanner = SecretScanner(redaction, Array(text.utf8))
+        scanner.scan()
+        return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
+    }
+
+    static func holdsSecret(_ text: [UInt8], _ redaction: Redaction) -> Bool {
+        var scanner = SecretScanner(redaction, text)
+        scanner.scan()
+        return scanner.hasSecret
+    }
+
+    /// Whether any word of the text is a secret name.
+    static func holdsSecretName(_ text: [UInt8], _ redaction: Redaction) -> Bool {
+        text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
+            .contains { redaction.memberNames.contains($0) || redaction.headerNames.contains($0) }
+    }
+
+    private init(_ redaction: Redaction, _ bytes: [UInt8]) {
+        self.redaction = redaction
+        self.bytes = bytes
+        output.reserveCapacity(bytes.count)
+    }
+
+    private mutating func scan() {
+        while position < bytes.count {
+            if Self.isNameByte(bytes[position]) {
+                name()
+            } else if redaction.hidesCredentials, bytes[position...].starts(with: "://".utf8) {
+                copy(to: position + 3)
+                if let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+            } else {
+                copy(to: position + 1)
+            }
+        }
+    }
+
+    /// Copies a word, and goes on behind its value if it is a secret name.
+    private mutating func name() {
+        let name = bytes[position...].prefix(while: Self.isNameByte)
+        copy(to: name.endIndex)
+        if redaction.hidesCredentials, Self.isScheme(name) { return credentials() }
+        // Quotation marks and brackets may stand between a name and its value, and blanks.
+        let sign = bytes[name.endIndex...].firstIndex { !"\"'`]\\ \t".utf8.contains($0) } ?? bytes.count
+        guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
+            isSecret(PairRedactor.decoded(name), before: bytes[sign])
+        else { return }
+        var value = sign + 1
+        if value < bytes.count, bytes[value] == UInt8(ascii: ">") { value += 1 }
+        value = bytes[value...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+        copy(to: value)
+        if value < bytes.count { hideValue(isLine: bytes[sign] == UInt8(ascii: ":")) }
+    }
+
+    private func isSecret(_ name: [UInt8], before sign: UInt8) -> Bool {
+        redaction.memberNames.contains(name) || redaction.headerNames.contains(name)
+            || sign == UInt8(ascii: "=") && redaction.parameterNames.contains(name)
+    }
+
+    /// Hides a value: what is quoted, all that follows a bracket, and otherwise a word, or a line.
+    private mutating func hideValue(isLine: Bool) {
+        let mark = bytes[position...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+        if mark < bytes.count, "\"'`".utf8.contains(bytes[mark]) {
+            let escapes = mark - position
+            copy(to: mark + 1)
+            return hide(to: endOfQuotation(by: bytes[mark], escapes: escapes))
+        }
+        if "{[(".utf8.contains(bytes[position]) { return hide(to: bytes.count) }
+        var end = endOfValue(from: position, isLine: isLine)
+        if !isLine, end < bytes.count, Self.isBlank(bytes[end]), Self.isScheme(bytes[position..<end]) {
+            // Authorization=Bearer abc
+            let next = bytes[end...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+            end = endOfValue(from: next, isLine: isLine)
+        }
+        hide(to: end)
+    }
+
+    private func endOfValue(from start: Int, isLine: Bool) -> Int {
+        bytes[start...].firstIndex { isLine ? $0 == 10 || $0 == 13 : $0 <= 0x20 || "&;,)]}\"'<>`|".utf8.contains($0) }
+            ?? bytes.count
+    }
+
+    /// The quotation mark that ends what one began that stood behind so many backslashes.
+    private func endOfQuotation(by mark: UInt8, escapes: Int) -> Int {
+        var backslashes = 0
+        for index in position..<bytes.count {
+            if bytes[index] == UInt8(ascii: "\\") {
+                backslashes += 1
+                continue
+            }
+            if bytes[index] == mark, escapes == 0 ? backslashes % 2 == 0 : backslashes <= escapes {
+                return index - backslashes
+            }
+            backslashes = 0
+        }
+        return bytes.count
+    }
+
+    /// Hides what follows an authentication scheme if it is no word and no parameter (RFC 9110 §11.4).
+    private mutating func credentials() {
+        let start = bytes[position...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+        let token = bytes[start...].prefix { Self.isNameByte($0) || "+/~=".utf8.contains($0) }
+        guard start > position, !token.isEmpty else { return }
+        let isWord = token.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || ".,".utf8.contains($0) }
+        let isParameter =
+            token.last == UInt8(ascii: "=") && token.endIndex < bytes.count
+            && bytes[token.endIndex] == UInt8(ascii: "\"")
+        if isWord || isParameter { return }
+        copy(to: start)
+        hide(to: token.endIndex)
+    }
+
+    private mutating func copy(to end: Int) {
+        output += bytes[position..<end]
+        position = end
+    }
+
+    private mutating func hide(to end: Int) {
+        if end > position, !bytes[position..<end].elementsEqual(Redaction.mark.utf8) {
+            output += Redaction.mark.utf8
+            hasSecret = true
+        } else {
+            output += bytes[position..<end]
+        }
+        position = end
+    }
+
+    private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
+        Redaction.isScheme(String(decoding: word, as: UTF8.self))
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+            true
+        default: "_-.%$".utf8.contains(byte)
+        }
+    }
+}
