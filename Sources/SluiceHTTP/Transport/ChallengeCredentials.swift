@@ -126,16 +126,26 @@ extension TransferContext {
     ///
     /// - Parameter request: The request that is sent.
     /// - Returns: Credentials that have been checked.
-    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent.
+    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent, ``SluiceError/Code/unsupported`` for those
+    ///   that have no origin.
     public func credentials(for request: HTTPRequest) throws(SluiceError) -> ChallengeCredentials? {
-        guard let credentials, credentials.origin == request.origin, !request.headers.contains(.authorization) else {
-            return nil
-        }
-        do {
+        guard let credentials, !request.headers.contains(.authorization) else { return nil }
+        do throws(SluiceError) {
+            guard let origin = credentials.origin else { throw SluiceError.noOrigin }
+            guard origin == request.origin else { return nil }
             try credentials.validate()
         } catch {
             throw error.with(request: request)
         }
         return credentials
+    }
+}
+
+extension SluiceError {
+    fileprivate static var noOrigin: SluiceError {
+        SluiceError(
+            .unsupported,
+            "The client has no base URL, so nobody has said where its credentials may go: give them an origin."
+        )
     }
 }

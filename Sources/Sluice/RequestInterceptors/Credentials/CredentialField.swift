@@ -27,3 +27,8 @@ protocol SecretBearing {
     /// The header.
     var secretHeader: HTTPHeaderName { get }
 }
+
+extension [any RequestInterceptor] {
+    /// The headers they put secrets into.
+    var secretHeaders: [HTTPHeaderName] { compactMap { ($0 as? any SecretBearing)?.secretHeader } }
+}

@@ -17,6 +17,12 @@ public struct TraceContext: Sendable, Hashable {
             self.high = high
             self.low = low
         }
+
+        /// Of random numbers, which may be the one that is no ID.
+        init(nonZero high: UInt64, _ low: UInt64) {
+            self.high = high
+            self.low = high == 0 && low == 0 ? 1 : low
+        }
     }
 
     /// 8 bytes that name one piece of work in the trace, not all of them zero.
@@ -27,6 +33,10 @@ public struct TraceContext: Sendable, Hashable {
         public init?(_ rawValue: UInt64) {
             if rawValue == 0 { return nil }
             self.rawValue = rawValue
+        }
+
+        init(nonZero rawValue: UInt64) {
+            self.rawValue = max(rawValue, 1)
         }
     }
 

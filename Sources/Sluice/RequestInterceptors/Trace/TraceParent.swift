@@ -8,15 +8,20 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Each attempt is a piece of work of its own with a new ID, in the same trace: that of ``TraceContext/current``, or one of the
-/// request's own. A request that has a `traceparent` keeps it.
+/// Each attempt is a piece of work of its own with a new ID, in the same trace: that of ``TraceContext/current`` where the request
+/// was first sent, or one that begins with it. A request that has a `traceparent` keeps it.
 public struct TraceParent: RequestAdapter {
     /// Told of every attempt, for a tracing system to record it by its ID.
     public typealias Recording = @Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void
 
+    /// What the attempts of one sending share.
+    private struct Trace: Sendable {
+        let id: TraceContext.TraceID
+        let parent: TraceContext?
+    }
+
     private let samplesNewTraces: Bool
     private let random: @Sendable () -> UInt64
-    private let seed: SendingSeed
     private let record: Recording?
 
     /// Makes an adapter.
@@ -24,7 +29,7 @@ public struct TraceParent: RequestAdapter {
     /// - Parameters:
     ///   - samplesNewTraces: Whether a trace that begins with a request asks to be recorded; true by default. One that is carried on
     ///     keeps to what its parent says.
-    ///   - random: Gives the IDs of attempts; the system's random numbers by default.
+    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; the system's random numbers by default.
     ///   - record: Is told of each attempt before it is sent; must not block.
     public init(
         samplesNewTraces: Bool = true,
@@ -34,7 +39,6 @@ public struct TraceParent: RequestAdapter {
         self.samplesNewTraces = samplesNewTraces
         self.random = random
         self.record = record
-        seed = SendingSeed()
     }
 
     /// Adds the headers.
@@ -44,26 +48,27 @@ public struct TraceParent: RequestAdapter {
     ///   - context: The sending, which a new trace belongs to.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         if request.headers.contains("traceparent") { return }
-        let parent = TraceContext.current
-        guard let traceID = parent?.traceID ?? newTraceID(of: context),
-            // A generator may give the one number that is no ID.
-            let spanID = TraceContext.SpanID(random()) ?? TraceContext.SpanID(1)
-        else { return }
+        // A later attempt may begin where the task that first sent the request, and its values, are gone.
+        let found = Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
+        let trace = context.remembered("Sluice.TraceParent") { found }
         let attempt = TraceContext(
-            traceID: traceID,
-            parentID: spanID,
-            isSampled: parent?.isSampled ?? samplesNewTraces,
-            validState: parent?.traceState
+            traceID: trace.id,
+            parentID: newSpanID(),
+            isSampled: trace.parent?.isSampled ?? samplesNewTraces,
+            validState: trace.parent?.traceState
         )
         request.headers.append("traceparent", attempt.traceparent)
         if let state = attempt.traceState, !request.headers.contains("tracestate") {
             request.headers.append("tracestate", state)
         }
-        record?(attempt, parent, context)
+        record?(attempt, trace.parent, context)
     }
 
-    private func newTraceID(of context: RequestContext) -> TraceContext.TraceID? {
-        let (high, low) = seed.numbers(of: context.id)
-        return TraceContext.TraceID(high: high, low: low)
+    private func newTraceID() -> TraceContext.TraceID {
+        TraceContext.TraceID(nonZero: random(), random())
+    }
+
+    private func newSpanID() -> TraceContext.SpanID {
+        TraceContext.SpanID(nonZero: random())
     }
 }

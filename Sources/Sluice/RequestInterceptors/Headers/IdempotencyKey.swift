@@ -11,13 +11,14 @@ import SluiceHTTP
 /// The key is a random UUID, the same in all attempts of one sending and another in the next; a request that has the header keeps
 /// its own. It is written as a string in quotes, `"8e03978e-…"`, as draft-ietf-httpapi-idempotency-key-header §2.1 has it.
 public struct IdempotencyKey: RequestAdapter {
-    /// Gives the key of a request; it must be the same in all attempts.
+    /// Gives the key of a request; of what it gives in several attempts, the first is kept.
     public typealias Making = @Sendable (RequestContext) -> String
 
     private let header: HTTPHeaderName
     private let isQuoted: Bool
     private let condition: @Sendable (HTTPRequest) -> Bool
     private let make: Making
+    private let memory: String
 
     /// Makes an adapter.
     ///
@@ -31,12 +32,15 @@ public struct IdempotencyKey: RequestAdapter {
         header: HTTPHeaderName = "Idempotency-Key",
         isQuoted: Bool = true,
         when condition: @escaping @Sendable (HTTPRequest) -> Bool = { !$0.method.isIdempotent },
-        make: Making? = nil
+        make: @escaping Making = { _ in
+            IdempotencyKey.uuid(.random(in: .min ... .max), .random(in: .min ... .max))
+        }
     ) {
         self.header = header
         self.isQuoted = isQuoted
         self.condition = condition
-        self.make = make ?? IdempotencyKey.random()
+        self.make = make
+        memory = "Sluice.IdempotencyKey.\(header)"
     }
 
     /// Adds the header where it is wanted.
@@ -46,20 +50,19 @@ public struct IdempotencyKey: RequestAdapter {
     ///   - context: The sending, which the key belongs to.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
-        let key = make(context)
+        // Made before it is remembered: whoever makes it may want to remember something too.
+        let made = make(context)
+        let key = context.remembered(memory) { made }
         request.headers.append(header, isQuoted ? IdempotencyKey.quoted(key) : key)
     }
 
-    private static func random() -> Making {
-        let seed = SendingSeed()
-        return { context in
-            let (high, low) = seed.numbers(of: context.id)
-            return uuid(high, low)
-        }
-    }
-
-    /// A UUID of version 4 (RFC 9562 §5.4) of these bits.
-    static func uuid(_ high: UInt64, _ low: UInt64) -> String {
+    /// Makes a UUID of version 4 (RFC 9562 §5.4) of random bits, for a key of one's own randomness.
+    ///
+    /// - Parameters:
+    ///   - high: The first 64 bits, four of which are replaced by the version.
+    ///   - low: The others, two of which are replaced by the variant.
+    /// - Returns: The UUID in small letters.
+    public static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
         var text = ""
