@@ -21,9 +21,8 @@ import Testing
     }
 
     private func context(of request: HTTPRequest) throws -> TraceContext {
-        try #require(
-            TraceContext(traceparent: try #require(request.headers["traceparent"]), tracestate: request.headers["tracestate"])
-        )
+        let parent = try #require(request.headers["traceparent"])
+        return try #require(TraceContext(traceparent: parent, tracestate: request.headers["tracestate"]))
     }
 
     @Test func allAttemptsAreInOneTraceAndEachHasAnIDOfItsOwn() async throws {

@@ -29,12 +29,12 @@ public struct TraceParent: RequestAdapter {
     /// - Parameters:
     ///   - samplesNewTraces: Whether a trace that begins with a request asks to be recorded; true by default. One that is carried on
     ///     keeps to what its parent says.
-    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; the system's random numbers by default.
     ///   - record: Is told of each attempt before it is sent; must not block.
+    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; the system's random numbers by default.
     public init(
         samplesNewTraces: Bool = true,
-        random: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) },
-        record: Recording? = nil
+        record: Recording? = nil,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
     ) {
         self.samplesNewTraces = samplesNewTraces
         self.random = random

@@ -38,7 +38,7 @@ extension TransportConformance {
         },
         Case("A challenge of a kind that the credentials are not for comes back") { trial in
             for challenge in ["Bearer", "Negotiate", #"Basic realm="x""#] {
-                let headers = HTTPHeaders([("WWW-Authenticate", challenge)])
+                let headers = HTTPHeaders([(HTTPHeaderName("WWW-Authenticate"), challenge)])
                 trial.server.on("/", .text("who?", status: .unauthorized, headers: headers))
                 let answer = try await trial.exchange(trial.request(), context: trial.credentials(.digest))
                 try trial.expectEqual(answer.text, "who?", "The body")
@@ -82,7 +82,7 @@ extension TransportConformance {
         Case("A body is sent again behind a challenge, where it can be") { trial in
             trial.guardRoot()
             let pattern = Data.pattern(300_000)
-            let replayable = HTTPBody.stream(ScriptedChunks(Array(repeating: pattern, count: 3)), isReplayable: true)
+            let replayable = HTTPBody.stream(ScriptedChunks(chunks: Array(repeating: pattern, count: 3)), isReplayable: true)
             for (body, length) in [(HTTPBody.data(Data("x".utf8)), 1), (.data(pattern), 300_000), (replayable, 900_000)] {
                 let answer = try await trial.exchange(
                     trial.request(.put, body: body),
@@ -96,7 +96,7 @@ extension TransportConformance {
         Case("A body that can be read only once fails with bodyNotReplayable behind a challenge") { trial in
             trial.guardRoot()
             try await trial.expectFailure(.bodyNotReplayable) {
-                let once = HTTPBody.stream(ScriptedChunks([Data("once".utf8)]))
+                let once = HTTPBody.stream(ScriptedChunks(chunks: [Data("once".utf8)]))
                 _ = try await trial.exchange(trial.request(.put, body: once), context: trial.credentials())
             }
             try trial.expectEqual(trial.authorizations.flatMap { $0 }, [], "The credentials sent")
