@@ -17,13 +17,14 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "SluiceHTTP"),
         .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
         .target(
             name: "Sluice",
             dependencies: [
-                "SluiceHTTP",
+                "CZlib", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(

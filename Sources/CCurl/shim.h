@@ -112,3 +112,6 @@ static inline CURLcode sluice_message_result(const CURLMsg *message) {
 static const size_t sluice_write_pause = CURL_WRITEFUNC_PAUSE;
 static const size_t sluice_read_pause = CURL_READFUNC_PAUSE;
 static const size_t sluice_read_abort = CURL_READFUNC_ABORT;
+
+static const long sluice_auth_basic = (long)CURLAUTH_BASIC;
+static const long sluice_auth_digest = (long)CURLAUTH_DIGEST;

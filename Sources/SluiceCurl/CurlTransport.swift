@@ -31,7 +31,7 @@ public struct CurlTransport: Transport {
         } catch {
             throw error.with(request: request)
         }
-        let transfer = Transfer(
+        let transfer = try Transfer(
             request: request,
             upload: upload,
             context: context,
@@ -61,7 +61,13 @@ extension CurlTransport: CallbackTransport {
             guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
             try request.validate()
             let upload = try UploadSource(request.body)
-            let transfer = Transfer(request: request, upload: upload, context: context, lane: lane, mailbox: mailbox)
+            let transfer = try Transfer(
+                request: request,
+                upload: upload,
+                context: context,
+                lane: lane,
+                mailbox: mailbox
+            )
             transfer.begin(completion)
             return { transfer.cancel() }
         } catch {

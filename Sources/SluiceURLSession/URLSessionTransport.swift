@@ -23,7 +23,8 @@ import FoundationNetworking
 ///   file where it may be longer.
 /// - A response with trailers, or one that ends within its head, stops the process.
 /// - Metrics do not tell of the connection.
-/// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``.
+/// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``, and so does one with credentials for anything but Basic
+///   alone.
 public struct URLSessionTransport: Transport {
     private let session: Session
 
@@ -57,11 +58,13 @@ public struct URLSessionTransport: Transport {
         cookies?.add(to: &message)
         let body = try await UploadBody.open(request, within: context.timeouts.total)
         message.setFraming(of: body)
+        let credentials = try message.setCredentials(context, for: request)
         let exchange = Exchange(
             request: request,
             message: message,
             body: body,
             context: context,
+            credentials: credentials,
             session: session,
             started: started
         )

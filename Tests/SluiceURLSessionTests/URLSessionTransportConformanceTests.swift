@@ -45,7 +45,19 @@ import Testing
     private static let cookies =
         "Foundation on Linux takes cookies for any domain from any host, and keeps and sends those that have expired"
 
+    private static let challenges =
+        "Foundation on Linux asks its delegate once the whole response is there, and its task then ends only by being "
+        + "cancelled; so challenges cannot be answered, and what has no other credentials than those fails with unsupported"
+
     private static let here: [TransportConformance.Exclusion] = [
+        .init("Credentials answer a challenge, of which the caller sees nothing", because: challenges),
+        .init("Credentials that are refused bring the 401", because: challenges),
+        .init("A challenge of a kind that the credentials are not for comes back", because: challenges),
+        .init("A body is sent again behind a challenge, where it can be", because: challenges),
+        .init(
+            "A body that can be read only once fails with bodyNotReplayable behind a challenge",
+            because: challenges
+        ),
         .init("A jar's cookies are sent to where they belong", because: cookies),
         .init("Another jar, or none, knows nothing of a jar's cookies", because: cookies),
         .init("A cookie that has expired leaves the jar", because: cookies),

@@ -29,6 +29,8 @@ extension APIClient {
         public var redirects = RedirectPolicy()
         /// Where cookies are kept; nil, the default, neither keeps nor sends any.
         public var cookies: CookieJar?
+        /// What a challenge of the base URL's origin is answered with; nil, the default, brings the 401.
+        public var credentials: ChallengeCredentials?
         /// Decodes models; strictly, as `JSONDecoder` does, unless it is replaced.
         public var modelDecoder: any DataDecoder = JSONDecoder()
         /// How the API wraps what it answers; nil, the default, where it does not.
@@ -64,8 +66,8 @@ extension APIClient {
         public var plugins: [any Plugin] = []
         /// What is told of every step.
         public var observers: [any RequestObserver] = []
-        /// Headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: they are left out where a
-        /// redirect leads to another origin, and of what is logged.
+        /// Headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`, and those of a ``CustomToken`` or
+        /// ``SuppliedToken``: they are left out where a redirect leads to another origin, and of what is logged.
         public var secretHeaders: [HTTPHeaderName] = []
         /// What time it is and how to wait: the system's clocks.
         public var time: any TimeSource = SystemTime()

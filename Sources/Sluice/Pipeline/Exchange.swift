@@ -41,10 +41,16 @@ struct Exchange: Sendable {
                 let response = try await cached(request, transfer, begun.take())
                 guard response.head.status.class == .redirection else { return .success(response) }
                 visited.append(RedirectPolicy.key(request))
-                let redirects = pipeline.configuration.redirects
-                guard let next = try redirects.next(after: response.head, to: request, visited: visited) else {
-                    return .success(response)
-                }
+                let redirects = sending?.draft.options.redirects ?? pipeline.configuration.redirects
+                guard
+                    let next = try redirects.next(
+                        after: response.head,
+                        to: request,
+                        visited: visited,
+                        secretHeaders: (sending?.steps ?? pipeline.steps).secretHeaders,
+                        keepsCookies: transfer.cookies != nil
+                    )
+                else { return .success(response) }
                 sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
                 sending?.tell(.sending, attempt) { .sending(next) }
                 request = next

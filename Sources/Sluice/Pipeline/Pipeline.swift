@@ -28,6 +28,8 @@ final class Pipeline: Sendable {
     let retryBalance: Locked<RetryBalance>
     /// The configuration's, for all requests to share.
     let modelDecoder: SharedDecoder
+    /// The configuration's, for the base URL's origin unless they have another.
+    private let credentials: ChallengeCredentials?
     /// The transport, where it can be driven without a task.
     private let callbackTransport: (any CallbackTransport)?
     /// Whether nothing but the transport has anything to do with a request that says nothing else itself.
@@ -40,6 +42,8 @@ final class Pipeline: Sendable {
         self.configuration = configuration
         self.steps = steps
         retryBalance = Locked(RetryBalance(configuration.retryBudget))
+        let origin = try? base.get().origin
+        credentials = configuration.credentials.map { credentials in origin.map(credentials.bound) ?? credentials }
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !configuration.retry.isActive && configuration.hedging.maximumExtra == 0
@@ -60,7 +64,7 @@ final class Pipeline: Sendable {
             completion(Landing(.failure(error)))
             return {}
         }
-        let transfer = transferContext(of: draft.options)
+        let transfer = transferContext(of: draft.options, request)
         let sample = configuration.answersWithSamples ? draft.sampleResponse : nil
         let transport = sample == nil ? callbackTransport : nil
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
@@ -175,12 +179,13 @@ final class Pipeline: Sendable {
         }
     }
 
-    private func transferContext(of options: RequestOptions) -> TransferContext {
+    private func transferContext(of options: RequestOptions, _ request: HTTPRequest) -> TransferContext {
         TransferContext(
             timeouts: options.timeouts.applied(to: configuration.timeouts),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
-            cookies: options.usesCookies ? configuration.cookies : nil
+            cookies: options.usesCookies ? configuration.cookies : nil,
+            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
         )
     }
 

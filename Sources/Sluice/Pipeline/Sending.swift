@@ -60,7 +60,7 @@ final class Sending: Sendable {
                 draft: draft,
                 began: began,
                 beganDate: configuration.time.date,
-                secretHeaders: configuration.secretHeaders
+                secretHeaders: steps.secretHeaders
             )
         tell(.began, 0) { .began(request) }
     }

@@ -10,6 +10,8 @@ struct Steps: Sendable {
     private(set) var responseInterceptors: [any ResponseInterceptor] = []
     private(set) var plugins: [any Plugin] = []
     private(set) var observers: [ObserverMailbox] = []
+    /// The client's, and those that interceptors put secrets into.
+    private(set) var secretHeaders: [HTTPHeaderName] = []
     /// Why no request can pass the gates.
     private(set) var failure: SluiceError?
 
@@ -33,6 +35,7 @@ struct Steps: Sendable {
         responseInterceptors = configuration.responseInterceptors
         plugins = configuration.plugins
         observers = configuration.observers.map(ObserverMailbox.init)
+        secretHeaders = configuration.secretHeaders + requestInterceptors.secretHeaders
         findImmediate()
     }
 
@@ -44,6 +47,7 @@ struct Steps: Sendable {
         steps.responseInterceptors += own.responseInterceptors
         steps.plugins += own.plugins
         steps.observers += own.observers
+        steps.secretHeaders += own.requestInterceptors.secretHeaders
         steps.findImmediate()
         return steps
     }
@@ -63,7 +67,7 @@ struct Steps: Sendable {
             draft: draft,
             began: configuration.time.now,
             beganDate: configuration.time.date,
-            secretHeaders: configuration.secretHeaders
+            secretHeaders: secretHeaders
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
         for observer in observers { observer.post(.finished(.failure(error)), of: observed) }

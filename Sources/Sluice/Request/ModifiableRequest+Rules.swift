@@ -63,6 +63,14 @@ extension ModifiableRequest {
     /// Sets whether the request takes part in the client's cookies, where it keeps any.
     public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.usesCookies = usesCookies } }
 
+    /// Sets which redirects are followed, in place of the client's policy.
+    public consuming func redirects(_ policy: RedirectPolicy) -> Self { modified { $0.options.redirects = policy } }
+
+    /// Sets what a challenge of the request's own origin is answered with, in place of the client's credentials; nil for nothing.
+    public consuming func credentials(_ credentials: ChallengeCredentials?) -> Self {
+        modified { $0.options.credentials = .some(credentials) }
+    }
+
     /// Adds words by which gates and interceptors tell requests apart.
     public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
 

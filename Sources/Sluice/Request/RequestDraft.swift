@@ -62,6 +62,9 @@ struct RequestOptions: Sendable {
     var retry: RetryPolicy?
     var hedging: HedgingPolicy?
     var isIdempotent: Bool?
+    var redirects: RedirectPolicy?
+    /// Nil within where it goes without the client's.
+    var credentials: ChallengeCredentials??
     var sampleResponse: SampleResponse?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
@@ -69,7 +72,7 @@ struct RequestOptions: Sendable {
     var validation = Override<Validation>()
     var modelLocation = ModelLocation()
     /// Whether the client's steps are not all there is to it.
-    var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil }
+    var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }
     /// Why there can be no request, where making the draft had failed.
     var failure: SluiceError?
 }

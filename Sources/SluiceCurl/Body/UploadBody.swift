@@ -15,23 +15,27 @@ struct UploadBody {
     }
 
     private var source: Source
+    /// Opens a stream that can be read a second time.
+    private let reopen: (@Sendable () -> Source)?
 
-    static let none = UploadBody(source: .none)
-
-    private init(source: Source) {
-        self.source = source
-    }
+    static let none = UploadBody(.none, onData: {})
 
     /// Makes a body ready to be read; a stream begins to fill its pipe.
     init(_ upload: UploadSource, onData: @escaping @Sendable () -> Void) {
         switch upload {
         case .none:
             source = .none
+            reopen = nil
         case .data(let data):
             source = .data(data, sent: 0)
-        case .stream(let stream, let length):
-            let pipe = UploadPipe(onData: onData)
-            source = .pipe(pipe, Task.detached { await pipe.pump(stream, length: length) })
+            reopen = nil
+        case .stream(let stream, let length, let isReplayable):
+            let open: @Sendable () -> Source = {
+                let pipe = UploadPipe(onData: onData)
+                return .pipe(pipe, Task.detached { await pipe.pump(stream, length: length) })
+            }
+            source = open()
+            reopen = isReplayable ? open : nil
         }
     }
 
@@ -54,7 +58,7 @@ struct UploadBody {
         }
     }
 
-    /// Goes back to the first byte; false where bytes of a stream are gone already.
+    /// Goes back to the first byte; false where bytes of a stream that can be read but once are gone already.
     mutating func rewind() -> Bool {
         switch source {
         case .none:
@@ -63,7 +67,11 @@ struct UploadBody {
             source = .data(data, sent: 0)
             return true
         case .pipe(let pipe, _):
-            return !pipe.hasBeenRead
+            if !pipe.hasBeenRead { return true }
+            guard let reopen else { return false }
+            close()
+            source = reopen()
+            return true
         }
     }
 

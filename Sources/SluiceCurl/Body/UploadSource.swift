@@ -10,14 +10,14 @@ import SluiceHTTP
 enum UploadSource: Sendable {
     case none
     case data(Data)
-    case stream(HTTPBody.Stream, length: Int64?)
+    case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
 
     /// Makes a source of a body that has been prepared.
     init(_ body: HTTPBody) throws(SluiceError) {
         switch body.source {
         case .none: self = .none
         case .data(let data): self = .data(data)
-        case .stream(let stream): self = .stream(stream, length: body.length)
+        case .stream(let stream): self = .stream(stream, length: body.length, isReplayable: body.isReplayable)
         case .file, .deferred: throw SluiceError(.unsupported, "The body has to be prepared before it can be sent.")
         }
     }

@@ -39,6 +39,7 @@ extension Exchange {
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
+        if let credentials = transfer.credentials { setCredentials(credentials) }
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {
             setMethodAndBody(request, transfer.upload, suppressed: &suppressed)
@@ -99,7 +100,7 @@ extension Exchange {
             setInline(data)
         case .data(let data):
             setStreamed(length: Int64(data.count))
-        case .stream(_, let length):
+        case .stream(_, let length, _):
             setStreamed(length: length)
         }
         handle.set(CURLOPT_CUSTOMREQUEST, string: request.method.rawValue)

@@ -23,11 +23,14 @@ final class Exchange {
     var connectTimeout = -1
     /// The cookies the handle is attached to.
     var cookies: CookieShare?
+    /// What the handle knows of passwords and challenges would go with further transfers, so there are none.
+    var hasCredentials = false
 
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now
     private var began = MonotonicTime.now
     private var parser = ResponseHeadParser()
+    private var challenge = Challenge.none
     private var pipe: ResponsePipe?
     private var chunk = Data()
     private var received: Int64 = 0
@@ -91,6 +94,11 @@ final class Exchange {
     func receive(header line: UnsafeRawBufferPointer) -> Bool {
         guard let transfer else { return false }
         touch()
+        if challenge.isUnderWay, ResponseHeadParser.isStatusLine(line) {
+            guard challenge.mayBeAnswered else { return fail(.bodyNotRewound) }
+            challenge = .none
+            parser = ResponseHeadParser()
+        }
         if parser.parse(line, limit: transfer.context.limits.headers) == .tooLarge {
             return fail(
                 SluiceError(
@@ -99,7 +107,12 @@ final class Exchange {
                 )
             )
         }
-        guard let head = parser.head else { return true }
+        guard let head = parser.head, !challenge.isUnderWay else { return true }
+        if head.status == .unauthorized, hasCredentials {
+            // Whether libcurl has an answer shows by what comes next: another head, or this one's body or end.
+            challenge = .underWay(owesRewind: sent > 0)
+            return true
+        }
         if let limit = transfer.context.limits.body, announcedLength(head, of: transfer.request) > limit {
             return fail(.bodyTooLarge(limit: limit))
         }
@@ -121,6 +134,7 @@ final class Exchange {
         guard parser.isComplete else { return fail(.bodyWithoutHead) }
         if isReceivingPaused { return nil }
         touch()
+        challenge = .none
         received += Int64(bytes.count)
         if let limit = transfer.context.limits.body, received > limit { return fail(.bodyTooLarge(limit: limit)) }
         if let base = bytes.bindMemory(to: UInt8.self).baseAddress { chunk.append(base, count: bytes.count) }
@@ -148,7 +162,9 @@ final class Exchange {
     /// Answers for a transfer that libcurl has ended.
     func finish(_ code: CURLcode) {
         guard let transfer else { return }
-        guard code == CURLE_OK, failure == nil else { return finish(throwing: failure ?? error(code)) }
+        // The server asks on and on: the last challenge is the response.
+        let isRefused = code == CURLE_TOO_MANY_REDIRECTS && challenge.isUnderWay
+        guard code == CURLE_OK || isRefused, failure == nil else { return finish(throwing: failure ?? error(code)) }
         guard let head = parser.head else { return finish(throwing: .closedInHead) }
         let metrics = metrics(version: head.version)
         if pipe == nil {
@@ -193,6 +209,7 @@ final class Exchange {
     /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
     func rewind() -> Bool {
         sent = 0
+        challenge.rewound()
         return body.rewind()
     }
 

@@ -16,6 +16,11 @@ struct ResponseHeadParser {
     /// The head once it is complete.
     var head: HTTPResponse? { isComplete ? response : nil }
 
+    /// Whether a line begins a head: a slash is no token character, so no field's name begins so.
+    static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.starts(with: "HTTP/".utf8)
+    }
+
     /// Takes the next line, its line break included.
     mutating func parse(_ line: UnsafeRawBufferPointer, limit: Int) -> Step {
         guard !isComplete else { return .complete }
@@ -27,8 +32,7 @@ struct ResponseHeadParser {
             isComplete = response.status != 0
             return isComplete ? .complete : .incomplete
         }
-        if content.starts(with: "HTTP/".utf8) {
-            // Only a status line begins so: a slash is no token character.
+        if ResponseHeadParser.isStatusLine(content) {
             response = HTTPResponse(status: content.status, version: content.version)
         } else if content[0] == 32 || content[0] == 9 {
             response.headers.appendFolded(value: content.trimmingWhiteSpace)

@@ -20,6 +20,8 @@ final class Transfer: Sendable {
     let origin: HTTPOrigin
     let upload: UploadSource
     let context: TransferContext
+    /// What to answer a challenge with; those for another origin are none.
+    let credentials: ChallengeCredentials?
     let lane: Lane
     /// When the caller asked for it, which is when the total time begins.
     let started: MonotonicTime
@@ -35,11 +37,12 @@ final class Transfer: Sendable {
         lane: Lane,
         mailbox: EngineMailbox,
         started: MonotonicTime = .now
-    ) {
+    ) throws(SluiceError) {
         self.request = request
         origin = request.origin
         self.upload = upload
         self.context = context
+        credentials = try context.credentials(for: request)
         self.lane = lane
         self.mailbox = mailbox
         self.started = started

@@ -38,15 +38,20 @@ public struct TransferContext: Sendable {
     public var networkAccess: NetworkAccess
     /// Whose cookies it sends, and where it keeps those it gets; nil for none.
     public var cookies: CookieJar?
+    /// What to answer a challenge of its server with; nil for nothing. They have an origin, and go to no other: a transport
+    /// asks ``credentials(for:)``.
+    public var credentials: ChallengeCredentials?
 
     /// Makes a context.
     public init(
         timeouts: Timeouts = Timeouts(),
         limits: ResponseLimits = ResponseLimits(),
         networkAccess: NetworkAccess = .all,
-        cookies: CookieJar? = nil
+        cookies: CookieJar? = nil,
+        credentials: ChallengeCredentials? = nil
     ) {
         self.cookies = cookies
+        self.credentials = credentials
         self.timeouts = timeouts
         self.limits = limits
         self.networkAccess = networkAccess

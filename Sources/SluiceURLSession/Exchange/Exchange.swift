@@ -27,6 +27,8 @@ final class Exchange: Sendable {
     }
 
     private let parts: Locked<Parts>
+    /// What to answer a challenge with.
+    let credentials: ChallengeCredentials?
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
@@ -36,11 +38,13 @@ final class Exchange: Sendable {
         message: URLRequest,
         body: UploadBody,
         context: TransferContext,
+        credentials: ChallengeCredentials?,
         session: Session,
         started: ContinuousClock.Instant
     ) {
         let state = ExchangeState(request: request, context: context, started: started)
         parts = Locked(Parts(state: state))
+        self.credentials = credentials
         self.message = message
         self.body = body
         self.session = session
@@ -155,6 +159,9 @@ extension Exchange {
     func measure(_ measure: (inout TransferMetrics) -> Void) {
         parts.withLock { $0.state.measure(measure) }
     }
+
+    /// Whether the request's body can be sent a second time.
+    var canSendAgain: Bool { parts.withLock { $0.state.request.body.isReplayable } }
 
     func openBodyStream() -> InputStream? {
         parts.withLock { $0.openStream }?()

@@ -72,6 +72,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.exchange(of: task)?.complete(task.response as? HTTPURLResponse, nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
+        if let credential = exchanges.exchange(of: task)?.credential(for: challenge) {
+            return completionHandler(.useCredential, credential)
+        }
         let methods = [
             NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
             NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodNTLM,

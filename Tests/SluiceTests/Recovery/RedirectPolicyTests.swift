@@ -34,19 +34,6 @@ import Testing
         #expect(next?.url == url)
     }
 
-    @Test(
-        arguments: [
-            (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
-            (303, "HEAD", "HEAD"),
-            (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (307, "POST", "POST"), (308, "POST", "POST"),
-            (301, "GET", "GET"), (302, "HEAD", "HEAD"),
-        ]
-    )
-    func theMethodIsKeptOrBecomesGet(_ status: Int, _ method: HTTPMethod, _ expected: HTTPMethod) throws {
-        let next = try RedirectPolicy().next(after: Self.head(status, "/z"), to: Self.request(method), visited: [])
-        #expect(next?.method == expected)
-    }
-
     @Test(arguments: [(200, "/z"), (300, "/z"), (304, "/z"), (305, "/z"), (306, "/z"), (302, nil)])
     func whatIsNoRedirectIsTheResponse(_ status: Int, _ location: String?) throws {
         #expect(try RedirectPolicy().next(after: Self.head(status, location), to: Self.request(), visited: []) == nil)

@@ -1,0 +1,34 @@
+import SluiceHTTP
+
+/// The header that credentials go into, and which requests get it.
+struct CredentialField: Sendable {
+    /// Decides for each request.
+    typealias Condition = @Sendable (RequestContext) -> Bool
+
+    let name: HTTPHeaderName
+    let scope: CredentialScope
+    let condition: Condition?
+
+    /// Whether a request is to get credentials: it has none, its origin is within the scope, and nobody says otherwise.
+    func isWanted(by request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool {
+        guard !request.headers.contains(name), condition?(context) ?? true else { return false }
+        return try scope.covers(request, context)
+    }
+
+    /// Adds a token, unless it is empty: a scheme with nothing behind it is no credentials.
+    func add(_ token: String, scheme: String?, to request: inout HTTPRequest) {
+        if token.isEmpty { return }
+        request.headers.append(name, scheme.map { "\($0) \(token)" } ?? token)
+    }
+}
+
+/// A step that puts a secret into a header, which must not follow a redirect to another origin, nor be logged.
+protocol SecretBearing {
+    /// The header.
+    var secretHeader: HTTPHeaderName { get }
+}
+
+extension [any RequestInterceptor] {
+    /// The headers they put secrets into.
+    var secretHeaders: [HTTPHeaderName] { compactMap { ($0 as? any SecretBearing)?.secretHeader } }
+}

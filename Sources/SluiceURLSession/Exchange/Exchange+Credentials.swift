@@ -1,0 +1,62 @@
+import Foundation
+import SluiceHTTP
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLRequest {
+    /// Sends at once what needs no challenge.
+    ///
+    /// - Parameters:
+    ///   - context: What has the credentials.
+    ///   - request: The request that is sent.
+    /// - Returns: What to answer a challenge with.
+    /// - Throws: A ``SluiceError`` for credentials that cannot be sent, or not by this session.
+    mutating func setCredentials(
+        _ context: TransferContext,
+        for request: HTTPRequest
+    ) throws(SluiceError) -> ChallengeCredentials? {
+        guard let credentials = try context.credentials(for: request), !credentials.methods.isEmpty else { return nil }
+        if credentials.methods == .basic {
+            setValue("Basic \(credentials.basicToken)", forHTTPHeaderField: "Authorization")
+            return nil
+        }
+        #if canImport(FoundationNetworking)
+        throw SluiceError(
+            .unsupported,
+            "Foundation on Linux can answer no challenge; use CurlTransport, or Basic alone.",
+            request: request
+        )
+        #else
+        return credentials
+        #endif
+    }
+}
+
+#if !canImport(FoundationNetworking)
+extension Exchange {
+    /// What to answer a challenge with: once, by the methods allowed. Nil leaves it at the server's response.
+    func credential(for challenge: URLAuthenticationChallenge) -> URLCredential? {
+        let space = challenge.protectionSpace
+        guard let credentials, challenge.previousFailureCount == 0, !space.isProxy() else { return nil }
+        let method: ChallengeCredentials.Methods =
+            switch space.authenticationMethod {
+            case NSURLAuthenticationMethodHTTPBasic: .basic
+            case NSURLAuthenticationMethodHTTPDigest: .digest
+            default: []
+            }
+        guard !method.isEmpty, credentials.methods.contains(method) else { return nil }
+        guard canSendAgain else {
+            fail(
+                SluiceError(
+                    .bodyNotReplayable,
+                    "The body would have to be sent again, but it can be read only once."
+                )
+            )
+            return nil
+        }
+        return URLCredential(user: credentials.user, password: credentials.password, persistence: .none)
+    }
+}
+#endif

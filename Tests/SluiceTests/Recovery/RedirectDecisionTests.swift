@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Sluice
+
+/// The user's word on redirects, and when a circle is one.
+@Suite struct RedirectDecisionTests {
+    private struct Refused: Error {}
+
+    private static func request(_ url: String = "https://a.b/x") throws -> HTTPRequest {
+        try APIClient(baseURL: "").data.request(url).httpRequest()
+    }
+
+    private static let head = HTTPResponse(status: 302, headers: [.location: "https://c.d/z"])
+
+    private static func next(_ decide: @escaping RedirectPolicy.Deciding) throws -> HTTPRequest? {
+        try RedirectPolicy(decide: decide).next(after: head, to: try request(), visited: ["GET https://a.b/x"])
+    }
+
+    @Test func aDecisionIsToldOfAllThereIs() throws {
+        let seen = Locked<RedirectProposal?>(nil)
+        let next = try Self.next { proposal in
+            seen.withLock { $0 = proposal }
+            return .follow
+        }
+        let proposal = try #require(seen.withLock { $0 })
+        #expect(next?.url == "https://c.d/z")
+        #expect(proposal.next.url == "https://c.d/z")
+        #expect(proposal.request.url == "https://a.b/x")
+        #expect(proposal.response.status == .found)
+        #expect(proposal.count == 1)
+        #expect(proposal.leavesOrigin)
+    }
+
+    @Test func itCanSendAnotherRequest() throws {
+        let next = try Self.next { proposal in
+            var next = proposal.next
+            next.headers["X-Redirected"] = "\(proposal.count)"
+            return .send(next)
+        }
+        #expect(next?.headers["X-Redirected"] == "1")
+        // Even to where the request has been.
+        #expect(try Self.next { .send($0.request) }?.url == "https://a.b/x")
+    }
+
+    @Test func itCanTakeTheRedirectForTheResponse() throws {
+        #expect(try Self.next { _ in .stop } == nil)
+    }
+
+    @Test func itCanFailTheRequest() throws {
+        let own = #expect(throws: SluiceError.self) { try Self.next { _ in .fail(Refused()) } }
+        #expect(own?.code == .redirectRefused)
+        #expect(own?.underlyingError is Refused)
+        #expect(own?.response?.status == .found)
+        let typed = #expect(throws: SluiceError.self) {
+            try Self.next { _ in .fail(SluiceError(.unsupported, "Not there.")) }
+        }
+        #expect(typed?.code == .unsupported)
+        #expect(typed?.step == .recovery)
+    }
+
+    @Test(arguments: ["http://a.b/", "ftp://a.b/", "https://a:b@c.d/"])
+    func itIsNotAskedAboutWhatTheRulesRefuse(_ location: String) throws {
+        let policy = RedirectPolicy { .send($0.request) }
+        let head = HTTPResponse(status: 302, headers: [.location: location])
+        let error = #expect(throws: SluiceError.self) {
+            try policy.next(after: head, to: try Self.request(), visited: [])
+        }
+        #expect(error?.code == .redirectRefused)
+    }
+
+    @Test func aCircleIsOneOnlyWhereNoCookieCanMakeADifference() throws {
+        let head = HTTPResponse(status: 302, headers: [.location: "/x"])
+        let request = try Self.request()
+        let visited = ["GET https://a.b/x"]
+        let error = #expect(throws: SluiceError.self) {
+            try RedirectPolicy().next(after: head, to: request, visited: visited)
+        }
+        #expect(error?.code == .redirectLoop)
+        #expect(
+            try RedirectPolicy().next(after: head, to: request, visited: visited, keepsCookies: true)?.url
+                == "https://a.b/x"
+        )
+        var post = request
+        post.method = .post
+        #expect(try RedirectPolicy().next(after: head, to: post, visited: ["POST https://a.b/x"])?.method == .get)
+    }
+
+    @Test func theLimitCountsWithCookiesToo() throws {
+        let visited = Array(repeating: "GET https://a.b/x", count: 3)
+        let head = HTTPResponse(status: 302, headers: [.location: "/x"])
+        for limit in 1...3 {
+            let result = Result {
+                try RedirectPolicy(limit: limit)
+                    .next(after: head, to: try Self.request(), visited: visited, keepsCookies: true)
+            }
+            #expect((try? result.get()) == nil || limit == 3)
+            if limit < 3 {
+                #expect(throws: SluiceError.self) { try result.get() }
+            }
+        }
+        #expect(try RedirectPolicy(limit: -1).next(after: head, to: try Self.request(), visited: visited) == nil)
+    }
+}

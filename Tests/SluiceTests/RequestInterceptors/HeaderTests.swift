@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct HeaderTests {
+    private func headers(_ own: HTTPHeaders, _ interceptors: any RequestInterceptor...) async throws -> HTTPHeaders {
+        let attempts = try Attempts(headers: own)
+        var request = try await attempts.next()
+        for interceptor in interceptors {
+            request = try await interceptor.intercept(request, context: RequestContext(request: request))
+        }
+        return request.headers
+    }
+
+    @Test func theUserAgentReplacesTheClientsAndNoOther() async throws {
+        let agent = UserAgent("acme/1.0")
+        #expect(try await headers(["User-Agent": "Sluice"], agent) == ["User-Agent": "acme/1.0"])
+        #expect(try await headers([:], agent) == ["User-Agent": "acme/1.0"])
+        #expect(try await headers(["user-agent": "mine"], agent) == ["user-agent": "mine"])
+    }
+
+    @Test(arguments: [("acme", "1.0", "acme/1.0"), ("ac me", "1/2\r\n", "ac-me/1-2--"), ("é", "", "--/-")])
+    func aProductIsMadeOfTokens(_ product: String, _ version: String, _ expected: String) {
+        let value = UserAgent(product: product, version: version).value
+        #expect(value.hasPrefix("\(expected) ("))
+        #expect(value.hasSuffix(") Sluice"))
+        #expect(UserAgent(product: product).value.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
+    }
+
+    @Test func defaultsFillInAndDoNotReplace() async throws {
+        let defaults = DefaultHeaders(["A": "1", "B": "2", "b": "3"])
+        #expect(try await headers([:], defaults) == ["A": "1", "B": "2", "b": "3"])
+        #expect(try await headers(["a": "own"], defaults) == ["a": "own", "B": "2", "b": "3"])
+        #expect(try await headers(["B": ""], defaults) == ["B": "", "A": "1"])
+    }
+
+    @Test func whatIsSetReplacesAllOfItsName() async throws {
+        let set = SetHeaders(["A": "1", "a": "2", "C": "3"])
+        #expect(try await headers(["a": "x", "B": "y", "A": "z"], set) == ["B": "y", "A": "1", "a": "2", "C": "3"])
+        #expect(try await headers([:], set, set) == ["A": "1", "a": "2", "C": "3"])
+    }
+}
