@@ -3,10 +3,18 @@
 enum ShellWord {
     /// A word for a command line: between single quotes, in which nothing has a meaning, or printed by the shell.
     static func quoted(_ text: String) -> String {
-        if text.unicodeScalars.allSatisfy(LogEscaping.isVisible) {
-            return "'" + text.replacing("'", with: "'\\''") + "'"
-        }
-        return "\"$(\(printing(Array(text.utf8))))\""
+        let isVisible = text.unicodeScalars.allSatisfy(LogEscaping.isVisible)
+        guard isVisible else { return "\"$(\(printing(Array(text.utf8))))\"" }
+        if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+        // Byte by byte: a combining mark behind a quote leaves it a quote.
+        var word: [UInt8] = []
+        for byte in text.utf8 { byte == UInt8(ascii: "'") ? word += "'\\''".utf8 : word.append(byte) }
+        return "'\(String(decoding: word, as: UTF8.self))'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        return letters.contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// A command that prints bytes of any kind, NUL included.

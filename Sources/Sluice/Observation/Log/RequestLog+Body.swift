@@ -43,28 +43,19 @@ extension RequestLog {
         case .withheld(let reason): return note("\(size), left out: \(reason)")
         case .text(let text):
             if text.isEmpty { return "" }
-            let shown = text.utf8.count <= redaction.bodyLimit ? pretty(text) : text
+            let shown = JSONLayout.text(text, limit: bodyLimit) ?? text
             let clipped = clipped(shown)
             let lines = LogEscaping.lines(clipped).map { "\n    \($0)" }.joined()
-            let rest = shown.utf8.count - clipped.utf8.count
-            return "\n" + lines + (rest > 0 ? "\n    … (\(LogUnits.text(bytes: rest)) more)" : "")
+            return "\n" + lines + (clipped.utf8.count < shown.utf8.count ? "\n    … (\(size) in all)" : "")
         }
-    }
-
-    /// JSON with a line for each member.
-    private func pretty(_ text: String) -> String {
-        guard let first = text.utf8.first(where: { $0 > 0x20 }),
-            first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-            let json = try? JSON(parsing: text)
-        else { return text }
-        return json.formatted(.pretty)
     }
 
     /// The beginning of a text up to the limit, without a piece of a character.
     private func clipped(_ text: String) -> String {
-        if text.utf8.count <= bodyLimit { return text }
-        let end = text.utf8.index(text.startIndex, offsetBy: max(0, bodyLimit))
-        return String(text.unicodeScalars[..<text.unicodeScalars.index(before: text.unicodeScalars.index(after: end))])
+        if text.utf8.count <= max(0, bodyLimit) { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: max(0, bodyLimit))
+        while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
+        return String(Substring(text.utf8[..<end]))
     }
 
     private func note(_ text: String) -> String { "\n\n    (\(text))" }
