@@ -1,0 +1,162 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+///
+/// ```swift
+/// request.headers["If-Modified-Since"] = HTTPDate.string(from: date)
+/// let modified = response.headers["Last-Modified"].flatMap { HTTPDate.parse($0) }
+/// ```
+public enum HTTPDate {
+    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    static let longWeekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+    /// Reads a date in any of the three forms that recipients must accept: IMF-fixdate, RFC 850 and asctime.
+    ///
+    /// Names are taken as they are spelled there, days must exist, but the day of the week need not be the right one. A year
+    /// of two digits is the latest that is no more than 50 years ahead. A leap second is the second that follows.
+    ///
+    /// - Parameters:
+    ///   - text: The date; white space around it does not matter.
+    ///   - now: What a year of two digits is measured by.
+    /// - Returns: The date, or nil if it is none.
+    public static func parse(_ text: String, now: Date = Date()) -> Date? {
+        var reader = HTTPDateReader(text)
+        guard let time = reader.date(now: now), time.isValid else { return nil }
+        return Date(timeIntervalSince1970: Double(time.secondsSince1970))
+    }
+
+    /// Writes a date as an IMF-fixdate, the one form that senders may use.
+    ///
+    /// - Parameter date: The date; what is less than a second is dropped, and what lies outside the years 0 to 9999, which
+    ///   the form has no place for, becomes their beginning or end.
+    /// - Returns: Always 29 characters.
+    public static func string(from date: Date) -> String {
+        let time = civilTime(of: date)
+        let day = "\(weekdays[time.weekday]), \(padded(time.day, 2)) \(months[time.month - 1]) \(padded(time.year, 4))"
+        return "\(day) \(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2)) GMT"
+    }
+
+    /// A date in UTC, within the years 0 to 9999; what is no number is 1970.
+    static func civilTime(of date: Date) -> CivilTime {
+        let seconds = date.timeIntervalSince1970
+        let first = -62_167_219_200.0
+        let last = 253_402_300_799.0
+        return CivilTime(secondsSince1970: seconds.isNaN ? 0 : Int64(min(max(seconds.rounded(.down), first), last)))
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+/// Reads a date from its beginning to its end.
+private struct HTTPDateReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    /// A date in any of the three forms, and nothing after it.
+    mutating func date(now: Date) -> CivilTime? {
+        skipWhiteSpace()
+        let date = dateOfAnyForm(now: now)
+        skipWhiteSpace()
+        return rest.isEmpty ? date : nil
+    }
+
+    private mutating func dateOfAnyForm(now: Date) -> CivilTime? {
+        if skip(anyOf: HTTPDate.longWeekdays) { return skip(", ") ? rfc850(now: now) : nil }
+        guard skip(anyOf: HTTPDate.weekdays) else { return nil }
+        if skip(", ") { return fixdate() }
+        return skip(" ") ? asctime() : nil
+    }
+
+    /// `06 Nov 1994 08:49:37 GMT`
+    private mutating func fixdate() -> CivilTime? {
+        guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4), skip(" "),
+            let time = time(on: CivilTime(year: year, month: month, day: day)), skip(" GMT")
+        else { return nil }
+        return time
+    }
+
+    /// `06-Nov-94 08:49:37 GMT`
+    private mutating func rfc850(now: Date) -> CivilTime? {
+        guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
+            let time = time(on: CivilTime(year: year, month: month, day: day)), skip(" GMT")
+        else { return nil }
+        return time.withFullYear(now: HTTPDate.civilTime(of: now))
+    }
+
+    /// `Nov  6 08:49:37 1994`
+    private mutating func asctime() -> CivilTime? {
+        guard let month = month(), skip(" "), let day = skip(" ") ? number(1) : number(2), skip(" "),
+            let time = time(on: CivilTime(year: 0, month: month, day: day)), skip(" "), let year = number(4)
+        else { return nil }
+        var date = time
+        date.year = year
+        return date
+    }
+
+    private mutating func time(on day: CivilTime) -> CivilTime? {
+        guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2) else {
+            return nil
+        }
+        var time = day
+        time.hour = hour
+        time.minute = minute
+        time.second = second
+        return time
+    }
+
+    private mutating func month() -> Int? {
+        HTTPDate.months.firstIndex { skip($0) }.map { $0 + 1 }
+    }
+
+    private mutating func number(_ digits: Int) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+            rest = rest.dropFirst()
+        }
+        return number
+    }
+
+    private mutating func skip(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    private mutating func skip(anyOf texts: [String]) -> Bool {
+        texts.contains { skip($0) }
+    }
+
+    private mutating func skipWhiteSpace() {
+        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+    }
+}
+
+extension CivilTime {
+    /// With the latest year of the same last two digits that is no more than 50 years ahead (RFC 9110 §5.6.7).
+    fileprivate func withFullYear(now: CivilTime) -> CivilTime {
+        var latest = now
+        latest.year += 50
+        var time = self
+        time.year += now.year / 100 * 100 + 100
+        while time.year > 99, latest.order < time.order { time.year -= 100 }
+        return time
+    }
+
+    private var order: Int64 {
+        let days = (Int64(year) * 12 + Int64(month)) * 31 + Int64(day)
+        return days * 86_461 + Int64(hour * 3600 + minute * 60 + second)
+    }
+}
