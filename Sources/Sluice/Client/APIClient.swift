@@ -35,4 +35,14 @@ public struct APIClient: Sendable {
 
     /// What the client was made with.
     public var configuration: Configuration { pipeline.configuration }
+
+    init(pipeline: Pipeline) {
+        self.pipeline = pipeline
+    }
+
+    /// Waits until the client's observers have been told of all that has happened so far: before a report is written, say, or in a
+    /// test.
+    public func observersCaughtUp() async {
+        for observer in pipeline.steps.observers { await observer.deliverAll() }
+    }
 }

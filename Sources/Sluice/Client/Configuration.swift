@@ -54,6 +54,12 @@ extension APIClient {
         public var requestInterceptors: [any RequestInterceptor] = []
         /// What may change an outcome before anybody sees it, in this order.
         public var responseInterceptors: [any ResponseInterceptor] = []
+        /// Which failed requests are sent again, and when; none by default.
+        public var retry = RetryPolicy.none
+        /// How many retries there may be in all, so that a server in trouble is not sent twice what it cannot answer once.
+        public var retryBudget = RetryBudget()
+        /// When a request that is slow to be answered is sent a second time; never by default.
+        public var hedging = HedgingPolicy.none
         /// What takes part in every step, in this order, after the interceptors.
         public var plugins: [any Plugin] = []
         /// What is told of every step.
@@ -63,6 +69,8 @@ extension APIClient {
         public var secretHeaders: [HTTPHeaderName] = []
         /// What time it is and how to wait: the system's clocks.
         public var time: any TimeSource = SystemTime()
+        /// Where jitter comes from: 64 random bits at each call.
+        public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
         /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
         public var answersWithSamples = false
         /// The engine: libcurl on Linux, URLSession on Apple platforms.

@@ -5,9 +5,9 @@ import SluiceHTTP
 /// The work is nobody's own task, so that the cancellation of one caller does not touch what others wait for.
 /// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
 final class Flight<Value: Sendable>: Sendable {
-    /// Begins the work on the calling thread, without waiting; it calls `land` with the value, once, from anywhere.
-    /// Gives back what stops it.
-    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Void) -> Stop
+    /// Begins the work on the calling thread, without waiting; it calls `land` with the value, once, from anywhere, and learns
+    /// whether anybody still waited for it. Gives back what stops it.
+    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool) -> Stop
     /// Stops the work; it may still call `land`, to no effect.
     typealias Stop = @Sendable () -> Void
     fileprivate typealias Waiter = UnsafeContinuation<Value?, Never>
@@ -93,17 +93,19 @@ final class Flight<Value: Sendable>: Sendable {
         if isLanded { stop() }
     }
 
-    private func land(_ value: Value, isCancelling: Bool) {
-        let (first, others, stop) = state.withLock { state -> (Waiter?, [Waiter], Stop?) in
-            if case .landed = state.phase { return (nil, [], nil) }
+    @discardableResult
+    private func land(_ value: Value, isCancelling: Bool) -> Bool {
+        let (first, others, stop, isTaken) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
+            if case .landed = state.phase { return (nil, [], nil, false) }
             let stop = state.land(value)
             let others = state.others.isEmpty ? [] : Array(state.others.values)
             state.others = [:]
-            return (state.first.take()?.waiter, others, stop)
+            return (state.first.take()?.waiter, others, stop, true)
         }
         first?.resume(returning: value)
         for waiter in others { waiter.resume(returning: value) }
         if isCancelling { stop?() }
+        return isTaken
     }
 
     private func leave(_ id: Int) {

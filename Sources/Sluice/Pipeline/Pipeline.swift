@@ -9,34 +9,40 @@ import Foundation
 /// The order in which a request meets the steps, written here and nowhere else.
 ///
 ///     1  explicit data source      asked before any gate
-///     2  gates                     in the order given
-///     3  request interceptors      in the order given
+///     2  gates                     those that hold nothing at once, then the others in the order given
+///     3  request interceptors      in the order given, then plugins, then what the gates sign with
 ///     4  HTTP cache                sees the final headers
 ///     5  transport                 redirects come back to 4
-///     6  response interceptors     in the order given
+///     6  response interceptors     in the order given, then plugins; then the gates get their passes back
 ///     7  validation, serialization
 ///
-/// The two caches have their places but nothing to ask yet: every request goes to the server.
+/// A retry, and a replay that a gate asks for, come back to 2. The two caches have their places but nothing to ask yet: every
+/// request goes to the server.
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
     let baseURL: String
     let base: Result<RequestLocation, SluiceError>
     let configuration: APIClient.Configuration
+    let steps: Steps
+    let retryBalance: Locked<RetryBalance>
     /// The configuration's, for all requests to share.
     let modelDecoder: SharedDecoder
-    /// The transport, where it is the only step that has anything to do.
-    private let directTransport: (any CallbackTransport)?
+    /// The transport, where it can be driven without a task.
+    private let callbackTransport: (any CallbackTransport)?
+    /// Whether nothing but the transport has anything to do with a request that says nothing else itself.
+    private let isBare: Bool
 
     init(baseURL: String, configuration: APIClient.Configuration) {
+        let steps = Steps(configuration)
         self.baseURL = baseURL
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
         self.configuration = configuration
+        self.steps = steps
+        retryBalance = Locked(RetryBalance(configuration.retryBudget))
         modelDecoder = SharedDecoder(configuration.modelDecoder)
-        let isDirect =
-            configuration.gates.isEmpty && configuration.requestInterceptors.isEmpty
-            && configuration.responseInterceptors.isEmpty
-        directTransport = isDirect ? configuration.transport as? any CallbackTransport : nil
+        callbackTransport = configuration.transport as? any CallbackTransport
+        isBare = steps.isEmpty && !configuration.retry.isActive && configuration.hedging.maximumExtra == 0
     }
 
     /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
@@ -45,67 +51,109 @@ final class Pipeline: Sendable {
     ///   - draft: What to build it of.
     ///   - completion: Called once with the server's response, whatever its status, on any thread.
     /// - Returns: What stops it.
-    func begin(_ draft: RequestDraft, completion: @escaping @Sendable (TransportOutcome) -> Void)
-        -> Flight<Landing>.Stop
-    {
-        if configuration.answersWithSamples, let sample = draft.sampleResponse {
-            var draft = draft
-            draft.sampleResponse = nil
-            return answering(with: sample).begin(draft, completion: completion)
-        }
+    func begin(_ draft: RequestDraft, completion: @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop {
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)
         } catch {
-            completion(.failure(error))
+            steps.tellOfUnbuilt(draft, error, configuration)
+            completion(Landing(.failure(error)))
             return {}
         }
         let transfer = transferContext(of: draft.options)
-        if let transport = directTransport, !request.body.needsPreparation {
-            return DirectExchange(self, request, transfer, completion).begin(on: transport)
+        let sample = configuration.answersWithSamples ? draft.sampleResponse : nil
+        let transport = sample == nil ? callbackTransport : nil
+        if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
+            return DirectExchange(self, request, transfer) { completion(Landing($0)) }.begin(on: transport)
         }
-        let context = RequestContext(request: request, transfer: transfer, tags: draft.tags)
-        let task = startedTask { [self] in completion(await outcome(of: context)) }
+        let sending = Sending(
+            request,
+            draft,
+            transfer,
+            steps.adding(draft.options.steps),
+            by: APIClient(pipeline: self),
+            on: sample.map(SampleTransport.init) ?? configuration.transport
+        )
+        if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
+            return DirectExchange(self, sending) { completion(Landing($0, sending)) }.begin(on: transport)
+        }
+        let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
         return { task.cancel() }
     }
 
-    private func transferContext(of options: RequestOptions) -> TransferContext {
-        TransferContext(
-            timeouts: options.timeouts.applied(to: configuration.timeouts),
-            limits: options.limits.applied(to: configuration.limits),
-            networkAccess: options.networkAccess,
-            cookies: options.usesCookies ? configuration.cookies : nil
-        )
-    }
-
-    private func answering(with sample: SampleResponse) -> Pipeline {
-        var configuration = configuration
-        configuration.transport = SampleTransport(sample: sample)
-        return Pipeline(baseURL: baseURL, configuration: configuration)
-    }
-
-    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
-    private func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            Task.immediate(operation: work)
-        } else {
-            Task(operation: work)
-        }
-    }
-
-    /// Steps 1 to 6: brings the server's response, whatever its status.
-    private func outcome(of context: RequestContext) async -> TransportOutcome {
-        if let stored = explicitSource(context) { return stored }
-        if configuration.gates.isEmpty { return await admitted(context) }
-        var passes: [Pass] = []
+    /// Steps 2 to 6, once.
+    func attempt(_ context: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
+        var admission = admission
         let outcome: TransportOutcome
-        do {
-            for gate in configuration.gates { passes.append(try await gate.admit(context)) }
-            outcome = await admitted(context)
+        do throws(SluiceError) {
+            try await admission.admit(context, sending)
+            outcome = await admitted(context, admission, sending)
         } catch {
-            outcome = .failure(error.with(step: .gate, request: context.request))
+            outcome = .failure(error)
         }
-        for pass in passes.reversed() { _ = await pass.giveBack(outcome) }
+        return AttemptEnd(outcome: outcome, isReplayed: await admission.giveBack(outcome, sending))
+    }
+
+    private func admitted(
+        _ context: RequestContext,
+        _ admission: Admission,
+        _ sending: Sending
+    ) async -> TransportOutcome {
+        do throws(SluiceError) {
+            var request = try await intercepted(context, sending.steps)
+            admission.sign(&request)
+            for plugin in sending.steps.plugins { plugin.willSend(request, context: context) }
+            return await sent(request, context, sending)
+        } catch {
+            return await intercepted(.failure(error), context, sending.steps)
+        }
+    }
+
+    /// Steps 4 to 6 of a request that is ready to be sent.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - context: The attempt it belongs to.
+    ///   - sending: The sending it belongs to.
+    ///   - begun: The response to it, where it has been sent already.
+    /// - Returns: The outcome, after response interceptors.
+    func sent(
+        _ request: HTTPRequest,
+        _ context: RequestContext,
+        _ sending: Sending,
+        begun: TransportResponse? = nil
+    ) async -> TransportOutcome {
+        let exchange = Exchange(self, context.transfer, sending, context.attempt)
+        if begun == nil { sending.tell(.sending, context.attempt) { .sending(request) } }
+        let outcome = await exchange.outcome(of: request, begun: begun)
+        sending.tell(.received, context.attempt) { .received(outcome) }
+        for plugin in sending.steps.plugins { plugin.didReceive(outcome, context: context) }
+        return await intercepted(outcome, context, sending.steps)
+    }
+
+    private func intercepted(_ context: RequestContext, _ steps: Steps) async throws(SluiceError) -> HTTPRequest {
+        var request = context.request
+        do {
+            for interceptor in steps.requestInterceptors {
+                request = try await interceptor.intercept(request, context: context)
+            }
+            for plugin in steps.plugins { request = try await plugin.prepare(request, context: context) }
+        } catch {
+            throw .interceptor(error, request)
+        }
+        return request
+    }
+
+    private func intercepted(
+        _ outcome: TransportOutcome,
+        _ context: RequestContext,
+        _ steps: Steps
+    ) async -> TransportOutcome {
+        var outcome = outcome
+        for interceptor in steps.responseInterceptors {
+            outcome = await interceptor.intercept(outcome, context: context)
+        }
+        for plugin in steps.plugins { outcome = await plugin.process(outcome, context: context) }
         return outcome
     }
 
@@ -123,100 +171,21 @@ final class Pipeline: Sendable {
         }
     }
 
-    private func explicitSource(_ context: RequestContext) -> TransportOutcome? {
-        nil
-    }
-
-    private func admitted(_ context: RequestContext) async -> TransportOutcome {
-        var outcome: TransportOutcome
-        do {
-            let deadline = context.transfer.timeouts.total.map { ContinuousClock.now + $0 }
-            outcome = .success(try await exchange(intercepted(context), context.transfer, until: deadline))
-        } catch {
-            outcome = .failure(error)
-        }
-        for interceptor in configuration.responseInterceptors {
-            outcome = await interceptor.intercept(outcome, context: context)
-        }
-        return outcome
-    }
-
-    private func intercepted(_ context: RequestContext) async throws(SluiceError) -> HTTPRequest {
-        var request = context.request
-        for interceptor in configuration.requestInterceptors {
-            do {
-                request = try await interceptor.intercept(request, context: context)
-            } catch let error as SluiceError {
-                throw error.with(step: .requestInterceptor, request: request)
-            } catch {
-                throw SluiceError(
-                    .interceptorFailed,
-                    "A request interceptor failed.",
-                    step: .requestInterceptor,
-                    request: request,
-                    underlyingError: error
-                )
-            }
-        }
-        return request
-    }
-
-    /// Step 5 with its redirects.
-    ///
-    /// - Parameters:
-    ///   - first: What to send.
-    ///   - transfer: Time-outs and limits.
-    ///   - deadline: The end of the total time, which covers all redirects.
-    ///   - begun: The response to the first request, where it has been sent already.
-    /// - Returns: The last response.
-    /// - Throws: A ``SluiceError`` of the transport or of a redirect.
-    func exchange(
-        _ first: HTTPRequest,
-        _ transfer: TransferContext,
-        until deadline: ContinuousClock.Instant?,
-        begun: TransportResponse? = nil
-    ) async throws(SluiceError) -> ServerResponse {
-        var request = first
-        var transfer = transfer
-        var begun = begun
-        var visited: [String] = []
-        while true {
-            let response = try await cached(request, transfer, begun.take())
-            guard response.head.status.class == .redirection else { return response }
-            visited.append(RedirectPolicy.key(request))
-            guard
-                let next = try configuration.redirects.next(after: response.head, to: request, visited: visited)
-            else { return response }
-            request = next
-            transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
-        }
-    }
-
-    private func cached(
-        _ request: HTTPRequest,
-        _ transfer: TransferContext,
-        _ begun: TransportResponse?
-    ) async throws(SluiceError) -> ServerResponse {
-        try await transport(request, transfer, begun)
-    }
-
-    private func transport(
-        _ request: HTTPRequest,
-        _ transfer: TransferContext,
-        _ begun: TransportResponse?
-    ) async throws(SluiceError) -> ServerResponse {
-        let response: TransportResponse
-        if let begun {
-            response = begun
-        } else {
-            response = try await configuration.transport.send(request, context: transfer)
-        }
-        let body = try await response.body.collect(upTo: transfer.limits.body)
-        return ServerResponse(
-            request: request,
-            head: response.head,
-            body: body,
-            metrics: response.body.metrics ?? TransferMetrics()
+    private func transferContext(of options: RequestOptions) -> TransferContext {
+        TransferContext(
+            timeouts: options.timeouts.applied(to: configuration.timeouts),
+            limits: options.limits.applied(to: configuration.limits),
+            networkAccess: options.networkAccess,
+            cookies: options.usesCookies ? configuration.cookies : nil
         )
+    }
+
+    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
+    private func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            Task.immediate(operation: work)
+        } else {
+            Task(operation: work)
+        }
     }
 }

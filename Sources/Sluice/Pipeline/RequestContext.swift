@@ -6,29 +6,58 @@ public struct RequestContext: Sendable {
     public let request: HTTPRequest
     /// Time-outs and limits of its transfers.
     public let transfer: TransferContext
-    /// The words by which its user tells it apart.
-    public let tags: Set<String>
-    /// The client it is sent by, for requests that a step needs to send itself.
-    public let client: APIClient
-    /// Tells one sending of a request from all others in the process; the same in all its attempts.
-    public let id: RequestID
     /// Which attempt this is, from 1.
     public let attempt: Int
+    private let sending: Sending
 
-    /// Makes a context.
+    init(_ request: HTTPRequest, _ transfer: TransferContext, attempt: Int, of sending: Sending) {
+        self.request = request
+        self.transfer = transfer
+        self.attempt = attempt
+        self.sending = sending
+    }
+
+    /// Makes a context, to test a gate or an interceptor with.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - transfer: Time-outs and limits.
+    ///   - tags: The request's tags.
+    ///   - client: The client it is sent by.
+    ///   - attempt: Which attempt it is, from 1.
     public init(
         request: HTTPRequest,
         transfer: TransferContext = TransferContext(),
         tags: Set<String> = [],
         client: APIClient = APIClient(),
-        id: RequestID = RequestID(rawValue: 0),
         attempt: Int = 1
     ) {
-        self.request = request
-        self.transfer = transfer
-        self.tags = tags
-        self.client = client
-        self.id = id
-        self.attempt = attempt
+        var draft = RequestDraft(method: request.method, path: request.path)
+        draft.tags = tags
+        let sending = Sending(request, draft, transfer, .none, by: client, on: client.configuration.transport)
+        self.init(request, transfer, attempt: attempt, of: sending)
+    }
+
+    /// The words by which its user tells it apart.
+    public var tags: Set<String> { sending.draft.tags }
+    /// The client it is sent by, for requests that a step needs to send itself.
+    public var client: APIClient { sending.client }
+    /// Tells one sending of a request from all others in the process; the same in all its attempts.
+    public var id: RequestID { sending.id }
+    /// What requests of its kind have in common: ``ModifiableRequest/route(_:)``.
+    public var route: String { sending.draft.route ?? RoutePattern.route(of: sending.draft.path) }
+    /// When all of it must be over, attempts to come included; nil without a total time-out.
+    public var deadline: ContinuousClock.Instant? { sending.deadline }
+
+    var exemptions: [Exemption] { sending.exemptions }
+
+    /// Makes a value in the first attempt and gives the same in all others, whoever asks: a key, a trace.
+    ///
+    /// - Parameters:
+    ///   - key: By what the value is found again; begin it with something of your own.
+    ///   - make: Makes the value; called at most once, unless a value of another type was kept under the key.
+    /// - Returns: The value.
+    public func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
+        sending.remembered(key, make)
     }
 }

@@ -18,7 +18,10 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         let draft = request.draft
         let pipeline = request.client.pipeline
         flight = Flight(cancelled: Landing.cancelled) { land in
-            pipeline.begin(draft) { land(Landing($0)) }
+            pipeline.begin(draft) { landing in
+                // Nobody waits for it any longer, and so nobody else will say that it is over.
+                if !land(landing) { landing.sending?.finish(.failure(.cancelled)) }
+            }
         }
     }
 
@@ -53,6 +56,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         guard let landing else { return APIResponse(failure: .cancelled, of: request) }
         let response = APIResponse(landing.outcome, to: request)
         settled = response
+        landing.sending?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
         return response
     }
 }
@@ -62,8 +66,11 @@ final class Landing: Sendable {
     static let cancelled = Landing(.failure(.cancelled))
 
     let outcome: TransportOutcome
+    /// What all attempts shared, where they shared anything.
+    let sending: Sending?
 
-    init(_ outcome: TransportOutcome) {
+    init(_ outcome: TransportOutcome, _ sending: Sending? = nil) {
         self.outcome = outcome
+        self.sending = sending
     }
 }

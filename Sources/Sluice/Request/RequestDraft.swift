@@ -58,12 +58,18 @@ struct RequestOptions: Sendable {
     var networkAccess = NetworkAccess.all
     var usesCookies = true
     var route: String?
+    var steps = OwnSteps()
+    var retry: RetryPolicy?
+    var hedging: HedgingPolicy?
+    var isIdempotent: Bool?
     var sampleResponse: SampleResponse?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
     var limits = Override<ResponseLimits>()
     var validation = Override<Validation>()
     var modelLocation = ModelLocation()
+    /// Whether the client's steps are not all there is to it.
+    var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil }
     /// Why there can be no request, where making the draft had failed.
     var failure: SluiceError?
 }

@@ -75,6 +75,8 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
     public static let forbidden: HTTPStatus = 403
     /// 404
     public static let notFound: HTTPStatus = 404
+    /// 408
+    public static let requestTimeout: HTTPStatus = 408
     /// 409
     public static let conflict: HTTPStatus = 409
     /// 422

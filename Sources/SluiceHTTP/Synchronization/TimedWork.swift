@@ -16,11 +16,16 @@ package final class TimedWork<Value: Sendable>: Sendable {
     private init() {}
 
     /// Does the work in a task of its own.
-    package static func outcome(within limit: Duration?, of work: @escaping Work) async throws(SluiceError) -> Value {
+    package static func outcome(
+        within limit: Duration?,
+        on time: any TimeSource = SystemTime(),
+        else failure: SluiceError? = nil,
+        of work: @escaping Work
+    ) async throws(SluiceError) -> Value {
         let timed = TimedWork()
         defer { timed.state.synchronize() }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { timed.begin(for: $0, within: limit, work) }
+            await withUnsafeContinuation { timed.begin(for: $0, within: limit, on: time, else: failure, work) }
         } onCancel: {
             timed.finish(.failure(.cancelled))
         }.get()
@@ -29,6 +34,8 @@ package final class TimedWork<Value: Sendable>: Sendable {
     private func begin(
         for caller: UnsafeContinuation<Outcome, Never>,
         within limit: Duration?,
+        on time: any TimeSource,
+        else failure: SluiceError?,
         _ work: @escaping Work
     ) {
         let isCancelled = state.withLock { state in
@@ -44,9 +51,8 @@ package final class TimedWork<Value: Sendable>: Sendable {
         if let limit {
             tasks.append(
                 Task { [self] in
-                    // A clock cannot count to the longest of durations; nobody will miss these 68 years.
-                    do { try await Task.sleep(for: min(limit, .seconds(1 << 31))) } catch { return }
-                    finish(.failure(.tookTooLong(limit)))
+                    do { try await time.sleep(for: limit) } catch { return }
+                    finish(.failure(failure ?? .tookTooLong(limit)))
                 }
             )
         }

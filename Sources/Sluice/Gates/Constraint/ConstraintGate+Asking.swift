@@ -1,0 +1,66 @@
+import SluiceHTTP
+
+// One question at a time.
+extension ConstraintGate {
+    /// Asks in a task of its own, so that the request can leave while the user's code takes its time.
+    func ask(_ id: Int) {
+        let request = state.withLock { state -> RequestContext? in
+            guard let request = state.waiters[id]?.request else { return nil }
+            state.question = (id, nil, request.client.configuration.time.now)
+            return request
+        }
+        // It left before it could be asked: the next one's turn.
+        guard let request else { return perform(state.withLock { $0.constraint.answered(id, false) }) }
+        let exemption = Exemption(from: name, for: request)
+        let task = Task.detached { [self] in
+            let isSatisfied = await exemption.whileActive { await constraint.isSatisfied(for: request) }
+            perform(
+                state.withLock { state in
+                    if state.question?.id == id { state.question = nil }
+                    return state.constraint.answered(id, isSatisfied)
+                }
+            )
+        }
+        let isWanted = state.withLock { state in
+            if state.question?.id == id { state.question?.task = task }
+            return state.waiters[id] != nil
+        }
+        if !isWanted { task.cancel() }
+        watch(request.client.configuration.time)
+    }
+
+    /// Sees to it that a question that is never answered does not stop all others; one task for any number of questions.
+    private func watch(_ time: any TimeSource) {
+        guard let timeout = constraint.timeout else { return }
+        let begins = state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+        guard begins else { return }
+        Task.detached { [weak self] in
+            var wait: Duration? = timeout
+            while let next = wait {
+                try? await time.sleep(for: next)
+                wait = self?.unansweredSince(time.now, timeout)
+            }
+        }
+    }
+
+    /// Fails a question that has been out for too long. Returns when to look again; nil where none is out.
+    private func unansweredSince(_ now: ContinuousClock.Instant, _ timeout: Duration) -> Duration? {
+        let (actions, task, wait) = state.withLock {
+            state -> ([ConstraintState.Action], Task<Void, Never>?, Duration?) in
+            guard let question = state.question else {
+                state.isWatched = false
+                return ([], nil, nil)
+            }
+            let age = question.since.duration(to: now)
+            guard age >= timeout else { return ([], nil, timeout - age) }
+            state.question = nil
+            return (state.constraint.unanswered(question.id), question.task, timeout)
+        }
+        task?.cancel()
+        perform(actions)
+        return wait
+    }
+}

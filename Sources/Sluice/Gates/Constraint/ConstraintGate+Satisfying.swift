@@ -1,0 +1,51 @@
+import SluiceHTTP
+
+// One satisfaction for all who wait.
+extension ConstraintGate {
+    /// Satisfies in a task of its own, which outlives the request it begins for as long as others wait.
+    func satisfy() {
+        let (number, request) = state.withLock { state in
+            state.satisfaction += 1
+            let first = state.constraint.firstWaiting
+            return (state.satisfaction, first.flatMap { state.waiters[$0]?.request })
+        }
+        // All who waited have left meanwhile.
+        guard let request else { return satisfactionEnded(number, nil) }
+        let exemption = Exemption(from: name, for: request)
+        let work = Task.detached { [self] in
+            do {
+                try await exemption.whileActive { try await constraint.satisfy(for: request) }
+                satisfactionEnded(number, nil)
+            } catch {
+                satisfactionEnded(number, .gate(name, failedWith: error))
+            }
+        }
+        let time = request.client.configuration.time
+        let timer = constraint.timeout.map { timeout in
+            Task.detached { [self] in
+                do { try await time.sleep(for: timeout) } catch { return }
+                satisfactionEnded(number, .gateTimedOut(name))
+            }
+        }
+        let (isWanted, isOver) = state.withLock { state in
+            guard state.satisfaction == number else { return (false, true) }
+            state.satisfying = (work, timer)
+            return (!state.constraint.isCancelled, false)
+        }
+        if !isWanted { work.cancel() }
+        if isOver { timer?.cancel() }
+    }
+
+    /// Releases all who wait; a satisfaction that ends after its time was up has no say.
+    private func satisfactionEnded(_ number: Int, _ failure: SluiceError?) {
+        let (actions, satisfying) = state.withLock { state -> ([ConstraintState.Action], Satisfying?) in
+            guard state.satisfaction == number else { return ([], nil) }
+            state.satisfaction += 1
+            defer { state.satisfying = nil }
+            return (failure == nil ? state.constraint.satisfied() : state.constraint.failed(), state.satisfying)
+        }
+        satisfying?.work.cancel()
+        satisfying?.timer?.cancel()
+        perform(actions, failure)
+    }
+}

@@ -1,0 +1,85 @@
+import SluiceHTTP
+
+/// Steps 4 and 5: the HTTP cache, the transport, and the redirects that come back to them.
+struct Exchange: Sendable {
+    private let pipeline: Pipeline
+    private let transport: any Transport
+    private let transfer: TransferContext
+    private let sending: Sending?
+    private let attempt: Int
+    /// The end of the total time, which covers all redirects; in real time, as the transport's.
+    private let deadline: ContinuousClock.Instant?
+
+    init(
+        _ pipeline: Pipeline,
+        _ transfer: TransferContext,
+        _ sending: Sending? = nil,
+        _ attempt: Int = 1,
+        until deadline: ContinuousClock.Instant? = nil
+    ) {
+        self.pipeline = pipeline
+        self.transfer = transfer
+        self.sending = sending
+        self.attempt = attempt
+        transport = sending?.transport ?? pipeline.configuration.transport
+        self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
+    }
+
+    /// Sends a request and follows redirects.
+    ///
+    /// - Parameters:
+    ///   - first: What to send.
+    ///   - begun: The response to it, where it has been sent already.
+    /// - Returns: The last response, or a ``SluiceError`` of the transport or of a redirect.
+    func outcome(of first: HTTPRequest, begun: TransportResponse? = nil) async -> TransportOutcome {
+        var request = first
+        var transfer = transfer
+        var begun = begun
+        var visited: [String] = []
+        do throws(SluiceError) {
+            while true {
+                let response = try await cached(request, transfer, begun.take())
+                guard response.head.status.class == .redirection else { return .success(response) }
+                visited.append(RedirectPolicy.key(request))
+                let redirects = pipeline.configuration.redirects
+                guard let next = try redirects.next(after: response.head, to: request, visited: visited) else {
+                    return .success(response)
+                }
+                sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
+                sending?.tell(.sending, attempt) { .sending(next) }
+                request = next
+                transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func cached(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ begun: TransportResponse?
+    ) async throws(SluiceError) -> ServerResponse {
+        try await transported(request, transfer, begun)
+    }
+
+    private func transported(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ begun: TransportResponse?
+    ) async throws(SluiceError) -> ServerResponse {
+        let response: TransportResponse
+        if let begun {
+            response = begun
+        } else {
+            response = try await transport.send(request, context: transfer)
+        }
+        let body = try await response.body.collect(upTo: transfer.limits.body)
+        return ServerResponse(
+            request: request,
+            head: response.head,
+            body: body,
+            metrics: response.body.metrics ?? TransferMetrics()
+        )
+    }
+}

@@ -1,0 +1,134 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What all attempts of one sending of a request share.
+final class Sending: Sendable {
+    private struct State {
+        var attempts = 0
+        var replayed: Set<String> = []
+        var memory: [String: any Sendable] = [:]
+        var isFinished = false
+    }
+
+    let client: APIClient
+    let draft: RequestDraft
+    let request: HTTPRequest
+    let transfer: TransferContext
+    let transport: any Transport
+    let steps: Steps
+    let retry: RetryPolicy
+    let hedging: HedgingPolicy
+    let id = RequestID.next()
+    let began: ContinuousClock.Instant
+    /// The end of the total time, which covers gates, redirects and all attempts.
+    let deadline: ContinuousClock.Instant?
+    /// From the gates whose work it is sent by.
+    let exemptions: [Exemption]
+    private let subject: ObservedRequest.Subject?
+    private let state = Locked(State())
+
+    init(
+        _ request: HTTPRequest,
+        _ draft: RequestDraft,
+        _ transfer: TransferContext,
+        _ steps: Steps,
+        by client: APIClient,
+        on transport: any Transport
+    ) {
+        self.transport = transport
+        self.client = client
+        self.draft = draft
+        self.request = request
+        self.transfer = transfer
+        self.steps = steps
+        let configuration = client.pipeline.configuration
+        retry = draft.options.retry ?? configuration.retry
+        hedging = draft.options.hedging ?? configuration.hedging
+        began = configuration.time.now
+        deadline = transfer.timeouts.total.map { configuration.time.now + $0 }
+        exemptions = steps.conditions.isEmpty && steps.holding.isEmpty ? [] : Exemption.current
+        subject =
+            steps.observers.isEmpty
+            ? nil
+            : ObservedRequest.Subject(
+                id: id,
+                draft: draft,
+                began: began,
+                beganDate: configuration.time.date,
+                secretHeaders: configuration.secretHeaders
+            )
+        tell(.began, 0) { .began(request) }
+    }
+
+    /// Whether it may be sent more than once: by its method, or its own word.
+    var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
+
+    /// Whether a second attempt may be sent next to the first.
+    var isHedged: Bool { hedging.maximumExtra > 0 && request.method.isSafe && request.body.isReplayable }
+
+    /// Whether its first attempt may do without a task.
+    var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
+
+    /// How many attempts there have been.
+    var attempts: Int { state.withLock { $0.attempts } }
+
+    /// The context of the next attempt.
+    func nextAttempt() -> RequestContext {
+        let number = state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+        var transfer = transfer
+        if number > 1 || retry.attemptTimeout != nil {
+            let left = deadline.map { max(.zero, client.pipeline.configuration.time.now.duration(to: $0)) }
+            transfer.timeouts.total = [left, retry.attemptTimeout].compactMap(\.self).min()
+        }
+        return RequestContext(request, transfer, attempt: number, of: self)
+    }
+
+    /// Whether it passes this gate without asking.
+    func skips(_ gate: String) -> Bool {
+        let own = draft.options.steps
+        return own.skipsAllGates || own.skippedGates.contains(gate)
+            || exemptions.contains { $0.covers(gate, of: client.pipeline) }
+    }
+
+    /// Whether a gate that wants it sent again has not wanted that before, and its body can be.
+    func mayReplay(for gate: String) -> Bool {
+        request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
+    }
+
+    /// A value that is made once a sending.
+    func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
+        state.withLock { state in
+            if let value = state.memory[key] as? Value { return value }
+            let value = make()
+            state.memory[key] = value
+            return value
+        }
+    }
+
+    /// Tells those observers of an event who want its kind, until the last one.
+    func tell(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
+        guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
+        let event = event()
+        let observed = ObservedRequest(subject, attempt: attempt, instant: client.pipeline.configuration.time.now)
+        // Under the lock, lest an event overtakes another, or the last one.
+        state.withLock { state in
+            if state.isFinished { return }
+            if kind == .finished { state.isFinished = true }
+            for observer in steps.observers where observer.interests.contains(kind) {
+                observer.post(event, of: observed)
+            }
+        }
+    }
+
+    func finish(_ outcome: @autoclosure () -> TransportOutcome) {
+        tell(.finished, 0) { .finished(outcome()) }
+    }
+}

@@ -1,0 +1,97 @@
+import SluiceHTTP
+
+/// All that a request meets between being made and being judged, but for the transport.
+struct Steps: Sendable {
+    /// Gates that hold nothing, constraints first.
+    private(set) var conditions: [any Gate] = []
+    /// Gates that hold something, in their order.
+    private(set) var holding: [any Gate] = []
+    private(set) var requestInterceptors: [any RequestInterceptor] = []
+    private(set) var responseInterceptors: [any ResponseInterceptor] = []
+    private(set) var plugins: [any Plugin] = []
+    private(set) var observers: [ObserverMailbox] = []
+    /// Why no request can pass the gates.
+    private(set) var failure: SluiceError?
+
+    /// All gates, where none of the steps ever has to wait but a gate by its own word.
+    private(set) var immediateGates: [any ImmediateGate]? = []
+    private(set) var requestAdapters: [any RequestAdapter] = []
+    private(set) var outcomeAdapters: [any OutcomeAdapter] = []
+
+    /// No steps at all.
+    static let none = Steps()
+
+    private init() {}
+
+    init(_ configuration: APIClient.Configuration) {
+        let gates = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
+        conditions = gates.filter { !$0.holds }
+        holding = gates.filter(\.holds)
+        failure = GateOrder.failure(of: conditions)
+        requestInterceptors = configuration.requestInterceptors
+        responseInterceptors = configuration.responseInterceptors
+        plugins = configuration.plugins
+        observers = configuration.observers.map(ObserverMailbox.init)
+        findImmediate()
+    }
+
+    /// These steps with a request's own behind them.
+    func adding(_ own: OwnSteps) -> Steps {
+        if own.isEmpty { return self }
+        var steps = self
+        steps.requestInterceptors += own.requestInterceptors
+        steps.responseInterceptors += own.responseInterceptors
+        steps.plugins += own.plugins
+        steps.observers += own.observers
+        steps.findImmediate()
+        return steps
+    }
+
+    /// Whether the transport is all there is.
+    var isEmpty: Bool {
+        conditions.isEmpty && holding.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty
+            && plugins.isEmpty && observers.isEmpty
+    }
+
+    /// Tells of a request that could not be made.
+    func tellOfUnbuilt(_ draft: RequestDraft, _ error: SluiceError, _ configuration: APIClient.Configuration) {
+        let observers = (observers + draft.options.steps.observers).filter { $0.interests.contains(.finished) }
+        guard !observers.isEmpty else { return }
+        let subject = ObservedRequest.Subject(
+            id: .next(),
+            draft: draft,
+            began: configuration.time.now,
+            beganDate: configuration.time.date,
+            secretHeaders: configuration.secretHeaders
+        )
+        let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
+        for observer in observers { observer.post(.finished(.failure(error)), of: observed) }
+    }
+
+    /// Asks each step once whether it can do without waiting, so that no request has to.
+    private mutating func findImmediate() {
+        let gates = (conditions + holding).compactMap { $0 as? any ImmediateGate }
+        requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
+        outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
+        let isImmediate =
+            gates.count == conditions.count + holding.count && plugins.isEmpty && failure == nil
+            && requestAdapters.count == requestInterceptors.count && outcomeAdapters.count == responseInterceptors.count
+        immediateGates = isImmediate ? gates : nil
+    }
+}
+
+/// What a request adds to the steps of its client.
+struct OwnSteps: Sendable {
+    var requestInterceptors: [any RequestInterceptor] = []
+    var responseInterceptors: [any ResponseInterceptor] = []
+    var plugins: [any Plugin] = []
+    var observers: [ObserverMailbox] = []
+    /// The names of gates it does not ask.
+    var skippedGates: Set<String> = []
+    var skipsAllGates = false
+
+    /// Whether there is anything to add to the client's steps.
+    var isEmpty: Bool {
+        requestInterceptors.isEmpty && responseInterceptors.isEmpty && plugins.isEmpty && observers.isEmpty
+    }
+}

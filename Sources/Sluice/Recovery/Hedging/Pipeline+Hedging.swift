@@ -1,0 +1,54 @@
+import SluiceHTTP
+
+extension Pipeline {
+    private enum Lap: Sendable {
+        case ended(AttemptEnd)
+        case late
+    }
+
+    /// An attempt, and others next to it as long as none is answered; the rest is cancelled once one is.
+    func hedged(_ first: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
+        let policy = sending.hedging
+        return await withTaskGroup(of: Lap.self) { group in
+            func begin(_ context: RequestContext, _ admission: Admission) {
+                group.addTask { .ended(await self.attempt(context, sending, admission)) }
+            }
+            func wait() {
+                group.addTask {
+                    try? await self.configuration.time.sleep(for: policy.delay)
+                    return .late
+                }
+            }
+            begin(first, admission)
+            wait()
+            var running = 1
+            var extra = 0
+            while let lap = await group.next() {
+                switch lap {
+                case .ended(let end):
+                    running -= 1
+                    guard running == 0 || end.isAnswer(to: sending.retry) else { continue }
+                    group.cancelAll()
+                    return end
+                case .late:
+                    guard !Task.isCancelled, extra < policy.maximumExtra, withdraw() else { continue }
+                    running += 1
+                    extra += 1
+                    let context = sending.nextAttempt()
+                    sending.tell(.retrying, context.attempt) { .hedging }
+                    begin(context, Admission())
+                    if extra < policy.maximumExtra { wait() }
+                }
+            }
+            return AttemptEnd(outcome: .failure(.cancelled), isReplayed: false)
+        }
+    }
+}
+
+extension AttemptEnd {
+    /// Whether it is worth more than what another attempt may still bring.
+    fileprivate func isAnswer(to policy: RetryPolicy) -> Bool {
+        guard case .success(let response) = outcome, !isReplayed else { return false }
+        return !policy.statuses.contains(response.head.status)
+    }
+}

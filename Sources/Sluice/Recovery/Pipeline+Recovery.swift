@@ -1,0 +1,114 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Pipeline {
+    /// Steps 2 to 6 as often as it takes, within the total time.
+    ///
+    /// - Parameters:
+    ///   - sending: What to send.
+    ///   - begun: The first attempt and the passes it has, where it has been begun.
+    ///   - end: What the first attempt came to, where it is over.
+    /// - Returns: What the last attempt came to.
+    func outcome(
+        of sending: Sending,
+        begun: (RequestContext, Admission)? = nil,
+        after end: AttemptEnd? = nil
+    ) async -> TransportOutcome {
+        guard let deadline = sending.deadline else { return await attempts(of: sending, begun, end) }
+        let time = configuration.time
+        do throws(SluiceError) {
+            return try await TimedWork.outcome(
+                within: max(.zero, time.now.duration(to: deadline)),
+                on: time,
+                else: .totalTimedOut(sending)
+            ) { [self] () async throws(SluiceError) in
+                await attempts(of: sending, begun, end)
+            }
+        } catch {
+            return .failure(error.with(request: sending.request))
+        }
+    }
+
+    private func attempts(
+        of sending: Sending,
+        _ begun: (RequestContext, Admission)?,
+        _ first: AttemptEnd?
+    ) async -> TransportOutcome {
+        if begun == nil && first == nil { deposit(sending) }
+        var end: AttemptEnd
+        if let first { end = first } else { end = await round(sending, begun) }
+        var tries = 1
+        while true {
+            if end.isReplayed {
+                sending.tell(.retrying, sending.attempts) { .retrying(after: .zero, end.outcome) }
+                end = await round(sending)
+                continue
+            }
+            guard case .again(let delay) = decision(end, sending, tries) else { return end.outcome }
+            guard withdraw() else { return end.outcome }
+            sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
+            do {
+                try await configuration.time.sleep(for: delay)
+            } catch {
+                return .failure(.cancelled.with(request: end.outcome.request))
+            }
+            tries += 1
+            end = await round(sending)
+        }
+    }
+
+    /// Whether what the first attempt came to is the last word, as nearly always.
+    func isLast(_ end: AttemptEnd, _ sending: Sending) -> Bool {
+        !end.isReplayed && decision(end, sending, 1) == .finish
+    }
+
+    private func decision(_ end: AttemptEnd, _ sending: Sending, _ tries: Int) -> Retry.Decision {
+        let retry = Retry(policy: sending.retry)
+        guard retry.isRetried(end.outcome, tries) else { return .finish }
+        let now = configuration.time.now
+        return retry.decision(
+            end.outcome,
+            Retry.Circumstances(
+                attempt: tries,
+                elapsed: sending.began.duration(to: now),
+                left: sending.deadline.map { now.duration(to: $0) },
+                isIdempotent: sending.isIdempotent,
+                date: configuration.time.date,
+                random: configuration.randomness()
+            )
+        )
+    }
+
+    /// Counts a request whose retries may have to be paid for.
+    func deposit(_ sending: Sending) {
+        guard sending.retry.maximumAttempts > 1 || sending.hedging.maximumExtra > 0 else { return }
+        let now = configuration.time.now
+        retryBalance.withLock { $0.deposit(at: now) }
+    }
+
+    func withdraw() -> Bool {
+        let now = configuration.time.now
+        return retryBalance.withLock { $0.withdraw(at: now) }
+    }
+
+    private func round(_ sending: Sending, _ begun: (RequestContext, Admission)? = nil) async -> AttemptEnd {
+        let (context, admission) = begun ?? (sending.nextAttempt(), Admission())
+        if sending.isHedged { return await hedged(context, sending, admission) }
+        return await attempt(context, sending, admission)
+    }
+}
+
+extension SluiceError {
+    fileprivate static func totalTimedOut(_ sending: Sending) -> SluiceError {
+        SluiceError(
+            .timedOut,
+            "The request took longer than the \(sending.transfer.timeouts.total ?? .zero) allowed in all.",
+            step: .recovery
+        )
+    }
+}
