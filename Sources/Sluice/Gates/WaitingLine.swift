@@ -14,6 +14,8 @@ struct WaitingLine<Waiter> {
     /// How many wait.
     private(set) var count = 0
 
+    /// The room it takes, which stays within a few times of those who wait.
+    var placeCount: Int { places.count }
     /// Whether nobody waits.
     var isEmpty: Bool { count == 0 }
 

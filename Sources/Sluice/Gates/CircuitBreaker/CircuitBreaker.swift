@@ -44,6 +44,8 @@ public final class CircuitBreaker: ImmediateGate {
         }
     }
 
+    /// By what requests opt out of it.
+    public let name: String
     private let scope: GateScope
     private let judging: @Sendable (TransportOutcome) -> Judgement
     private let record: Locked<Record>
@@ -59,6 +61,7 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - maximumOpenFor: How long it stays open at the most; a minute by default.
     ///   - trials: How many requests must succeed for it to close, and how many of them may be under way at once; 3 by default.
     ///   - scope: What has a circuit of its own; each host by default.
+    ///   - name: Its name, `CircuitBreaker` by default; a second one of a client needs another.
     ///   - judging: Says what an outcome counts as; must not block.
     public init(
         failureRatio: Double = 0.5,
@@ -69,8 +72,10 @@ public final class CircuitBreaker: ImmediateGate {
         upTo maximumOpenFor: Duration = .seconds(60),
         trials: Int = 3,
         per scope: GateScope = .host,
+        named name: String = "CircuitBreaker",
         judging: @escaping @Sendable (TransportOutcome) -> Judgement = { judgement(of: $0) }
     ) {
+        self.name = name
         self.scope = scope
         self.judging = judging
         let policy = Circuit.Policy(

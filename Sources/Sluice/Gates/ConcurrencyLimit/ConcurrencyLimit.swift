@@ -26,6 +26,8 @@ public final class ConcurrencyLimit: ImmediateGate {
         case refused(SluiceError)
     }
 
+    /// By what requests opt out of it.
+    public let name: String
     private let scope: GateScope
     private let state: Locked<State>
 
@@ -35,8 +37,14 @@ public final class ConcurrencyLimit: ImmediateGate {
     ///   - total: How many requests may run at once, at least 1.
     ///   - host: How many of them to one host, at least 1; nil, the default, for as many as there are slots.
     ///   - maximumWaiting: How many may wait for one host before others fail; 10,000 by default.
-    public convenience init(_ total: Int, perHost host: Int? = nil, maximumWaiting: Int = 10_000) {
-        self.init(total: total, each: host, scope: .host, maximumWaiting: maximumWaiting)
+    ///   - name: Its name, `ConcurrencyLimit` by default; a second one of a client needs another.
+    public convenience init(
+        _ total: Int,
+        perHost host: Int? = nil,
+        maximumWaiting: Int = 10_000,
+        named name: String = "ConcurrencyLimit"
+    ) {
+        self.init(total: total, each: host, scope: .host, maximumWaiting: maximumWaiting, name: name)
     }
 
     /// Makes a limit for each host or key, and perhaps for all of them together.
@@ -46,16 +54,19 @@ public final class ConcurrencyLimit: ImmediateGate {
     ///   - each: How many of one host or key, at least 1.
     ///   - scope: What they are counted by; their host by default.
     ///   - maximumWaiting: How many of one host or key may wait before others fail; 10,000 by default.
+    ///   - name: Its name, `ConcurrencyLimit` by default; a second one of a client needs another.
     public convenience init(
         _ total: Int? = nil,
         each: Int,
         per scope: GateScope = .host,
-        maximumWaiting: Int = 10_000
+        maximumWaiting: Int = 10_000,
+        named name: String = "ConcurrencyLimit"
     ) {
-        self.init(total: total, each: each, scope: scope, maximumWaiting: maximumWaiting)
+        self.init(total: total, each: each, scope: scope, maximumWaiting: maximumWaiting, name: name)
     }
 
-    private init(total: Int?, each: Int?, scope: GateScope, maximumWaiting: Int) {
+    private init(total: Int?, each: Int?, scope: GateScope, maximumWaiting: Int, name: String) {
+        self.name = name
         self.scope = scope
         state = Locked(State(slots: Slots(total: total, each: each, maximumWaiting: maximumWaiting)))
     }

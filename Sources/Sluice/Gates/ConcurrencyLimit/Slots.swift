@@ -41,6 +41,8 @@ struct Slots<Waiter> {
 
     /// Groups about which anything is known.
     var groupCount: Int { groups.count }
+    /// Groups that wait for a slot of all.
+    var turnCount: Int { turns.count }
 
     /// Takes a slot if there is one; where somebody of the group waits there is none.
     mutating func take(_ key: String) -> Bool {

@@ -19,6 +19,8 @@ import SluiceHTTP
 /// The token of a request that certainly never reached the server is put back: a later gate or an interceptor failed
 /// it, it was cancelled there, or no connection came about. The clients that are given the same limit share it.
 public final class RateLimit: ImmediateGate {
+    /// By what requests opt out of it.
+    public let name: String
     private let scope: GateScope
     private let line: TokenLine
     private let maximumPause: Duration?
@@ -34,6 +36,7 @@ public final class RateLimit: ImmediateGate {
     ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
     ///   - maximumPause: How long to heed what the server says of its limits at the most; an hour by default, nil to not heed
     ///     it at all.
+    ///   - name: Its name, `RateLimit` by default; a second one of a client needs another.
     public init(
         _ count: Int,
         every period: Duration,
@@ -41,13 +44,15 @@ public final class RateLimit: ImmediateGate {
         per scope: GateScope = .host,
         maximumWaiting: Int = 1000,
         maximumWait: Duration? = nil,
-        maximumPause: Duration? = .seconds(3600)
+        maximumPause: Duration? = .seconds(3600),
+        named name: String = "RateLimit"
     ) {
+        self.name = name
         self.scope = scope
         // Time and pause together are still a time.
         self.maximumPause = maximumPause.map { min($0, .seconds(1 << 31)) }
         let rate = TokenBucket.Rate(count, every: period, burst: burst)
-        line = TokenLine(rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        line = TokenLine(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }
 
     /// Makes a limit that is the server's alone: requests wait only while it wants none.
@@ -57,11 +62,13 @@ public final class RateLimit: ImmediateGate {
     ///   - maximumWaiting: How many of one host or key may wait before others fail; 1,000 by default.
     ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
     ///   - maximumPause: How long to heed the server at the most; an hour by default.
+    ///   - name: Its name, `RateLimit` by default; a second one of a client needs another.
     public convenience init(
         ofServerPer scope: GateScope = .host,
         maximumWaiting: Int = 1000,
         maximumWait: Duration? = nil,
-        maximumPause: Duration = .seconds(3600)
+        maximumPause: Duration = .seconds(3600),
+        named name: String = "RateLimit"
     ) {
         self.init(
             1,
@@ -69,7 +76,8 @@ public final class RateLimit: ImmediateGate {
             per: scope,
             maximumWaiting: maximumWaiting,
             maximumWait: maximumWait,
-            maximumPause: maximumPause
+            maximumPause: maximumPause,
+            named: name
         )
     }
 

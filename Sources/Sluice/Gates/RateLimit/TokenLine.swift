@@ -27,9 +27,11 @@ final class TokenLine: Sendable {
         case refused(SluiceError)
     }
 
+    private let gate: String
     private let state: Locked<State>
 
-    init(_ rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
+    init(_ gate: String, _ rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
+        self.gate = gate
         let buckets = TokenBuckets<Waiter>(rate: rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
         state = Locked(State(buckets: buckets))
     }
@@ -64,7 +66,7 @@ final class TokenLine: Sendable {
     /// Gives no tokens of a key for a time.
     func close(_ key: String, for pause: Duration, _ time: any TimeSource) {
         let refused = change(time) { state, now in state.buckets.close(key, until: now + pause, now: now) }
-        for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(wait)) }
+        for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
     }
 
     private func join(_ id: Int, _ key: String, _ time: any TimeSource, _ waiter: Waiter) {
@@ -74,8 +76,8 @@ final class TokenLine: Sendable {
             switch state.buckets.arrive(waiter, id: id, key, now: now) {
             case .admitted: return .admitted
             case .waiting: return .waiting
-            case .full(let waiting): return .refused(.queueFull(at: "RateLimit", waiting: waiting))
-            case .tooLong(let wait): return .refused(.rateLimited(wait))
+            case .full(let waiting): return .refused(.queueFull(at: gate, waiting: waiting))
+            case .tooLong(let wait): return .refused(.rateLimited(by: gate, wait))
             }
         }
         switch joining {
@@ -133,10 +135,10 @@ final class TokenLine: Sendable {
 }
 
 extension SluiceError {
-    fileprivate static func rateLimited(_ wait: Duration) -> SluiceError {
+    fileprivate static func rateLimited(by gate: String, _ wait: Duration) -> SluiceError {
         refused(
             .rateLimited,
-            by: "RateLimit",
+            by: gate,
             after: wait,
             "The rate limit would have kept the request waiting for \(wait.roundedUpToMilliseconds), longer than it may wait."
         )
