@@ -1,0 +1,55 @@
+/// The circuits of all keys.
+struct Circuits: Sendable {
+    private let policy: Circuit.Policy
+    private var circuits: [String: Circuit] = [:]
+    private var sweepCount = 1024
+
+    init(_ policy: Circuit.Policy) {
+        self.policy = policy
+    }
+
+    /// Keys about which anything is known.
+    var keyCount: Int { circuits.count }
+
+    /// The state of a key's circuit; one that is not known is closed.
+    func state(_ key: String) -> CircuitBreaker.State {
+        circuits[key]?.state ?? .closed
+    }
+
+    /// Lets a request through, or not; also the state that it has brought about, if it has.
+    mutating func admit(_ key: String, now: Circuit.Instant) -> (Circuit.Admission, CircuitBreaker.State?) {
+        guard let index = circuits.index(forKey: key) else {
+            sweep(now)
+            var circuit = Circuit(at: policy.slice(of: now))
+            let admission = circuit.admit(now: now, policy)
+            circuits[key] = circuit
+            return (admission, nil)
+        }
+        let before = circuits.values[index].state
+        let admission = circuits.values[index].admit(now: now, policy)
+        let after = circuits.values[index].state
+        return (admission, before == after ? nil : after)
+    }
+
+    /// Takes in what came of a request; returns the state that it has brought about, if it has.
+    mutating func settle(
+        _ key: String,
+        _ ticket: Circuit.Ticket,
+        _ judgement: CircuitBreaker.Judgement,
+        now: Circuit.Instant
+    ) -> CircuitBreaker.State? {
+        guard let index = circuits.index(forKey: key) else { return nil }
+        let before = circuits.values[index].state
+        circuits.values[index].settle(ticket, judgement, now: now, policy)
+        let after = circuits.values[index].state
+        return before == after ? nil : after
+    }
+
+    /// Forgets the circuits that are as good as new, whenever they may be half of all.
+    private mutating func sweep(_ now: Circuit.Instant) {
+        if circuits.count < sweepCount { return }
+        let slice = policy.slice(of: now)
+        circuits = circuits.filter { !$0.value.isFresh(at: slice) }
+        sweepCount = max(1024, circuits.count * 2)
+    }
+}

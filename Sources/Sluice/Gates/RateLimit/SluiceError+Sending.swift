@@ -1,0 +1,21 @@
+import SluiceHTTP
+
+extension SluiceError {
+    /// Whether it is certain that the server has not seen the request.
+    ///
+    /// A request that was cancelled during its transfer may have been seen; one that was cancelled at a gate or in an
+    /// interceptor has not been, which its step says.
+    var isBeforeSending: Bool {
+        if response != nil { return false }
+        switch step {
+        case .building, .gate, .requestInterceptor, .cache: return true
+        case .transport: return Self.codesBeforeSending.contains(code)
+        case .recovery, .responseInterceptor, .validation, .serialization: return false
+        }
+    }
+
+    private static let codesBeforeSending: Set<Code> = [
+        .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .cannotResolveHost, .cannotConnect, .tlsFailed,
+        .proxyFailed, .connectTimedOut, .unsupported,
+    ]
+}

@@ -1,0 +1,146 @@
+import SluiceHTTP
+
+/// Those who wait for tokens, and the one task that waits for the time at which the next comes; none while nobody waits.
+final class TokenLine: Sendable {
+    private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
+
+    private struct Timer {
+        let due: ContinuousClock.Instant
+        let id: Int
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var buckets: TokenBuckets<Waiter>
+        var timer: Timer?
+        var lastID = 0
+
+        mutating func nextID() -> Int {
+            lastID += 1
+            return lastID
+        }
+    }
+
+    private enum Joining {
+        case admitted
+        case waiting
+        case refused(SluiceError)
+    }
+
+    private let gate: String
+    private let state: Locked<State>
+
+    init(_ gate: String, _ rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
+        self.gate = gate
+        let buckets = TokenBuckets<Waiter>(rate: rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        state = Locked(State(buckets: buckets))
+    }
+
+    var waiting: Int { state.withLock { $0.buckets.waiting } }
+
+    /// Whether a task waits for a token to come.
+    var hasTimer: Bool { state.withLock { $0.timer != nil } }
+
+    /// Takes a token if there is one and nobody waits for it.
+    func take(_ key: String, now: ContinuousClock.Instant) -> Bool {
+        state.withLock { $0.buckets.take(key, now: now) }
+    }
+
+    /// Takes a token as soon as there is one.
+    func wait(_ key: String, _ time: any TimeSource) async throws(SluiceError) {
+        let id = state.withLock { $0.nextID() }
+        defer { state.synchronize() }
+        let refusal = await withTaskCancellationHandler {
+            await withUnsafeContinuation { join(id, key, time, $0) }
+        } onCancel: {
+            leave(id, key, time)
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Puts back a token that was not used.
+    func putBack(_ key: String, _ time: any TimeSource) {
+        for waiter in change(time, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
+    }
+
+    /// Gives no tokens of a key for a time.
+    func close(_ key: String, for pause: Duration, _ time: any TimeSource) {
+        let refused = change(time) { state, now in state.buckets.close(key, until: now + pause, now: now) }
+        for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
+    }
+
+    private func join(_ id: Int, _ key: String, _ time: any TimeSource, _ waiter: Waiter) {
+        let joining: Joining = change(time) { state, now in
+            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            if Task.isCancelled { return .refused(.cancelled) }
+            switch state.buckets.arrive(waiter, id: id, key, now: now) {
+            case .admitted: return .admitted
+            case .waiting: return .waiting
+            case .full(let waiting): return .refused(.queueFull(at: gate, waiting: waiting))
+            case .tooLong(let wait): return .refused(.rateLimited(by: gate, wait))
+            }
+        }
+        switch joining {
+        case .admitted: waiter.resume(returning: nil)
+        case .waiting: break
+        case .refused(let error): waiter.resume(returning: error)
+        }
+    }
+
+    private func leave(_ id: Int, _ key: String, _ time: any TimeSource) {
+        let waiter = change(time) { state, _ in state.buckets.leave(id: id, key) }
+        waiter?.resume(returning: .cancelled)
+    }
+
+    private func fire(_ id: Int, _ time: any TimeSource) {
+        let admitted = change(time) { state, now in
+            if state.timer?.id == id { state.timer = nil }
+            return state.buckets.release(now: now)
+        }
+        for waiter in admitted { waiter.resume(returning: nil) }
+    }
+
+    /// Changes the state, and has the timer keep up with it.
+    private func change<Result: Sendable>(
+        _ time: any TimeSource,
+        _ body: (inout State, ContinuousClock.Instant) -> Result
+    ) -> Result {
+        let now = time.now
+        let (result, stale) = state.withLock { state in
+            let result = body(&state, now)
+            return (result, resetTimer(&state, time, now))
+        }
+        // Not under the lock: whoever sleeps may be woken on this thread.
+        stale?.cancel()
+        return result
+    }
+
+    /// Starts a timer if one is needed sooner than there is one; returns the task that is needed no more.
+    private func resetTimer(
+        _ state: inout State,
+        _ time: any TimeSource,
+        _ now: ContinuousClock.Instant
+    ) -> Task<Void, Never>? {
+        guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
+        if let timer = state.timer, timer.due <= due { return nil }
+        let stale = state.timer?.task
+        let id = state.nextID()
+        let task = Task { [self] in
+            do { try await time.sleep(for: due - now) } catch { return }
+            fire(id, time)
+        }
+        state.timer = Timer(due: due, id: id, task: task)
+        return stale
+    }
+}
+
+extension SluiceError {
+    fileprivate static func rateLimited(by gate: String, _ wait: Duration) -> SluiceError {
+        refused(
+            .rateLimited,
+            by: gate,
+            after: wait,
+            "The rate limit would have kept the request waiting for \(wait.roundedUpToMilliseconds), longer than it may wait."
+        )
+    }
+}

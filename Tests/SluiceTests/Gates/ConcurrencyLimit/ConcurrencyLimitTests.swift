@@ -1,0 +1,147 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct ConcurrencyLimitTests {
+    private let client = APIClient()
+
+    private func giveBack(_ pass: Pass?, _ outcome: TransportOutcome = .answered(.ok)) {
+        #expect(pass?.giveBackImmediately(outcome) == .settled)
+    }
+
+    @Test func aRequestThatNeedNotWaitTakesItsSlotOnTheSpot() {
+        let gate = ConcurrencyLimit(2, perHost: 1)
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        #expect(pass != nil)
+        #expect(gate.admitImmediately(client.asking("A.example:443")) == nil)
+        #expect(gate.admitImmediately(client.asking("b.example")) != nil)
+        #expect(gate.admitImmediately(client.asking("c.example")) == nil)
+        #expect(gate.running == 2)
+        giveBack(pass)
+        #expect(gate.running == 1)
+    }
+
+    @Test(
+        arguments: [
+            .answered(.ok), .answered(.serviceUnavailable), .failed(.cancelled), .failed(.gateFailed, .gate),
+            .failed(.connectionLost),
+        ] as [TransportOutcome]
+    )
+    func aSlotComesBackWhateverTheOutcome(_ outcome: TransportOutcome) {
+        let gate = ConcurrencyLimit(1)
+        giveBack(gate.admitImmediately(client.asking("a")), outcome)
+        #expect(gate.running == 0)
+    }
+
+    @Test func aRequestWithoutAKeyHasNoLimit() async throws {
+        let gate = ConcurrencyLimit(each: 1, per: .key { $0.tags.first })
+        #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) != nil)
+        #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) == nil)
+        #expect(gate.admitImmediately(client.asking("a", tags: ["y"])) != nil)
+        for _ in 0..<10 { #expect(gate.admitImmediately(client.asking("a")) != nil) }
+        giveBack(try await gate.admit(client.asking("a")))
+        #expect(gate.running == 2)
+    }
+
+    @Test func theNextFailsWhereTooManyWait() async throws {
+        let gate = ConcurrencyLimit(1, maximumWaiting: 1)
+        let pass = gate.admitImmediately(client.asking("a"))
+        let waiting = Task { try await gate.admit(client.asking("a")) }
+        await eventually { gate.waiting == 1 }
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a")) }
+        #expect(error?.code == .queueFull)
+        #expect(error?.step == .gate)
+        #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
+        #expect(error?.description.contains("1 requests wait already") == true)
+        giveBack(pass)
+        giveBack(try await waiting.value)
+        #expect(gate.running == 0)
+    }
+
+    @Test func aWaiterThatIsCancelledLeavesAtOnceAndTheNextIsServed() async throws {
+        let gate = ConcurrencyLimit(1)
+        let pass = gate.admitImmediately(client.asking("a"))
+        let first = Task { try await gate.admit(client.asking("a")) }
+        await eventually { gate.waiting == 1 }
+        let second = Task { try await gate.admit(client.asking("a")) }
+        await eventually { gate.waiting == 2 }
+        first.cancel()
+        // At once: under the lock of the call that cancels, not in another task.
+        #expect(gate.waiting == 1)
+        let error = await #expect(throws: SluiceError.self) { try await first.value }
+        #expect(error?.isCancellation == true)
+        giveBack(pass)
+        giveBack(try await second.value)
+        #expect(gate.running == 0)
+    }
+
+    @Test func aTaskThatIsCancelledAlreadyTakesNothing() async {
+        let gate = ConcurrencyLimit(1)
+        let task = Task { [client] in
+            while !Task.isCancelled { await Task.yield() }
+            return try await gate.admit(client.asking("a"))
+        }
+        task.cancel()
+        let error = await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(error?.isCancellation == true)
+        #expect(gate.running == 0)
+        #expect(gate.waiting == 0)
+    }
+
+    @Test func manyTasksOnManyThreadsNeverExceedTheLimitAndAllSlotsComeBack() async {
+        let gate = ConcurrencyLimit(8, perHost: 3)
+        let most = Locked((running: 0, most: 0, served: 0, cancelled: 0))
+        await withTaskGroup { group in
+            for seed in 0..<2000 as Range<UInt64> {
+                let task = Task { [client] in
+                    var random = SeededGenerator(seed: seed)
+                    let host = ["a", "b", "c", "d"].randomElement(using: &random) ?? ""
+                    let pass: Pass
+                    do {
+                        pass = try await gate.admit(client.asking(host))
+                    } catch {
+                        return most.withLock { $0.cancelled += 1 }
+                    }
+                    most.withLock { state in
+                        state.served += 1
+                        state.running += 1
+                        state.most = max(state.most, state.running)
+                    }
+                    for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
+                    most.withLock { $0.running -= 1 }
+                    _ = pass.giveBackImmediately(.answered(.ok))
+                }
+                group.addTask {
+                    if seed % 3 == 0 {
+                        for _ in 0..<seed % 7 { await Task.yield() }
+                        task.cancel()
+                    }
+                    await task.value
+                }
+            }
+        }
+        let state = most.withLock { $0 }
+        #expect(state.most <= 8)
+        #expect(state.served + state.cancelled == 2000)
+        #expect(gate.running == 0)
+        #expect(gate.waiting == 0)
+    }
+
+    @Test func aThousandWaitersAreCheap() async throws {
+        let gate = ConcurrencyLimit(each: 1)
+        let first = try #require(gate.admitImmediately(client.asking("a")))
+        let tasks = (0..<1000).map { _ in
+            Task { [client] in giveBack(try await gate.admit(client.asking("a"))) }
+        }
+        await eventually { gate.waiting == 1000 }
+        let took = try await ContinuousClock().measure {
+            giveBack(first)
+            for task in tasks { try await task.value }
+        }
+        #expect(gate.running == 0)
+        // Some 5 ms on an idle machine; each hands its slot to the next.
+        #expect(took < .milliseconds(500))
+    }
+}

@@ -1,0 +1,41 @@
+import SluiceHTTP
+import SluiceTesting
+
+@testable import Sluice
+
+extension APIClient {
+    /// A client that lives by a time of its test's.
+    static func living(by time: ManualTime) -> APIClient {
+        APIClient(baseURL: "https://a.example") { $0.time = time }
+    }
+
+    /// A request of this client's to a host.
+    func asking(_ host: String, tags: Set<String> = []) -> RequestContext {
+        RequestContext(
+            request: HTTPRequest(scheme: "https", authority: host, path: "/"),
+            tags: tags,
+            client: self
+        )
+    }
+}
+
+extension TransportOutcome {
+    static func answered(
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders = [:],
+        by host: String = "a.example"
+    ) -> TransportOutcome {
+        let request = HTTPRequest(scheme: "https", authority: host, path: "/")
+        let head = HTTPResponse(status: status, headers: headers)
+        return .success(ServerResponse(request: request, head: head, body: .init()))
+    }
+
+    static func failed(_ code: SluiceError.Code, _ step: SluiceError.Step = .transport) -> TransportOutcome {
+        .failure(SluiceError(code, "It failed.", step: step))
+    }
+}
+
+/// Waits until something is so, letting other tasks run.
+func eventually(_ isSatisfied: () -> Bool) async {
+    while !isSatisfied() { await Task.yield() }
+}
