@@ -12,19 +12,18 @@ import Testing
             #"Basic realm="a, Bearer b=\"c\"", Bearer error=invalid_token"#,
             #"basic realm=a, Bearer b="c"; bearer error=invalid_token"#
         ),
-        (#"Negotiate YWJj==, Bearer ERROR = "x""#, "negotiate; yWJj; bearer error=x"),
+        (#"Negotiate YWJj==, Bearer ERROR = "x""#, "negotiate; bearer error=x"),
         (#"Bearer error="open"#, "bearer error=open"), (#"Bearer error="a\"#, "bearer error=a"),
         ("Bearer error=", "bearer"), ("Bearer error=,realm=x", "bearer realm=x"),
         ("Bearer error=one, error=two", "bearer error=one"), ("error=x", ""), ("=\"=,;Bearer", "bearer"),
-        ("Bearer err\u{E9}=x", "bearer; err"),
+        ("Bearer err\u{E9}=x", "bearer; err; x"),
     ])
     func challengesAreRead(_ value: String, _ expected: String) {
         let challenges = AuthenticationChallenge.all(in: value).map { challenge in
             ([challenge.scheme] + challenge.parameters.map { "\($0.key)=\($0.value)" }.sorted()).joined(separator: " ")
         }
         // What is no challenge at all may pass for one without parameters.
-        let read = challenges.joined(separator: "; ").lowercased()
-        #expect(read.hasPrefix(expected.lowercased()) || read == expected.lowercased(), "\(read)")
+        #expect(challenges.joined(separator: "; ") == expected)
     }
 
     @Test(

@@ -1,0 +1,129 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Many requests, one token.
+final class OAuth2ConcurrencyTests: XCTestCase {
+    private func carried(_ count: Int, by client: APIClient) async -> [String] {
+        await withTaskGroup(of: String.self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    let result = await client.get("x\(index % 10)")
+                    return (try? result.get()) ?? "\(result)"
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    func testManyRequestsGetOneToken() async throws {
+        let guarded = try GuardedServer()
+        let client = guarded.client(guarded.gate())
+        let carried = await carried(200, by: client)
+        XCTAssertEqual(carried, Array(repeating: "Bearer t1", count: 200))
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
+    func testManyRefusalsAreOneRefresh() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let oauth = guarded.gate(.refreshToken("r0", id: "i"))
+        let client = guarded.client(oauth)
+        _ = await client.get("x")
+        guarded.refuse("t1")
+        let carried = await carried(200, by: client)
+        XCTAssertEqual(carried, Array(repeating: "Bearer t2", count: 200))
+        XCTAssertEqual(guarded.tokenRequests.map(\.text).map { String($0.suffix(2)) }, ["r0", "r1"])
+        XCTAssertLessThanOrEqual(guarded.server.requestCount, 1 + 2 + 400)
+    }
+
+    func testOneWhoIsCancelledLeavesAtOnceAndTheOthersGetTheToken() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t")))
+        let client = guarded.client(guarded.gate())
+        let leaving = Task { await client.get("x") }
+        let staying = Task { await client.get("x") }
+        await guarded.server.waitForRequests(1)
+        leaving.cancel()
+        let left = await leaving.value
+        XCTAssertEqual(left.failure?.code, .cancelled)
+        signal.fire()
+        let carried = try await staying.value.get()
+        XCTAssertEqual(carried, "Bearer t")
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
+    func testATokenRequestThatNobodyWaitsForIsCancelled() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/token", .hang, .token("t"))
+        let client = guarded.client(guarded.gate())
+        let tasks = (0..<3).map { _ in Task { await client.get("x") } }
+        await guarded.server.waitForRequests(1)
+        for task in tasks { task.cancel() }
+        await guarded.server.waitForOpenConnections { $0 == 0 }
+        for task in tasks {
+            let result = await task.value
+            XCTAssertEqual(result.failure?.code, .cancelled)
+        }
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t")
+    }
+
+    func testARefreshThatNobodyWaitsForIsNotLost() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t", refresh: "r1")))
+        let store = WatchedTokenStore()
+        let client = guarded.client(guarded.gate(.refreshToken("r0", id: "i")) { $0.store = store })
+        let leaving = Task { await client.get("x") }
+        await guarded.server.waitForRequests(1)
+        leaving.cancel()
+        _ = await leaving.value
+        signal.fire()
+        await eventually { store.token.read != nil }
+        XCTAssertEqual(store.token.read?.refreshToken, "r1")
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t")
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
+    func testAnAccessTokenIsNotUsedBeforeItsRefreshTokenIsStored() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let store = WatchedTokenStore()
+        let door = AsyncSignal()
+        store.door.change { $0 = door }
+        let client = guarded.client(guarded.gate(.refreshToken("r0", id: "i")) { $0.store = store })
+        let sending = Task { await client.get("x") }
+        await eventually { store.calls.read.contains("save t1") }
+        XCTAssertEqual(guarded.server.requests(to: "/api/x").count, 0)
+        door.open()
+        let carried = try await sending.value.get()
+        XCTAssertEqual(carried, "Bearer t1")
+    }
+
+    func testRequestsThatComeAndGoAtRandomEndOnceEach() async throws {
+        let guarded = try GuardedServer()
+        let client = guarded.client(guarded.gate { $0.refreshLimit = .init(count: 10_000) })
+        let ended = await withTaskGroup(of: Int.self) { group in
+            for index in 0..<500 {
+                group.addTask {
+                    if index % 50 == 49 { guarded.refuse("t\(index / 50)") }
+                    let task = Task { await client.get("x") }
+                    for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+                    if index % 3 == 0 { task.cancel() }
+                    let result = await task.value
+                    switch result {
+                    case .success: return 1
+                    case .failure(let error):
+                        return error.isCancellation || error.status == .unauthorized ? 1 : 0
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        XCTAssertEqual(ended, 500)
+        let carried = await client.get("x")
+        XCTAssertNotNil(try? carried.get())
+    }
+}

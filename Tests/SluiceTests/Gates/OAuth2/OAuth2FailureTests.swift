@@ -1,0 +1,152 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Authorization servers that do not do as they should.
+final class OAuth2FailureTests: XCTestCase {
+    private static let answers: [(LoopbackResponse, OAuth2Error.Code)] = [
+        (.json(#"{"error":"invalid_client"}"#, status: .unauthorized), .invalidClient),
+        (.json(#"{"error":"unsupported_grant_type"}"#, status: .badRequest), .unsupportedGrantType),
+        (.json(#"{"error":"invalid_grant"}"#, status: .badRequest), .invalidGrant),
+        (.json(#"{"error":"slow_down"}"#), OAuth2Error.Code(rawValue: "slow_down")),
+        (.status(.badRequest), .invalidResponse), (.status(.internalServerError), .invalidResponse),
+        (.status(.noContent), .invalidResponse), (.text("<html>Welcome</html>"), .invalidResponse),
+        (.text("<html>Oops</html>", status: .badGateway), .invalidResponse), (.json("{}"), .invalidResponse),
+        (.json(#"{"access_token":"t"}"#), .invalidResponse),
+        (.json(#"{"access_token":"t","token_type":"mac"}"#), .invalidResponse),
+        (.json(#"{"access_token":"t","token_type":"Bearer","expires_in":"never"}"#), .invalidResponse),
+        (.token("t", lifetime: 0), .expiredToken), (.token("t", lifetime: -1), .expiredToken),
+        (.drop, .unreachable), (.reset, .unreachable), (.hang, .unreachable),
+        (.truncated(Data("{".utf8), announced: 100), .unreachable),
+        (.raw("garbage\r\n\r\n", thenClose: true), .unreachable),
+        (.endless(chunk: Data(repeating: 32, count: 1 << 16)), .unreachable),
+        (.redirect(to: "/token2", status: .temporaryRedirect), .invalidResponse),
+        (.redirect(to: "/token2", status: .seeOther), .invalidResponse),
+    ]
+
+    func testWhateverItAnswersIsATypedErrorAndNothingIsSentTwice() async throws {
+        for (index, (answer, code)) in Self.answers.enumerated() {
+            let guarded = try GuardedServer()
+            guarded.server.on(.post, "/token", answer)
+            guarded.server.on("/token2", .token("stolen"))
+            let client = guarded.client(guarded.gate { $0.timeout = .milliseconds(300) })
+            let result = await client.get("x")
+            XCTAssertEqual(result.oauth2?.code, code, "answer \(index): \(result)")
+            XCTAssertEqual(result.failure?.code, .authorizationFailed, "answer \(index)")
+            XCTAssertEqual(result.failure?.error.step, .gate)
+            XCTAssertEqual(guarded.tokenRequests.count, 1, "answer \(index)")
+            XCTAssertEqual(guarded.server.requestCount, 1, "answer \(index)")
+            XCTAssertFalse("\(result)".contains("secret"))
+        }
+    }
+
+    func testAFailureFailsAllWhoWaitAndTheNextTriesAgain() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .status(.serviceUnavailable)), .token("t"))
+        let client = guarded.client(guarded.gate())
+        let results = await withTaskGroup(of: OAuth2Error.Code?.self) { group in
+            for _ in 0..<20 { group.addTask { await client.get("x").oauth2?.code } }
+            await guarded.server.waitForRequests(1)
+            signal.fire()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        // One that comes after the failure gets the token of the next try.
+        XCTAssertTrue(results.contains(.invalidResponse))
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t")
+    }
+
+    func testTheSameDeadTokenAgainIsAnErrorAndNoLoop() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/token", .token("dead"))
+        guarded.refuse("dead")
+        let client = guarded.client(guarded.gate())
+        let result = await client.get("x")
+        XCTAssertEqual(result.oauth2?.code, .refusedToken)
+        XCTAssertEqual(guarded.server.requests(to: "/api/x").count, 1)
+        XCTAssertEqual(guarded.tokenRequests.count, 2)
+        for _ in 0..<10 { _ = await client.get("x") }
+        XCTAssertEqual(guarded.server.requests(to: "/api/x").count, 1)
+        XCTAssertEqual(guarded.tokenRequests.count, 5)
+        let last = await client.get("x")
+        XCTAssertEqual(last.oauth2?.code, .tooManyRefreshes)
+        XCTAssertEqual((last.oauth2?.underlyingError as? OAuth2Error)?.code, .refusedToken)
+    }
+
+    func testAServerThatIsDownWhileATokenIsStillGoodHarmsNobody() async throws {
+        let guarded = try GuardedServer(lifetime: 3600)
+        let time = ManualTime()
+        let client = guarded.client(guarded.gate(), time: time)
+        _ = await client.get("x")
+        guarded.server.on(.post, "/token", .drop)
+        time.advance(by: .seconds(3550))
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t1")
+        time.advance(by: .seconds(50))
+        let result = await client.get("x")
+        XCTAssertEqual(result.oauth2?.code, .unreachable)
+        let cause = result.oauth2?.underlyingError as? SluiceError
+        XCTAssertEqual(cause?.code, .connectionLost)
+        // The request held the client's secret.
+        XCTAssertNil(cause?.request)
+    }
+
+    func testATokenURLThatIsNoneIsAnError() async throws {
+        let guarded = try GuardedServer()
+        for url in ["", "id.example/token", "ftp://id.example/token", "https://u:p@id.example/"] {
+            let result = await guarded.client(OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: url)).get("x")
+            XCTAssertEqual(result.oauth2?.code, .unreachable, url)
+        }
+        XCTAssertEqual(guarded.server.requestCount, 0)
+    }
+
+    func testNoTextHoldsASecret() async throws {
+        let guarded = try GuardedServer()
+        let echo = #"{"error":"invalid_grant","error_description":"unknown: first-refresh, client-secret"}"#
+        guarded.server.on(.post, "/token", .json(echo, status: .badRequest))
+        let oauth = guarded.gate(.refreshToken("first-refresh", id: "i", secret: "client-secret"))
+        let result = await guarded.client(oauth).get("x")
+        XCTAssertEqual(result.failure?.code, .authorizationRequired)
+        XCTAssertEqual((result.oauth2?.underlyingError as? OAuth2Error)?.detail, "unknown: …, …")
+        let shown = "\(result) \(result.failure?.error.expandedDescription ?? "") \(String(reflecting: result.oauth2))"
+        XCTAssertFalse(shown.contains("first-refresh"))
+        XCTAssertFalse(shown.contains("client-secret"))
+    }
+
+    func testAStoreThatCannotBeReadFailsRequestsAndIsNotWrittenTo() async throws {
+        let guarded = try GuardedServer()
+        let store = WatchedTokenStore(.init(accessToken: "stored"))
+        store.isFailing.change { $0 = true }
+        let client = guarded.client(guarded.gate { $0.store = store })
+        let result = await client.get("x")
+        XCTAssertEqual(result.oauth2?.code, .storeFailed)
+        XCTAssertTrue(result.oauth2?.underlyingError is WatchedTokenStore.Failure)
+        XCTAssertEqual(store.calls.read, ["load"])
+        store.isFailing.change { $0 = false }
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer stored")
+        XCTAssertEqual(guarded.tokenRequests.count, 0)
+    }
+
+    func testATokenThatCannotBeStoredIsNotUsedAndNotLost() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let store = WatchedTokenStore(.init(accessToken: "old", refreshToken: "r0"))
+        let client = guarded.client(guarded.gate(GuardedServer.user(guarded)) { $0.store = store })
+        _ = await client.get("x")
+        guarded.refuse("old")
+        store.isFailing.change { $0 = true }
+        for _ in 0..<3 {
+            let result = await client.get("x")
+            XCTAssertEqual(result.oauth2?.code, .storeFailed)
+        }
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+        XCTAssertFalse(guarded.server.requests(to: "/api/x").contains { $0.headers[.authorization] == "Bearer t1" })
+        store.isFailing.change { $0 = false }
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t1")
+        XCTAssertEqual(store.token.read?.refreshToken, "r1")
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The user's way in and out.
+final class OAuth2SignInTests: XCTestCase {
+    func testRequestsNeedTheUserUntilTheyHaveSignedIn() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let oauth = guarded.gate(GuardedServer.user(guarded))
+        let client = guarded.client(oauth)
+        let before = await client.get("x")
+        XCTAssertEqual(before.failure?.code, .authorizationRequired)
+        XCTAssertEqual(before.failure?.error.step, .gate)
+        XCTAssertEqual(guarded.server.requestCount, 0)
+
+        let request = try oauth.authorizationRequest()
+        let token = try await oauth.signIn(
+            redirectedTo: "https://app.example/back?code=a%20code&state=\(request.state)",
+            for: request
+        )
+        XCTAssertEqual(token.accessToken, "t1")
+        XCTAssertEqual(token.scope, "read")
+        XCTAssertEqual(
+            guarded.tokenRequests.first?.text,
+            "client_id=app&code=a+code&code_verifier=\(request.verifier)&grant_type=authorization_code"
+                + "&redirect_uri=https%3A%2F%2Fapp.example%2Fback"
+        )
+        let after = try await client.string.get("x").sender().value
+        XCTAssertEqual(after, "Bearer t1")
+        guarded.refuse("t1")
+        let refreshed = try await client.string.get("x").sender().value
+        XCTAssertEqual(refreshed, "Bearer t2")
+        XCTAssertEqual(
+            guarded.tokenRequests.last?.text,
+            "client_id=app&grant_type=refresh_token&refresh_token=r1"
+        )
+    }
+
+    func testAnAnswerToAnotherRequestGetsNoToken() async throws {
+        let guarded = try GuardedServer()
+        let oauth = guarded.gate(GuardedServer.user(guarded))
+        let request = try oauth.authorizationRequest()
+        for (redirect, code) in [
+            ("?code=c&state=other", OAuth2Error.Code.stateMismatch),
+            ("?error=access_denied&state=\(request.state)", .accessDenied),
+        ] {
+            do {
+                _ = try await oauth.signIn(redirectedTo: redirect, for: request)
+                XCTFail("It was taken.")
+            } catch {
+                XCTAssertEqual(error.authorizationError?.code, code)
+            }
+        }
+        XCTAssertEqual(guarded.server.requestCount, 0)
+    }
+
+    func testACodeThatIsRefusedLeavesTheTokenThereWas() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let store = WatchedTokenStore(.init(accessToken: "old", refreshToken: "r"))
+        let oauth = guarded.gate(GuardedServer.user(guarded)) { $0.store = store }
+        guarded.server.on(.post, "/token", .json(#"{"error":"invalid_grant"}"#, status: .badRequest))
+        let request = try oauth.authorizationRequest()
+        do {
+            _ = try await oauth.signIn(redirectedTo: "?code=c&state=\(request.state)", for: request)
+            XCTFail("It was taken.")
+        } catch {
+            XCTAssertEqual(error.code, .authorizationFailed)
+            XCTAssertEqual(error.authorizationError?.code, .invalidGrant)
+        }
+        let carried = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer old")
+        XCTAssertEqual(store.token.read?.refreshToken, "r")
+    }
+
+    func testRequestsWaitForASignInUnderWay() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t")))
+        let oauth = guarded.gate(GuardedServer.user(guarded))
+        let request = try oauth.authorizationRequest()
+        let signingIn = Task { try await oauth.signIn(redirectedTo: "?code=c&state=\(request.state)", for: request) }
+        await guarded.server.waitForRequests(1)
+        let client = guarded.client(oauth)
+        let waiting = Task { await client.get("x") }
+        // A caller who is cancelled does not waste the code.
+        signingIn.cancel()
+        signal.fire()
+        _ = try await signingIn.value
+        let carried = try await waiting.value.get()
+        XCTAssertEqual(carried, "Bearer t")
+    }
+
+    func testATokenFromElsewhereIsUsedAndStored() async throws {
+        let guarded = try GuardedServer()
+        let store = WatchedTokenStore()
+        let oauth = guarded.gate(GuardedServer.user(guarded)) { $0.store = store }
+        try await oauth.signIn(with: .init(accessToken: "mine"))
+        let carried = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer mine")
+        XCTAssertEqual(store.token.read?.accessToken, "mine")
+        for token in [OAuth2.Token(accessToken: ""), .init(accessToken: "a\r\nX: y")] {
+            do {
+                try await oauth.signIn(with: token)
+                XCTFail("It was taken.")
+            } catch {
+                XCTAssertEqual(error.authorizationError?.code, .unsupported)
+            }
+        }
+        do {
+            try await oauth.signIn(with: .init(accessToken: "late", expiresAt: .distantPast))
+            XCTFail("It was taken.")
+        } catch {
+            XCTAssertEqual(error.authorizationError?.code, .expiredToken)
+        }
+    }
+
+    func testSigningOutRevokesAndForgets() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/revoke", .status(.ok))
+        let store = WatchedTokenStore(.init(accessToken: "a", refreshToken: "r"))
+        let oauth = guarded.gate(GuardedServer.user(guarded)) {
+            $0.store = store
+            $0.revocationURL = "\(guarded.server.url)/revoke"
+        }
+        try await oauth.signOut()
+        XCTAssertEqual(
+            guarded.server.requests(to: "/revoke").map(\.text),
+            [
+                "client_id=app&token=r&token_type_hint=refresh_token",
+                "client_id=app&token=a&token_type_hint=access_token",
+            ]
+        )
+        XCTAssertNil(store.token.read)
+        let after = await guarded.client(oauth).get("x")
+        XCTAssertEqual(after.failure?.code, .authorizationRequired)
+        // Nothing is left to revoke.
+        try await oauth.signOut()
+        XCTAssertEqual(guarded.server.requests(to: "/revoke").count, 2)
+    }
+
+    func testSigningOutForgetsEvenWhereTheServerOrTheStoreFails() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/revoke", .status(.serviceUnavailable))
+        let store = WatchedTokenStore(.init(accessToken: "a"))
+        let oauth = guarded.gate(GuardedServer.user(guarded)) {
+            $0.store = store
+            $0.revocationURL = "\(guarded.server.url)/revoke"
+        }
+        let client = guarded.client(oauth)
+        _ = await client.get("x")
+        do {
+            try await oauth.signOut()
+            XCTFail("It failed.")
+        } catch {
+            XCTAssertEqual(error.authorizationError?.code, .invalidResponse)
+            XCTAssertEqual(error.authorizationError?.status, .serviceUnavailable)
+        }
+        XCTAssertNil(store.token.read)
+        try await oauth.signIn(with: .init(accessToken: "b"))
+        store.isFailing.change { $0 = true }
+        do {
+            try await oauth.signOut()
+            XCTFail("It failed.")
+        } catch {
+            XCTAssertEqual(error.authorizationError?.code, .storeFailed)
+        }
+        XCTAssertEqual(guarded.server.requests(to: "/revoke").last?.text.contains("token=b"), true)
+        let after = await client.get("x")
+        XCTAssertEqual(after.failure?.code, .authorizationRequired)
+    }
+
+    func testSigningOutWaitsForARefreshAndRevokesWhatItBrings() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/revoke", .status(.ok))
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t", refresh: "r1")))
+        let oauth = guarded.gate(.refreshToken("r0", id: "i")) { $0.revocationURL = "\(guarded.server.url)/revoke" }
+        let client = guarded.client(oauth)
+        let sending = Task { await client.get("x") }
+        await guarded.server.waitForRequests(1)
+        let leaving = Task { try await oauth.signOut() }
+        signal.fire()
+        _ = await sending.value
+        try await leaving.value
+        XCTAssertEqual(guarded.server.requests(to: "/revoke").first?.text.contains("token=r1&"), true)
+        let after = await client.get("x")
+        XCTAssertEqual(after.failure?.code, .authorizationRequired)
+    }
+
+    func testAGrantWithoutAUserGoesOnAfterSigningOut() async throws {
+        let guarded = try GuardedServer()
+        let oauth = guarded.gate()
+        let client = guarded.client(oauth)
+        _ = await client.get("x")
+        try await oauth.signOut()
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+    }
+
+    func testATokenInAFileServesTheNextRun() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: url) }
+        for expected in ["Bearer t1", "Bearer t1"] {
+            let oauth = guarded.gate(.refreshToken("r0", id: "i")) { $0.store = FileTokenStore(url) }
+            let carried = try await guarded.client(oauth).string.get("x").sender().value
+            XCTAssertEqual(carried, expected)
+        }
+        guarded.refuse("t1")
+        let oauth = guarded.gate(.refreshToken("r0", id: "i")) { $0.store = FileTokenStore(url) }
+        let carried = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+        XCTAssertEqual(guarded.tokenRequests.last?.text, "client_id=i&grant_type=refresh_token&refresh_token=r1")
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Client credentials, and how requests carry tokens.
+final class OAuth2Tests: XCTestCase {
+    func testRequestsCarryATokenThatIsGotOnce() async throws {
+        let guarded = try GuardedServer()
+        let oauth = guarded.gate(.clientCredentials(id: "my app", secret: "a:b%c+d~", scope: "read write"))
+        XCTAssertFalse(oauth.holds)
+        let client = APIClient(baseURL: "\(guarded.server.url)/api") {
+            $0.gates = [oauth]
+            $0.headers["X-API-Key"] = "secret of the API"
+            $0.headers["Cookie"] = "session=1"
+        }
+        for _ in 0..<3 {
+            let carried = try await client.string.get("users").sender().value
+            XCTAssertEqual(carried, "Bearer t1")
+        }
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+        let request = try XCTUnwrap(guarded.tokenRequests.first)
+        XCTAssertEqual(request.method, .post)
+        XCTAssertEqual(request.text, "grant_type=client_credentials&scope=read+write")
+        XCTAssertEqual(request.headers[.contentType], "application/x-www-form-urlencoded")
+        XCTAssertEqual(request.headers[.accept], "application/json")
+        let basic = Data("my+app:a%3Ab%25c%2Bd~".utf8).base64EncodedString()
+        XCTAssertEqual(request.headers[.authorization], "Basic \(basic)")
+        XCTAssertNil(request.headers["X-API-Key"])
+        XCTAssertNil(request.headers[.cookie])
+    }
+
+    func testAClientCanProveItselfInTheBodyAndSendWhatElseTheServerWants() async throws {
+        let guarded = try GuardedServer()
+        let grant = OAuth2.Grant.clientCredentials(
+            id: "id&",
+            secret: "s=1",
+            parameters: ["audience": "https://api.example", "resource": ["a", "b"], "grant_type": "mine"]
+        )
+        let oauth = guarded.gate(grant) { $0.authentication = .body }
+        _ = try await guarded.client(oauth).string.get("x").sender().value
+        let request = try XCTUnwrap(guarded.tokenRequests.first)
+        XCTAssertEqual(
+            request.text,
+            "audience=https%3A%2F%2Fapi.example&client_id=id%26&client_secret=s%3D1&grant_type=client_credentials"
+                + "&resource=a&resource=b"
+        )
+        XCTAssertNil(request.headers[.authorization])
+    }
+
+    func testAPasswordIsSentAndThenTheRefreshToken() async throws {
+        let guarded = try GuardedServer(lifetime: 100, isRefreshable: true)
+        let time = ManualTime()
+        let oauth = guarded.gate(.password(username: "ada", password: "p w", id: "app", scope: "x"))
+        let client = guarded.client(oauth, time: time)
+        _ = try await client.string.get("x").sender().value
+        time.advance(by: .seconds(90))
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+        XCTAssertEqual(
+            guarded.tokenRequests.map(\.text),
+            [
+                "client_id=app&grant_type=password&password=p+w&scope=x&username=ada",
+                "client_id=app&grant_type=refresh_token&refresh_token=r1",
+            ]
+        )
+    }
+
+    func testATokenIsReplacedBeforeItEnds() async throws {
+        let guarded = try GuardedServer(lifetime: 3600)
+        let time = ManualTime()
+        let client = guarded.client(guarded.gate(), time: time)
+        var carried: [String] = []
+        for seconds in [0, 3539, 1, 0, 3540] {
+            time.advance(by: .seconds(seconds))
+            carried.append(try await client.string.get("x").sender().value)
+        }
+        XCTAssertEqual(carried, ["t1", "t1", "t2", "t2", "t3"].map { "Bearer \($0)" })
+    }
+
+    func testARefusedTokenIsReplacedAndTheRequestSentOnceMore() async throws {
+        let guarded = try GuardedServer()
+        let client = guarded.client(guarded.gate())
+        _ = try await client.string.get("x").sender().value
+        guarded.refuse("t1")
+        let carried = try await client.string.post("x").json(["a": 1]).sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+        let sent = guarded.server.requests(to: "/api/x").suffix(2)
+        XCTAssertEqual(sent.map { $0.headers[.authorization] }, ["Bearer t1", "Bearer t2"])
+        XCTAssertEqual(sent.map(\.text), [#"{"a":1}"#, #"{"a":1}"#])
+        XCTAssertEqual(guarded.tokenRequests.count, 2)
+    }
+
+    func testASecondRefusalIsTheOutcomeAndTheNewTokenStays() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on("/api/closed", .status(.unauthorized))
+        let client = guarded.client(guarded.gate())
+        let result = await client.get("closed")
+        XCTAssertEqual(result.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(result.failure?.status, .unauthorized)
+        XCTAssertEqual(guarded.server.requests(to: "/api/closed").count, 2)
+        XCTAssertEqual(guarded.tokenRequests.count, 2)
+        let carried = try await client.string.get("open").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+    }
+
+    func testAnAPIThatRefusesEverythingIsNoLoop() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on("/api/closed", .status(.unauthorized))
+        let client = guarded.client(guarded.gate())
+        for _ in 0..<20 { _ = await client.get("closed") }
+        XCTAssertEqual(guarded.tokenRequests.count, 5)
+        XCTAssertEqual(guarded.server.requests(to: "/api/closed").count, 24)
+        let carried = try await client.string.get("open").sender().value
+        XCTAssertEqual(carried, "Bearer t5")
+    }
+
+    func testARefusalForAnotherReasonIsLeftAsItIs() async throws {
+        let guarded = try GuardedServer()
+        let challenge = #"Bearer error="insufficient_scope", scope="admin""#
+        guarded.server.on("/api/admin", .status(.unauthorized, headers: ["WWW-Authenticate": challenge]))
+        guarded.server.on("/api/forbidden", .status(.forbidden))
+        let client = guarded.client(guarded.gate())
+        _ = await client.get("admin")
+        _ = await client.get("forbidden")
+        XCTAssertEqual(guarded.server.requestCount, 3)
+    }
+
+    func testARequestThatCannotBeSentAgainIsNot() async throws {
+        let guarded = try GuardedServer()
+        let client = guarded.client(guarded.gate())
+        _ = await client.get("x")
+        guarded.refuse("t1")
+        let chunks = AsyncStream<Data> { continuation in
+            continuation.yield(Data("once".utf8))
+            continuation.finish()
+        }
+        let result = await client.string.post("stream").body(.stream(chunks)).sender().result
+        XCTAssertEqual(result.failure?.status, .unauthorized)
+        XCTAssertEqual(guarded.server.requests(to: "/api/stream").count, 1)
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+    }
+
+    func testARequestOptsOut() async throws {
+        let guarded = try GuardedServer()
+        let client = guarded.client(guarded.gate { $0.name = "shop" })
+        let without = await client.string.get("x").withoutGate("shop").sender().result
+        XCTAssertEqual(without.failure?.status, .unauthorized)
+        XCTAssertEqual(guarded.tokenRequests.count, 0)
+    }
+
+    func testATokenCanBeHadForOtherUses() async throws {
+        let guarded = try GuardedServer()
+        let oauth = guarded.gate()
+        let token = try await oauth.token()
+        XCTAssertEqual(token.accessToken, "t1")
+        let carried = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t1")
+    }
+}
