@@ -34,8 +34,3 @@ extension TransportOutcome {
         .failure(SluiceError(code, "It failed.", step: step))
     }
 }
-
-/// Waits until something is so, letting other tasks run.
-func eventually(_ isSatisfied: () -> Bool) async {
-    while !isSatisfied() { await Task.yield() }
-}

@@ -61,7 +61,7 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - maximumOpenFor: How long it stays open at the most; a minute by default.
     ///   - trials: How many requests must succeed for it to close, and how many of them may be under way at once; 3 by default.
     ///   - scope: What has a circuit of its own; each host by default.
-    ///   - name: Its name, `CircuitBreaker` by default; a second one of a client needs another.
+    ///   - name: Its name, `CircuitBreaker` by default; of two gates that share it requests opt out together.
     ///   - judging: Says what an outcome counts as; must not block.
     public init(
         failureRatio: Double = 0.5,
@@ -119,6 +119,8 @@ public final class CircuitBreaker: ImmediateGate {
         }
         return stream
     }
+
+    var watcherCount: Int { record.withLock { $0.watchers.count } }
 
     /// Admits a request unless the circuit is open, or half-open with all its trials under way.
     public func admitImmediately(_ request: RequestContext) -> Pass? {

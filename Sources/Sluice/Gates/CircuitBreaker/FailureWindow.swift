@@ -28,7 +28,8 @@ struct FailureWindow: Sendable {
 
     /// Whether nothing that was counted is recent enough to count still.
     func isOver(at slice: Int64) -> Bool {
-        slice > latest && slice.subtractingReportingOverflow(latest).partialValue >= Int64(Self.sliceCount)
+        let (age, isBeyondCounting) = slice.subtractingReportingOverflow(latest)
+        return slice > latest && (isBeyondCounting || age >= Int64(Self.sliceCount))
     }
 
     /// Counts one; time that goes back stands still here.

@@ -37,7 +37,7 @@ public final class ConcurrencyLimit: ImmediateGate {
     ///   - total: How many requests may run at once, at least 1.
     ///   - host: How many of them to one host, at least 1; nil, the default, for as many as there are slots.
     ///   - maximumWaiting: How many may wait for one host before others fail; 10,000 by default.
-    ///   - name: Its name, `ConcurrencyLimit` by default; a second one of a client needs another.
+    ///   - name: Its name, `ConcurrencyLimit` by default; of two gates that share it requests opt out together.
     public convenience init(
         _ total: Int,
         perHost host: Int? = nil,
@@ -54,7 +54,7 @@ public final class ConcurrencyLimit: ImmediateGate {
     ///   - each: How many of one host or key, at least 1.
     ///   - scope: What they are counted by; their host by default.
     ///   - maximumWaiting: How many of one host or key may wait before others fail; 10,000 by default.
-    ///   - name: Its name, `ConcurrencyLimit` by default; a second one of a client needs another.
+    ///   - name: Its name, `ConcurrencyLimit` by default; of two gates that share it requests opt out together.
     public convenience init(
         _ total: Int? = nil,
         each: Int,

@@ -36,7 +36,7 @@ public final class RateLimit: ImmediateGate {
     ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
     ///   - maximumPause: How long to heed what the server says of its limits at the most; an hour by default, nil to not heed
     ///     it at all.
-    ///   - name: Its name, `RateLimit` by default; a second one of a client needs another.
+    ///   - name: Its name, `RateLimit` by default; of two gates that share it requests opt out together.
     public init(
         _ count: Int,
         every period: Duration,
@@ -62,7 +62,7 @@ public final class RateLimit: ImmediateGate {
     ///   - maximumWaiting: How many of one host or key may wait before others fail; 1,000 by default.
     ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
     ///   - maximumPause: How long to heed the server at the most; an hour by default.
-    ///   - name: Its name, `RateLimit` by default; a second one of a client needs another.
+    ///   - name: Its name, `RateLimit` by default; of two gates that share it requests opt out together.
     public convenience init(
         ofServerPer scope: GateScope = .host,
         maximumWaiting: Int = 1000,

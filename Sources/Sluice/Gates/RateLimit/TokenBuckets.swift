@@ -44,6 +44,8 @@ struct TokenBuckets<Waiter> {
 
     /// Keys about which anything is known.
     var keyCount: Int { entries.count }
+    /// Times at which something is due, or was.
+    var scheduledCount: Int { dueTimes.count }
 
     /// Takes a token if there is one and nobody waits for it.
     mutating func take(_ key: String, now: Instant) -> Bool {

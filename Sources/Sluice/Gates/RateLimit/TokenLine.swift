@@ -108,7 +108,7 @@ final class TokenLine: Sendable {
         let now = time.now
         let (result, stale) = state.withLock { state in
             let result = body(&state, now)
-            return (result, resetTimer(&state, time, now))
+            return (result, resetTimer(&state, time))
         }
         // Not under the lock: whoever sleeps may be woken on this thread.
         stale?.cancel()
@@ -116,17 +116,13 @@ final class TokenLine: Sendable {
     }
 
     /// Starts a timer if one is needed sooner than there is one; returns the task that is needed no more.
-    private func resetTimer(
-        _ state: inout State,
-        _ time: any TimeSource,
-        _ now: ContinuousClock.Instant
-    ) -> Task<Void, Never>? {
+    private func resetTimer(_ state: inout State, _ time: any TimeSource) -> Task<Void, Never>? {
         guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
         if let timer = state.timer, timer.due <= due { return nil }
         let stale = state.timer?.task
         let id = state.nextID()
         let task = Task { [self] in
-            do { try await time.sleep(for: due - now) } catch { return }
+            do { try await time.sleep(for: due - time.now) } catch { return }
             fire(id, time)
         }
         state.timer = Timer(due: due, id: id, task: task)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SlotsInterleavingTests {
     /// Runs a random interleaving of arrivals, cancellations and returns.
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: 0..<40 as Range<UInt64>)
     func nobodyIsLostAndNoLimitIsExceeded(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let total = [nil, 1, 3, 8].randomElement(using: &random) ?? nil

@@ -1,0 +1,35 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class CircuitBreakerClientTests: XCTestCase {
+    func testAServerThatFailsIsLeftAloneAndTriedAgain() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.internalServerError), .status(.badGateway), .text("ok"))
+        let time = ManualTime()
+        let breaker = CircuitBreaker(of: 2, openFor: .seconds(10), trials: 1)
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [breaker]
+            $0.time = time
+        }
+        for _ in 0..<2 { _ = await client.string.request("").sender().result }
+        let refused = await client.string.request("").sender().result
+        XCTAssertEqual(refused.failure?.code, .circuitOpen)
+        XCTAssertEqual(breaker.state(for: server.authority), .open(until: time.now + .seconds(10)))
+        XCTAssertEqual(server.requests(to: "/").count, 2)
+        time.advance(by: .seconds(10))
+        let text = try await client.string.request("").sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(breaker.state(for: server.authority), .closed)
+    }
+
+    func testAServerThatIsGoneOpensTheCircuit() async throws {
+        let server = try LoopbackServer()
+        let breaker = CircuitBreaker(of: 3)
+        let client = APIClient(baseURL: server.url) { $0.gates = [breaker] }
+        server.stop()
+        var codes: [SluiceError.Code?] = []
+        for _ in 0..<4 { codes.append(await client.string.request("").sender().result.failure?.code) }
+        XCTAssertEqual(codes, [.cannotConnect, .cannotConnect, .cannotConnect, .circuitOpen])
+    }
+}

@@ -1,0 +1,128 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct CircuitBreakerTests {
+    private let time = ManualTime()
+    private var client: APIClient { .living(by: time) }
+
+    private func run(_ outcome: TransportOutcome, _ breaker: CircuitBreaker, _ host: String = "a.example") {
+        _ = breaker.admitImmediately(client.asking(host))?.giveBackImmediately(outcome)
+    }
+
+    @Test func aHostThatFailsIsLeftAloneAndOthersAreNot() async {
+        let breaker = CircuitBreaker(of: 2)
+        for _ in 0..<2 { run(.answered(.internalServerError), breaker) }
+        #expect(breaker.state(for: "a.example") == .open(until: time.now + .seconds(5)))
+        #expect(breaker.state(for: "b.example") == .closed)
+        #expect(breaker.admitImmediately(client.asking("a.example")) == nil)
+        #expect(breaker.admitImmediately(client.asking("b.example")) != nil)
+        time.advance(by: .milliseconds(1500))
+        let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
+        #expect(error?.code == .circuitOpen)
+        #expect(error?.step == .gate)
+        let refusal = GateRefusal(gate: "CircuitBreaker", retryAfter: .milliseconds(3500))
+        #expect(error?.underlyingError as? GateRefusal == refusal)
+        #expect(error?.description.contains("may try in 3.5 seconds") == true)
+    }
+
+    @Test func trialsCloseItAgain() async throws {
+        let breaker = CircuitBreaker(of: 1, trials: 1, per: .client)
+        run(.failed(.cannotConnect), breaker)
+        time.advance(by: .seconds(5))
+        let trial = try await breaker.admit(client.asking("b.example"))
+        #expect(breaker.state() == .halfOpen)
+        let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
+        #expect((error?.underlyingError as? GateRefusal)?.retryAfter == nil)
+        #expect(error?.description.contains("others are trying it") == true)
+        _ = trial.giveBackImmediately(.answered(.ok))
+        #expect(breaker.state() == .closed)
+    }
+
+    @Test func aTrialThatIsCancelledLeavesItsPlaceToAnother() {
+        let breaker = CircuitBreaker(of: 1, trials: 1)
+        run(.failed(.cannotConnect), breaker)
+        time.advance(by: .seconds(5))
+        run(.failed(.cancelled), breaker)
+        #expect(breaker.state(for: "a.example") == .halfOpen)
+        run(.answered(.ok), breaker)
+        #expect(breaker.state(for: "a.example") == .closed)
+    }
+
+    @Test func whatFailsCanBeSaidOtherwise() {
+        let breaker = CircuitBreaker(of: 1) { outcome in
+            if case .success(let response) = outcome, response.head.status == .tooManyRequests { return .failure }
+            return CircuitBreaker.judgement(of: outcome)
+        }
+        run(.answered(.ok), breaker)
+        #expect(breaker.state(for: "a.example") == .closed)
+        run(.answered(.tooManyRequests), breaker)
+        #expect(breaker.state(for: "a.example") != .closed)
+    }
+
+    @Test func aRequestWithoutAKeyHasNoCircuit() async throws {
+        let breaker = CircuitBreaker(of: 1, per: .key { $0.tags.first })
+        for _ in 0..<3 { run(.failed(.cannotConnect), breaker) }
+        #expect(breaker.admitImmediately(client.asking("a.example")) != nil)
+        _ = try await breaker.admit(client.asking("a.example"))
+    }
+
+    @Test func changesAreToldInTheirOrderToAllWhoWatch() async {
+        let time = time
+        var streams: [AsyncStream<CircuitBreaker.Change>] = []
+        do {
+            let breaker = CircuitBreaker(of: 1, trials: 1)
+            streams = [breaker.changes(), breaker.changes()]
+            run(.failed(.cannotConnect), breaker)
+            time.advance(by: .seconds(5))
+            run(.failed(.cannotConnect), breaker)
+            time.advance(by: .seconds(5))
+            run(.answered(.ok), breaker)
+        }
+        let now = time.now
+        // The streams end with the breaker.
+        for stream in streams {
+            var changes: [CircuitBreaker.Change] = []
+            for await change in stream { changes.append(change) }
+            #expect(changes.allSatisfy { $0.key == "a.example" })
+            #expect(
+                changes.map(\.state) == [
+                    .open(until: now - .seconds(5)), .halfOpen, .open(until: now), .halfOpen, .closed,
+                ]
+            )
+        }
+    }
+
+    @Test func whoStopsWatchingIsForgotten() async {
+        let breaker = CircuitBreaker(of: 1)
+        let task = Task {
+            for await _ in breaker.changes() {}
+        }
+        await eventually { breaker.watcherCount == 1 }
+        task.cancel()
+        await task.value
+        #expect(breaker.watcherCount == 0)
+    }
+
+    @Test func manyTasksOnManyThreadsGiveBackAllTrials() async {
+        let breaker = CircuitBreaker(of: 5, openFor: .milliseconds(5))
+        let client = client
+        await withTaskGroup { group in
+            for seed in 0..<2000 as Range<UInt64> {
+                group.addTask { [time] in
+                    var random = SeededGenerator(seed: seed)
+                    guard let pass = try? await breaker.admit(client.asking("a.example")) else { return }
+                    for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
+                    time.advance(by: .milliseconds(1))
+                    let outcomes: [TransportOutcome] = [.answered(.ok), .failed(.cancelled), .answered(.badGateway)]
+                    _ = pass.giveBackImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
+                }
+            }
+        }
+        time.advance(by: .seconds(60))
+        for _ in 0..<3 { run(.answered(.ok), breaker) }
+        #expect(breaker.state(for: "a.example") == .closed)
+    }
+}

@@ -1,0 +1,44 @@
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+@Suite struct JudgementTests {
+    @Test(
+        arguments: [
+            (.answered(.ok), .success), (.answered(.notFound), .success), (.answered(.tooManyRequests), .success),
+            (.answered(.notModified), .success), (.answered(.internalServerError), .failure),
+            (.answered(599), .failure),
+            (.answered(.serviceUnavailable), .failure), (.answered(600), .success),
+            (.failed(.cannotResolveHost), .failure), (.failed(.cannotConnect), .failure),
+            (.failed(.tlsFailed), .failure),
+            (.failed(.proxyFailed), .failure), (.failed(.connectionLost), .failure),
+            (.failed(.truncatedBody), .failure),
+            (.failed(.invalidResponse), .failure), (.failed(.timedOut), .failure), (.failed(.idleTimedOut), .failure),
+            (.failed(.connectTimedOut), .failure), (.failed(.timedOut, .recovery), .failure),
+            (.failed(.init("mine")), .failure),
+            (.failed(.cancelled), .ignored), (.failed(.bodyUnavailable), .ignored), (.failed(.bodyTooLarge), .ignored),
+            (.failed(.invalidHeader), .ignored), (.failed(.redirectRefused, .recovery), .ignored),
+            (.failed(.timedOut, .gate), .ignored), (.failed(.circuitOpen, .gate), .ignored),
+            (.failed(.interceptorFailed, .requestInterceptor), .ignored),
+            (.failed(.buildingFailed, .building), .ignored),
+            (.failed(.interceptorFailed, .responseInterceptor), .ignored),
+            (.failed(.cancelled, .responseInterceptor), .ignored),
+        ] as [(TransportOutcome, CircuitBreaker.Judgement)]
+    )
+    func anOutcomeSaysWhatItSaysAboutTheServer(_ outcome: TransportOutcome, _ judgement: CircuitBreaker.Judgement) {
+        #expect(CircuitBreaker.judgement(of: outcome) == judgement)
+    }
+
+    @Test(arguments: [(.ok, .success), (.badGateway, .failure)] as [(HTTPStatus, CircuitBreaker.Judgement)])
+    func aSuccessThatAnInterceptorFailedIsJudgedByItsStatus(_ status: HTTPStatus, _ judgement: CircuitBreaker.Judgement)
+    {
+        let error = SluiceError(
+            .interceptorFailed,
+            "It failed.",
+            step: .responseInterceptor,
+            response: HTTPResponse(status: status)
+        )
+        #expect(CircuitBreaker.judgement(of: .failure(error)) == judgement)
+    }
+}

@@ -1,0 +1,89 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ConcurrencyLimitClientTests: XCTestCase {
+    func testTheServerSeesNoMoreRequestsAtOnceThanTheLimit() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/*", .after(signal, .text("ok")))
+        let gate = ConcurrencyLimit(3)
+        let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+        let tasks = (0..<20).map { number in
+            Task { try await client.string.request("\(number)").sender().value }
+        }
+        await server.waitForRequests(3)
+        await eventually { gate.waiting == 17 }
+        XCTAssertEqual(gate.running, 3)
+        XCTAssertEqual(server.requestCount, 3)
+        signal.fire()
+        for task in tasks {
+            let text = try await task.value
+            XCTAssertEqual(text, "ok")
+        }
+        XCTAssertEqual(gate.running, 0)
+        XCTAssertEqual(gate.waiting, 0)
+    }
+
+    func testARequestThatIsCancelledInFlightGivesItsSlotToTheNext() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        server.on("/", .text("ok"))
+        let gate = ConcurrencyLimit(1)
+        let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+        let hanging = client.string.request("hang").sender()
+        let task = Task { await hanging.result }
+        await server.waitForRequests(1)
+        async let value = client.string.request("").sender().value
+        await eventually { gate.waiting == 1 }
+        hanging.cancel()
+        let text = try await value
+        XCTAssertEqual(text, "ok")
+        let code = await task.value.failure?.code
+        XCTAssertEqual(code, .cancelled)
+        await eventually { gate.running == 0 }
+    }
+
+    func testATotalTimeOutCoversTheTimeInTheQueue() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let time = ManualTime()
+        let gate = ConcurrencyLimit(1)
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.time = time
+        }
+        let hanging = client.string.request("hang").sender()
+        let task = Task { await hanging.result }
+        await server.waitForRequests(1)
+        async let result = client.string.request("").timeout(total: .seconds(5)).sender().result
+        await time.sleepers(1)
+        await eventually { gate.waiting == 1 }
+        time.advance(by: .seconds(5))
+        let code = await result.failure?.code
+        XCTAssertEqual(code, .timedOut)
+        await eventually { gate.waiting == 0 }
+        XCTAssertEqual(gate.running, 1)
+        hanging.cancel()
+        _ = await task.value
+    }
+
+    func testAllSlotsComeBackHoweverRequestsEnd() async throws {
+        let server = try LoopbackServer()
+        server.on("/ok", .text("ok"))
+        server.on("/bad", .status(.badRequest))
+        server.on("/lost", .raw("HTTP/1.1 200 OK\r\nContent-Le", thenClose: true))
+        server.on("/away", .redirect(to: "/ok"))
+        let gate = ConcurrencyLimit(4)
+        let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+        await withTaskGroup { group in
+            for number in 0..<400 {
+                let path = ["ok", "bad", "lost", "away"][number % 4]
+                let sender = client.string.request(path).sender()
+                group.addTask { _ = await sender.result }
+                if number % 5 == 0 { group.addTask { sender.cancel() } }
+            }
+        }
+        await eventually { gate.running == 0 && gate.waiting == 0 }
+    }
+}

@@ -1,0 +1,94 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class RateLimitClientTests: XCTestCase {
+    func testAServerThatSaysTooManyRequestsIsLeftAloneUntilItWantsThem() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
+        let time = ManualTime()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [RateLimit(ofServerPer: .host)]
+            $0.time = time
+        }
+        let first = await client.string.request("").sender().result
+        XCTAssertEqual(first.failure?.code, .unacceptableStatus)
+        async let second = client.string.request("").sender().value
+        await time.sleepers(1)
+        XCTAssertEqual(time.pending, [.seconds(30)])
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+        time.advance(by: .seconds(30))
+        let text = try await second
+        XCTAssertEqual(text, "ok")
+    }
+
+    func testEveryAttemptTakesATokenOfItsOwn() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable), .text("ok"))
+        let time = ManualTime()
+        let gate = RateLimit(1, every: .seconds(60))
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.time = time
+            $0.retry = RetryPolicy(
+                maximumAttempts: 2,
+                maximumElapsedTime: nil,
+                backoff: Backoff(base: .seconds(1), hasJitter: false)
+            )
+        }
+        async let value = client.string.request("").sender().value
+        await time.sleepers(1)
+        XCTAssertEqual(time.pending, [.seconds(1)])
+        time.advance(by: .seconds(1))
+        await time.sleepers(1)
+        XCTAssertEqual(time.pending, [.seconds(59)])
+        XCTAssertEqual(gate.waiting, 1)
+        time.advance(by: .seconds(59))
+        let text = try await value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requests(to: "/").count, 2)
+    }
+
+    func testARequestThatALaterGateRefusesCostsNoToken() async throws {
+        let server = try LoopbackServer()
+        server.on("/down", .status(.internalServerError))
+        server.on("/", .text("ok"))
+        let time = ManualTime()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [RateLimit(2, every: .seconds(60), maximumWaiting: 0), CircuitBreaker(of: 1)]
+            $0.time = time
+        }
+        _ = await client.string.request("down").sender().result
+        for _ in 0..<5 {
+            let refused = await client.string.request("").sender().result
+            XCTAssertEqual(refused.failure?.code, .circuitOpen)
+        }
+        let other = client.string.request("").withoutGate("CircuitBreaker")
+        let text = try await other.sender().value
+        XCTAssertEqual(text, "ok")
+        let none = await other.sender().result
+        XCTAssertEqual(none.failure?.code, .queueFull)
+        let free = try await other.withoutGates().sender().value
+        XCTAssertEqual(free, "ok")
+    }
+
+    func testARequestThatIsCancelledWhileItWaitsIsNotSent() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let time = ManualTime()
+        let gate = RateLimit(1, every: .seconds(60))
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            $0.time = time
+        }
+        _ = try await client.string.request("").sender().value
+        let sender = client.string.request("").sender()
+        let task = Task { await sender.result }
+        await time.sleepers(1)
+        sender.cancel()
+        let code = await task.value.failure?.code
+        XCTAssertEqual(code, .cancelled)
+        await eventually { gate.waiting == 0 && time.pending.isEmpty }
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+    }
+}

@@ -1,0 +1,239 @@
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct RateLimitTests {
+    private let time = ManualTime()
+    private var client: APIClient { .living(by: time) }
+
+    private func takes(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
+        gate.admitImmediately(client.asking(host)) != nil
+    }
+
+    private func waiter(_ gate: RateLimit, _ host: String = "a.example") async -> Task<Pass, any Error> {
+        let count = gate.waiting
+        let task = Task { [client] in try await gate.admit(client.asking(host)) }
+        await eventually { gate.waiting == count + 1 }
+        return task
+    }
+
+    @Test func whoMustWaitIsAdmittedWhenItsTokenComes() async throws {
+        let gate = RateLimit(1, every: .seconds(60))
+        #expect(takes(gate))
+        #expect(!takes(gate, "A.EXAMPLE:443"))
+        #expect(takes(gate, "b.example"))
+        let tasks = [await waiter(gate), await waiter(gate)]
+        await time.sleepers(1)
+        // One task sleeps, however many wait.
+        #expect(time.pending == [.seconds(60)])
+        time.advance(by: .seconds(60))
+        _ = try await tasks[0].value
+        #expect(gate.waiting == 1)
+        await time.sleepers(1)
+        time.advance(by: .seconds(60))
+        _ = try await tasks[1].value
+        #expect(time.pending == [])
+    }
+
+    @Test func aKeyThatIsDueSoonerWakesTheTimerSooner() async throws {
+        let gate = RateLimit(1, every: .seconds(60))
+        #expect(takes(gate, "a"))
+        time.advance(by: .seconds(30))
+        #expect(takes(gate, "b"))
+        let late = await waiter(gate, "b")
+        await time.sleepers(1)
+        #expect(time.pending == [.seconds(60)])
+        let soon = await waiter(gate, "a")
+        await eventually { time.pending == [.seconds(30)] }
+        time.advance(by: .seconds(30))
+        _ = try await soon.value
+        await eventually { time.pending == [.seconds(30)] }
+        time.advance(by: .seconds(30))
+        _ = try await late.value
+    }
+
+    @Test func aWaiterThatIsCancelledLeavesAtOnceAndNobodySleepsForNobody() async throws {
+        let gate = RateLimit(1, every: .seconds(60))
+        #expect(takes(gate))
+        let first = await waiter(gate)
+        let second = await waiter(gate)
+        await time.sleepers(1)
+        first.cancel()
+        #expect(gate.waiting == 1)
+        let error = await #expect(throws: SluiceError.self) { try await first.value }
+        #expect(error?.isCancellation == true)
+        #expect(time.pending == [.seconds(60)])
+        second.cancel()
+        #expect(time.pending == [])
+        await #expect(throws: SluiceError.self) { try await second.value }
+        time.advance(by: .seconds(60))
+        #expect(takes(gate))
+    }
+
+    @Test func aTaskThatIsCancelledAlreadyTakesNothing() async {
+        let gate = RateLimit(1, every: .seconds(60))
+        let task = Task { [client] in
+            while !Task.isCancelled { await Task.yield() }
+            return try await gate.admit(client.asking("a.example"))
+        }
+        task.cancel()
+        await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(takes(gate))
+    }
+
+    @Test func whoWouldWaitTooLongFailsAndIsToldForHowLong() async throws {
+        let gate = RateLimit(1, every: .seconds(60), maximumWait: .seconds(59.5), named: "slow")
+        #expect(takes(gate))
+        time.advance(by: .milliseconds(499))
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
+        #expect(error?.code == .rateLimited)
+        #expect(error?.step == .gate)
+        let refusal = try #require(error?.underlyingError as? GateRefusal)
+        #expect(refusal == GateRefusal(gate: "slow", retryAfter: .milliseconds(59_501)))
+        #expect(error?.description.contains("59.501 seconds") == true)
+        time.advance(by: .milliseconds(1))
+        let task = await waiter(gate)
+        await time.sleepers(1)
+        time.advance(by: .seconds(60))
+        _ = try await task.value
+    }
+
+    @Test func theNextFailsWhereTooManyWait() async {
+        let gate = RateLimit(1, every: .seconds(60), maximumWaiting: 0)
+        #expect(takes(gate))
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
+        #expect(error?.code == .queueFull)
+        #expect(error?.description.hasPrefix("None may wait for the RateLimit") == true)
+    }
+
+    @Test(
+        arguments: [
+            (.failed(.cancelled, .gate), true), (.failed(.cannotConnect), true), (.failed(.cancelled), false),
+            (.failed(.connectionLost), false), (.answered(.ok), false), (.answered(.internalServerError), false),
+        ] as [(TransportOutcome, Bool)]
+    )
+    func aTokenComesBackOfARequestThatWasNeverSent(_ outcome: TransportOutcome, _ comesBack: Bool) {
+        let gate = RateLimit(1, every: .seconds(60))
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        #expect(pass?.giveBackImmediately(outcome) == .settled)
+        #expect(takes(gate) == comesBack)
+    }
+
+    @Test func aTokenThatComesBackGoesToWhoWaits() async throws {
+        let gate = RateLimit(1, every: .seconds(60))
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        let task = await waiter(gate)
+        _ = pass?.giveBackImmediately(.failed(.cannotConnect))
+        _ = try await task.value
+        #expect(time.pending == [])
+    }
+
+    @Test(
+        arguments: [
+            (.seconds(3600), "30", 30), (.seconds(10), "30", 10), (.seconds(3600), "999999999999999999999", 3600),
+            (nil, "30", 0), (.seconds(-1), "30", 0),
+        ] as [(Duration?, String, Int)]
+    )
+    func aServerThatWantsToBeLeftAloneIs(_ maximum: Duration?, _ retryAfter: String, _ seconds: Int) {
+        let gate = RateLimit(100, every: .seconds(1), maximumPause: maximum)
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
+        #expect(takes(gate, "b.example"))
+        #expect(takes(gate) == (seconds == 0))
+        time.advance(by: .milliseconds(max(0, seconds * 1000 - 1)))
+        #expect(takes(gate) == (seconds == 0))
+        time.advance(by: .milliseconds(1))
+        #expect(takes(gate))
+    }
+
+    @Test func thoseWhoWaitWhenTheServerClosesFailIfThatIsTooLateForThem() async throws {
+        let gate = RateLimit(1, every: .seconds(2), maximumWait: .seconds(5))
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        let task = await waiter(gate)
+        _ = pass?.giveBackImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
+        let error = await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(error?.code == .rateLimited)
+        #expect((error?.underlyingError as? GateRefusal)?.retryAfter == .seconds(30))
+        #expect(time.pending == [])
+    }
+
+    @Test func whatAnotherHostSaysAfterARedirectIsThatHosts() {
+        let gate = RateLimit(ofServerPer: .host)
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
+        #expect(takes(gate))
+        #expect(!takes(gate, "cdn.example"))
+    }
+
+    @Test func aLimitThatIsTheServersAloneHoldsNobodyUpByItself() async throws {
+        let gate = RateLimit(ofServerPer: .client)
+        let passes = (0..<1000).compactMap { _ in gate.admitImmediately(client.asking("a.example")) }
+        #expect(passes.count == 1000)
+        _ = passes[0].giveBackImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
+        let task = await waiter(gate, "b.example")
+        await time.sleepers(1)
+        time.advance(by: .seconds(30))
+        _ = try await task.value
+    }
+
+    @Test func aThousandWaitersAreReleasedAtOnce() async throws {
+        let gate = RateLimit(ofServerPer: .host)
+        let pass = gate.admitImmediately(client.asking("a.example"))
+        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
+        let client = client
+        let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.asking("a.example")) } }
+        await eventually { gate.waiting == 1000 }
+        await time.sleepers(1)
+        #expect(time.pending.count == 1)
+        let took = try await ContinuousClock().measure {
+            time.advance(by: .seconds(30))
+            for task in tasks { _ = try await task.value }
+        }
+        #expect(gate.waiting == 0)
+        // Some 2 ms on an idle machine.
+        #expect(took < .milliseconds(300))
+    }
+
+    @Test func manyTasksOnManyThreadsEndOnceEach() async {
+        let gate = RateLimit(1000, every: .seconds(1), burst: 1, maximumWaiting: 50)
+        let counts = Locked((served: 0, refused: 0, cancelled: 0))
+        let client = client
+        let clock = Task { [time] in
+            while !Task.isCancelled {
+                time.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+        }
+        await withTaskGroup { group in
+            for seed in 0..<2000 as Range<UInt64> {
+                let task = Task {
+                    do {
+                        let pass = try await gate.admit(client.asking(seed % 2 == 0 ? "a" : "b"))
+                        counts.withLock { $0.served += 1 }
+                        _ = pass.giveBackImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
+                    } catch let error as SluiceError where error.isCancellation {
+                        counts.withLock { $0.cancelled += 1 }
+                    } catch {
+                        counts.withLock { $0.refused += 1 }
+                    }
+                }
+                group.addTask {
+                    if seed % 3 == 0 {
+                        for _ in 0..<seed % 7 { await Task.yield() }
+                        task.cancel()
+                    }
+                    await task.value
+                }
+            }
+        }
+        clock.cancel()
+        await clock.value
+        let (served, refused, cancelled) = counts.withLock { $0 }
+        #expect(served + refused + cancelled == 2000)
+        #expect(served > 0)
+        #expect(gate.waiting == 0)
+        #expect(time.pending == [])
+    }
+}

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct TokenBucketTests {
+    private static let start = ContinuousClock.now
+
+    @Test(
+        arguments: [
+            // Requests at so many milliseconds, and which of them get a token.
+            (
+                .init(10, every: .seconds(1), burst: 1), [0, 0, 99, 100, 150, 200, 10_000],
+                [true, false, false, true, false, true, true]
+            ),
+            (
+                .init(10, every: .seconds(1), burst: 2), [0, 0, 0, 100, 100, 1000, 1000, 1000],
+                [true, true, false, true, false, true, true, false]
+            ),
+            (.init(3, every: .seconds(1)), [0, 0, 0, 0, 333, 334, 667], [true, true, true, false, false, true, true]),
+            (.init(1, every: .seconds(3600)), [0, 3_599_999, 3_600_000], [true, false, true]),
+            (.init(5, every: .zero), [0, 0, 0, 0, 0, 0, 0], [true, true, true, true, true, true, true]),
+            // What makes no sense is taken as the nearest that does.
+            (.init(0, every: .seconds(1)), [0, 0, 1000], [true, false, true]),
+            (.init(-5, every: .seconds(-5), burst: -5), [0, 0], [true, true]),
+            (.init(.max, every: .seconds(Int64.max), burst: .max), [0, 0, 0], [true, true, true]),
+            (.init(1, every: .seconds(Int64.max), burst: 1), [0, 0, 1_000_000], [true, false, false]),
+        ] as [(TokenBucket.Rate, [Int], [Bool])]
+    )
+    func tokensComeAtTheRateAndAreKeptUpToTheBurst(_ rate: TokenBucket.Rate, _ times: [Int], _ expected: [Bool]) {
+        var bucket = TokenBucket(now: Self.start)
+        #expect(times.map { bucket.take(rate, now: Self.start + .milliseconds($0)) } == expected)
+    }
+
+    @Test func oneKnowsWhenATokenIsDue() {
+        let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 3)
+        var bucket = TokenBucket(now: Self.start)
+        #expect(
+            (0..<5).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+                == [0, 0, 0, 100, 200].map { .milliseconds($0) }
+        )
+        for _ in 0..<3 { _ = bucket.take(rate, now: Self.start) }
+        #expect(
+            (0..<3).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+                == [100, 200, 300].map { .milliseconds($0) }
+        )
+        let later = Self.start + .milliseconds(250)
+        #expect(
+            (0..<4).map { bucket.due(behind: $0, rate, now: later) - Self.start }
+                == [250, 250, 300, 400].map { .milliseconds($0) }
+        )
+    }
+
+    @Test func aTokenThatIsPutBackIsThereAgainButNotBeyondTheBurst() {
+        let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
+        var bucket = TokenBucket(now: Self.start)
+        #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
+        bucket.putBack(rate)
+        #expect((0..<2).map { _ in bucket.take(rate, now: Self.start) } == [true, false])
+        for _ in 0..<10 { bucket.putBack(rate) }
+        #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
+    }
+
+    @Test func aClosedBucketGivesNothingAndThenWhatHasCome() {
+        let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
+        var bucket = TokenBucket(now: Self.start)
+        bucket.close(until: Self.start + .seconds(5))
+        bucket.close(until: Self.start + .seconds(3))
+        #expect(bucket.take(rate, now: Self.start + .milliseconds(4999)) == false)
+        #expect(
+            (0..<3).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+                == [5000, 5000, 5100].map { .milliseconds($0) }
+        )
+        #expect((0..<3).map { _ in bucket.take(rate, now: Self.start + .seconds(5)) } == [true, true, false])
+    }
+
+    @Test func aBucketThatIsFullAndOpenIsAsGoodAsNew() {
+        let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
+        var bucket = TokenBucket(now: Self.start)
+        #expect(bucket.isFresh(now: Self.start))
+        _ = bucket.take(rate, now: Self.start)
+        #expect(!bucket.isFresh(now: Self.start + .milliseconds(99)))
+        #expect(bucket.isFresh(now: Self.start + .milliseconds(100)))
+        bucket.close(until: Self.start + .seconds(1))
+        #expect(!bucket.isFresh(now: Self.start + .milliseconds(999)))
+        #expect(bucket.isFresh(now: Self.start + .seconds(1)))
+    }
+
+    @Test func longDelaysOfManyDoNotTrap() {
+        let rate = TokenBucket.Rate(1, every: .seconds(Int64.max), burst: .max)
+        var bucket = TokenBucket(now: Self.start)
+        bucket.close(until: Self.start + RetryAfter.longest)
+        #expect(bucket.due(behind: 1 << 20, rate, now: Self.start) == Self.start + RetryAfter.longest)
+    }
+}

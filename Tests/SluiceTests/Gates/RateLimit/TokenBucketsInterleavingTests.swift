@@ -1,0 +1,105 @@
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct TokenBucketsInterleavingTests {
+    /// The same bucket, counted in milliseconds of tokens.
+    private struct Model {
+        var level: Int
+        var time = 0
+        var closedUntil = 0
+        var waiting: [Int] = []
+
+        mutating func pass(to now: Int, _ interval: Int, _ burst: Int) {
+            level = min(level + now - time, interval * burst)
+            time = now
+        }
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func nobodyIsLostAndTheRateIsNeverExceeded(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let start = ContinuousClock.now
+        let interval = [1, 10, 37].randomElement(using: &random) ?? 1
+        let burst = Int.random(in: 1...4, using: &random)
+        let rate = TokenBucket.Rate(1, every: .milliseconds(interval), burst: burst)
+        var buckets = TokenBuckets<Int>(rate: rate, maximumWaiting: 20, maximumWait: nil)
+        var models = ["a", "b", "c"].reduce(into: [:]) { $0[$1] = Model(level: interval * burst) }
+        var key: [Int: String] = [:]
+        var admitted: Set<Int> = []
+        var ended: Set<Int> = []
+        var now = 0
+        var flaws: [String] = []
+
+        func admit(_ id: Int, fromLine: Bool) {
+            let name = key[id] ?? ""
+            var model = models[name] ?? Model(level: 0)
+            model.pass(to: now, interval, burst)
+            model.level -= interval
+            if model.level < 0 { flaws.append("\(id) got a token that had not come") }
+            if now < model.closedUntil { flaws.append("\(id) was admitted while closed") }
+            if fromLine, model.waiting.first != id { flaws.append("\(id) was not the first") }
+            if fromLine {
+                model.waiting.removeFirst()
+            } else if !model.waiting.isEmpty {
+                flaws.append("\(id) overtook")
+            }
+            models[name] = model
+            if !admitted.insert(id).inserted { flaws.append("\(id) was admitted twice") }
+        }
+
+        func release() {
+            for id in buckets.release(now: start + .milliseconds(now)) { admit(id, fromLine: true) }
+            for (name, var model) in models where !model.waiting.isEmpty {
+                model.pass(to: now, interval, burst)
+                if now >= model.closedUntil, model.level >= interval { flaws.append("\(name) waits for what is there") }
+            }
+            if (buckets.nextDueTime() == nil) != models.values.allSatisfy(\.waiting.isEmpty) {
+                flaws.append("nobody would be woken")
+            }
+        }
+
+        for id in 1...600 {
+            let name = ["a", "b", "c"].randomElement(using: &random) ?? ""
+            let instant = start + .milliseconds(now)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...2:
+                key[id] = name
+                switch buckets.arrive(id, id: id, name, now: instant) {
+                case .admitted: admit(id, fromLine: false)
+                case .waiting: models[name]?.waiting.append(id)
+                case .full, .tooLong: ended.insert(id)
+                }
+            case 3:
+                guard let leaving = models[name]?.waiting.randomElement(using: &random) else { continue }
+                if buckets.leave(id: leaving, name) != leaving { flaws.append("\(leaving) could not leave") }
+                models[name]?.waiting.removeAll { $0 == leaving }
+                ended.insert(leaving)
+            case 4:
+                guard let back = admitted.subtracting(ended).filter({ key[$0] == name }).min() else { continue }
+                ended.insert(back)
+                guard Bool.random(using: &random) else { continue }
+                models[name]?.pass(to: now, interval, burst)
+                models[name]?.level += interval
+                for id in buckets.putBack(name, now: instant) { admit(id, fromLine: true) }
+            case 5:
+                guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
+                let until = now + Int.random(in: 0..<200, using: &random)
+                let before = models[name]?.closedUntil ?? 0
+                models[name]?.closedUntil = max(until, before)
+                _ = buckets.close(name, until: start + .milliseconds(until), now: instant)
+            default:
+                now += Int.random(in: 0..<2 * interval, using: &random)
+                release()
+            }
+        }
+        while let due = buckets.nextDueTime() {
+            now = max(now, Int(((due - start) / .milliseconds(1)).rounded(.up)))
+            release()
+        }
+        #expect(flaws.isEmpty)
+        #expect(admitted.union(ended) == Set(key.keys))
+        #expect(buckets.waiting == 0)
+    }
+}
