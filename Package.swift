@@ -40,7 +40,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                "SanitizerOptions", "Sluice", "SluiceTesting",
+                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
             ]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
