@@ -17,7 +17,7 @@ extension RequestLog {
             status = error.response?.status
             sentence = "  \(self.sentence(of: error))"
         }
-        var line = "\(start(observed)) \(mark(outcome, status)) "
+        var line = "\(start(observed))\(mark(outcome, status)) "
         line += Self.padded(LogEscaping.line(request?.method.rawValue ?? "–", limit: 32), to: 7)
         line += Self.rightAligned(LogUnits.text(record.age(at: observed.instant)), to: 6) + "  "
         line += Self.rightAligned(size.map { LogUnits.text(bytes: $0) } ?? "–", to: 6) + "  "
@@ -31,7 +31,7 @@ extension RequestLog {
 
     /// When and, where steps are written, of which request.
     func start(_ observed: ObservedRequest) -> String {
-        level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : time(of: observed)
+        level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
     }
 
     /// The URL as it may be seen.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Writes what becomes of requests, to be read by people: by default one line for each that fails.
 ///
 /// ```swift
@@ -108,9 +102,7 @@ public struct RequestLog: RequestObserver {
 
     /// The time of an event.
     func time(of request: ObservedRequest) -> String {
-        let text = request.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        if showsDate { return text }
-        return text.firstIndex(of: "T").map { String(text[$0...].dropFirst()) } ?? text
+        LogUnits.text(request.date, withDay: showsDate)
     }
 }
 
