@@ -28,7 +28,9 @@ struct Arguments {
             case "--demo": isDemonstration = true
             case "-h", "--help": showsHelp = true
             default:
-                if argument.hasPrefix("-") { throw Complaint(description: "There is no option \(argument).\n\(Self.usage)") }
+                if argument.hasPrefix("-") {
+                    throw Complaint(description: "There is no option \(argument).\n\(Self.usage)")
+                }
                 if input != nil { throw Complaint(description: "It takes one file, not two.\n\(Self.usage)") }
                 input = argument
             }
@@ -45,7 +47,9 @@ struct Arguments {
     }
 
     private func value(of option: String, _ rest: inout ArraySlice<String>) throws(Complaint) -> String {
-        guard let value = rest.popFirst() else { throw Complaint(description: "\(option) needs a value.\n\(Self.usage)") }
+        guard let value = rest.popFirst() else {
+            throw Complaint(description: "\(option) needs a value.\n\(Self.usage)")
+        }
         return value
     }
 }

@@ -16,7 +16,8 @@ struct Demonstration {
         func isSatisfied(for request: RequestContext) async -> Bool { await session.isOpen }
 
         func satisfy(for request: RequestContext) async throws {
-            _ = try await request.client.string.post("session").json(["user": "ada", "password": "s3cret"]).sender().value
+            _ = try await request.client.string.post("session").json(["user": "ada", "password": "s3cret"]).sender()
+                .value
             await session.open()
         }
     }
@@ -38,14 +39,24 @@ struct Demonstration {
             $0.constraints = [SignedIn(session: session)]
             $0.retry = RetryPolicy(backoff: .constant(.milliseconds(90)))
         }
-        let picture = Data(repeating: 0x77, count: 60_000)
+        let picture = Data(repeating: 0xFE, count: 24_000)
         let user = #"{"id":1,"name":"Ada","token":"t0p-s3cret"}"#
-        server.on(.post, "/session", .delayed(by: .milliseconds(70), .json(#"{"token":"t0p-s3cret"}"#, status: .created)))
+        server.on(
+            .post,
+            "/session",
+            .delayed(by: .milliseconds(70), .json(#"{"token":"t0p-s3cret"}"#, status: .created))
+        )
         server.on("/products", .delayed(by: .milliseconds(45), .json(#"[{"id":1},{"id":2}]"#)))
-        server.on("/users/1", .delayed(by: .milliseconds(20), .json(user, headers: ["Set-Cookie": "sid=4f1c; Path=/; HttpOnly"])))
+        server.on(
+            "/users/1",
+            .delayed(by: .milliseconds(20), .json(user, headers: ["Set-Cookie": "sid=4f1c; Path=/; HttpOnly"]))
+        )
         server.on("/pictures/1.webp", .drip(picture, pieces: 6, every: .milliseconds(22)))
         server.on("/pictures/2.webp", .drip(picture, pieces: 4, every: .milliseconds(18)))
-        server.on("/pictures/3.webp", .delayed(by: .milliseconds(60), .drip(picture, pieces: 8, every: .milliseconds(14))))
+        server.on(
+            "/pictures/3.webp",
+            .delayed(by: .milliseconds(60), .drip(picture, pieces: 8, every: .milliseconds(14)))
+        )
         server.on("/offer", .redirect(to: "/offers/latest"))
         server.on("/offers/latest", .delayed(by: .milliseconds(30), .redirect(to: "/offers/42", status: .seeOther)))
         server.on("/offers/42", .delayed(by: .milliseconds(25), .json(#"{"id":42}"#)))
@@ -56,7 +67,11 @@ struct Demonstration {
         server.on(.post, "/orders", .delayed(by: .milliseconds(55), .json(#"{"id":7}"#, status: .created)))
         server.on(.post, "/payments", .delayed(by: .milliseconds(40), .text("No.", status: .internalServerError)))
         server.on("/reviews", .hang)
-        server.on("/ideas", .delayed(by: .milliseconds(300), .json("[]")), .delayed(by: .milliseconds(30), .json("[1]")))
+        server.on(
+            "/ideas",
+            .delayed(by: .milliseconds(300), .json("[]")),
+            .delayed(by: .milliseconds(30), .json("[1]"))
+        )
     }
 
     /// Sends it all and gives what was recorded.

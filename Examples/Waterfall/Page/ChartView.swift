@@ -18,8 +18,10 @@ struct ChartView {
 
     private func part(_ part: Waterfall.Part, _ number: Int) -> HTML {
         let axis = part.axis
-        let name: HTML = waterfall.parts.count == 1
-            ? "Request" : "\(Readable.count(part.groups.count, of: "request")) from \(Readable.milliseconds(part.start))"
+        let name: HTML =
+            waterfall.parts.count == 1
+            ? "Request"
+            : "\(Readable.count(part.groups.count, of: "request")) from \(Readable.milliseconds(part.start))"
         return """
             <div class="part" id="part-\(number)" style="--tick: \(percent: axis.spacing)">
             <div class="axis"><span class="cell">\(name)</span><span class="cell status">Status</span>\
@@ -65,7 +67,8 @@ struct ChartView {
             // The last label would stand over the edge.
             if place > 96 { return .nothing }
             let isOdd = number % 2 == 1
-            return "<text class=\"\(isOdd ? "odd" : "even")\" x=\"\(percent: place)\" dx=\"4\" y=\"15\">\(axis.label(tick))</text>"
+            return
+                "<text class=\"\(isOdd ? "odd" : "even")\" x=\"\(percent: place)\" dx=\"4\" y=\"15\">\(axis.label(tick))</text>"
         }
         return "<svg class=\"ticks\" aria-hidden=\"true\" width=\"100%\" height=\"22\">\(ticks)</svg>"
     }

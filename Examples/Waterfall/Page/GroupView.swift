@@ -86,7 +86,9 @@ struct RowView {
 
     private var segments: [HTML] {
         if row.segments.isEmpty {
-            return ["<rect class=\"p-wait\" x=\"\(percent: axis.place(row.start))\" y=\"9\" width=\"2\" height=\"12\"/>"]
+            return [
+                "<rect class=\"p-wait\" x=\"\(percent: axis.place(row.start))\" y=\"9\" width=\"2\" height=\"12\"/>"
+            ]
         }
         return row.segments.map { segment in
             let start = axis.place(segment.start)

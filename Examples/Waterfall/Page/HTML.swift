@@ -61,6 +61,10 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
 
     /// By scalars, since a mark that combines with a `<` would hide it in one character with it.
     private static func escape(_ value: String, into text: inout String) {
+        if value.utf8.allSatisfy(isPlain) {
+            text += value
+            return
+        }
         for scalar in value.unicodeScalars {
             switch scalar {
             case "&": text += "&amp;"
@@ -71,6 +75,17 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
             case "\n", "\t": text.unicodeScalars.append(scalar)
             default: text.unicodeScalars.append(isShown(scalar) ? scalar : "\u{FFFD}")
             }
+        }
+    }
+
+    /// Whether a byte means itself; the first bytes of what is not shown do not.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<0x20, 0x7F, 0xC2, 0xE2, 0xEF, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "\""),
+            UInt8(ascii: "'"):
+            false
+        default: byte < 0xF0
         }
     }
 

@@ -38,7 +38,10 @@ struct OverviewView {
             let failed = Double(count.failed) / most * (Self.height - 6)
             let other = Double(count.other) / most * (Self.height - 6)
             let place = Double(bin) * width
-            return [("failed", failed, failed), ("other", other, failed + other)].filter { $0.1 > 0 }.map { style, height, top in
+            return [("failed", failed, failed), ("other", other, failed + other)].filter { $0.1 > 0 }.map {
+                style,
+                height,
+                top in
                 """
                 <rect class="\(style)" x="\(percent: place)" width="\(percent: width * 0.82)" \
                 y="\(Readable.fixed(Self.height - top, 1))" height="\(Readable.fixed(height, 1))"/>
@@ -52,7 +55,8 @@ struct OverviewView {
             let next = index + 1 < waterfall.parts.count ? waterfall.parts[index + 1].start : waterfall.end
             let start = axis.place(part.start)
             let failures = part.groups.count { $0.isFailure }
-            let words = "\(Readable.count(part.groups.count, of: "request")) from \(Readable.milliseconds(part.start)), \(failures) failed"
+            let words =
+                "\(Readable.count(part.groups.count, of: "request")) from \(Readable.milliseconds(part.start)), \(failures) failed"
             return """
                 <a href="#part-\(index + 1)" aria-label="\(words)"><rect class="way" x="\(percent: start)" y="0" \
                 width="\(percent: max(axis.place(next) - start, 0.5))" height="64"><title>\(words)</title></rect></a>

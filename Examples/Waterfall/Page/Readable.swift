@@ -12,7 +12,8 @@ enum Readable {
     static func milliseconds(_ value: Double) -> String {
         if value >= 119_500 {
             let seconds = Int(min(value / 1000, 1e12).rounded())
-            return seconds >= 7200 ? "\(seconds / 3600) h \(seconds % 3600 / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
+            return seconds >= 7200
+                ? "\(seconds / 3600) h \(seconds % 3600 / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
         }
         if value >= 999.5 { return "\(digits(value / 1000, value >= 9995 ? 1 : 2)) s" }
         return value > 0 && value < 0.05 ? "<0.1 ms" : "\(digits(value, value >= 9.95 || value == 0 ? 0 : 1)) ms"

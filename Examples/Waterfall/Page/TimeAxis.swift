@@ -40,7 +40,8 @@ struct TimeAxis {
         let minutes = Int(tick / 60_000)
         let seconds = Readable.fixed(max(0, tick - Double(minutes) * 60_000) / 1000, places)
         let padded = seconds.prefix { $0 != "." }.count < 2 ? "0\(seconds)" : seconds
-        return minutes < 60 ? "\(minutes):\(padded)" : "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(padded)"
+        return minutes < 60
+            ? "\(minutes):\(padded)" : "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(padded)"
     }
 
     private static func step(for least: Double) -> Double {

@@ -135,6 +135,7 @@ struct Waterfall {
     private static func target(of entry: HAR.Entry) -> String {
         let target = entry.response.redirectURL
         let url = PageURL(entry.request.url)
-        return target.utf8.first == UInt8(ascii: "/") && !target.utf8.starts(with: "//".utf8) ? url.origin + target : target
+        return target.utf8.first == UInt8(ascii: "/") && !target.utf8.starts(with: "//".utf8)
+            ? url.origin + target : target
     }
 }

@@ -69,7 +69,8 @@ public struct HAR: Sendable, Hashable, Codable {
         case .keyNotFound(let key, let context):
             return "\(path(context.codingPath + [key])) is missing."
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            return "\(path(context.codingPath)) is not of the type it should be."
+            let path = path(context.codingPath)
+            return path.isEmpty ? "it is no JSON object." : "\(path) is not of the type it should be."
         case .dataCorrupted(let context):
             return context.codingPath.isEmpty ? "it is no JSON." : "\(path(context.codingPath)) cannot be understood."
         @unknown default:

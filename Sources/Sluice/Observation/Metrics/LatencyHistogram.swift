@@ -69,7 +69,9 @@ public struct LatencyHistogram: Sendable, Hashable {
         var seen = 0
         for (offset, amount) in counts.enumerated() {
             seen += amount
-            if Double(seen) >= rank { return Duration(nanoseconds: min(max(Bucket.middle(of: first + offset), least), most)) }
+            if Double(seen) >= rank {
+                return Duration(nanoseconds: min(max(Bucket.middle(of: first + offset), least), most))
+            }
         }
         return maximum
     }
@@ -143,12 +145,14 @@ extension LatencyHistogram: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let pairs = try container.decodeIfPresent([Int].self, forKey: .buckets) ?? []
-        for (bucket, amount) in zip(pairs, pairs.dropFirst()).enumerated().filter({ $0.offset % 2 == 0 }).map(\.element) {
+        for (bucket, amount) in zip(pairs, pairs.dropFirst()).enumerated().filter({ $0.offset % 2 == 0 }).map(\.element)
+        {
             guard (0..<Bucket.count).contains(bucket), amount > 0, amount <= Self.limit - count else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .buckets,
                     in: container,
-                    debugDescription: "A histogram's buckets are pairs of a number below \(Bucket.count) and a positive count."
+                    debugDescription:
+                        "A histogram's buckets are pairs of a number below \(Bucket.count) and a positive count."
                 )
             }
             cover(bucket)
