@@ -2,10 +2,10 @@ import SluiceHTTP
 
 /// All that a request meets between being made and being judged, but for the transport.
 struct Steps: Sendable {
-    /// Gates that hold nothing, constraints first.
-    private(set) var conditions: [any Gate] = []
-    /// Gates that hold something, in their order.
-    private(set) var holding: [any Gate] = []
+    /// Gates that hold nothing, constraints first, and behind them those that hold something, in their order.
+    private(set) var gates: [any Gate] = []
+    /// How many of them hold nothing.
+    private(set) var conditionCount = 0
     private(set) var requestInterceptors: [any RequestInterceptor] = []
     private(set) var responseInterceptors: [any ResponseInterceptor] = []
     private(set) var plugins: [any Plugin] = []
@@ -26,9 +26,10 @@ struct Steps: Sendable {
     private init() {}
 
     init(_ configuration: APIClient.Configuration) {
-        let gates = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
-        conditions = gates.filter { !$0.holds }
-        holding = gates.filter(\.holds)
+        let all = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
+        let conditions = all.filter { !$0.holds }
+        gates = conditions + all.filter(\.holds)
+        conditionCount = conditions.count
         failure = GateOrder.failure(of: conditions)
         requestInterceptors = configuration.requestInterceptors
         responseInterceptors = configuration.responseInterceptors
@@ -53,7 +54,7 @@ struct Steps: Sendable {
 
     /// Whether the transport is all there is.
     var isEmpty: Bool {
-        conditions.isEmpty && holding.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty
+        gates.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty
             && plugins.isEmpty && observers.isEmpty
     }
 
@@ -74,13 +75,13 @@ struct Steps: Sendable {
 
     /// Asks each step once whether it can do without waiting, so that no request has to.
     private mutating func findImmediate() {
-        let gates = (conditions + holding).compactMap { $0 as? any ImmediateGate }
+        let immediate = gates.compactMap { $0 as? any ImmediateGate }
         requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
         outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
         let isImmediate =
-            gates.count == conditions.count + holding.count && plugins.isEmpty && failure == nil
+            immediate.count == gates.count && plugins.isEmpty && failure == nil
             && requestAdapters.count == requestInterceptors.count && outcomeAdapters.count == responseInterceptors.count
-        immediateGates = isImmediate ? gates : nil
+        immediateGates = isImmediate ? immediate : nil
     }
 }
 
