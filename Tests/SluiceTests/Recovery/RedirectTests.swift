@@ -98,4 +98,75 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(error?.code, .timedOut)
         XCTAssertGreaterThan(server.requestCount, 1)
     }
+
+    func testASignInThatComesBackWithACookieIsNoCircle() async throws {
+        let server = try LoopbackServer()
+        server.on("/private") { request in
+            request.headers.values(for: .cookie).contains("s=1") ? .text("welcome") : .redirect(to: "/sign-in")
+        }
+        server.on(
+            "/sign-in",
+            .status(.found, headers: ["Location": "/private", "Set-Cookie": "s=1; Path=/"])
+        )
+        let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
+        let text = try await client.string.get("private").sender().value
+        XCTAssertEqual(text, "welcome")
+        let error = await client.string.get("private").cookies(false).sender().result.failure
+        XCTAssertEqual(error?.code, .redirectLoop)
+    }
+
+    func testTheClientsSecretsDoNotLeaveTheirOriginEither() async throws {
+        let home = try LoopbackServer()
+        let away = try LoopbackServer()
+        home.on("/far", .redirect(to: "\(away.url)/echo"))
+        home.on("/near", .redirect(to: "/echo"))
+        for server in [home, away] { server.on("/echo", .echo) }
+        let client = APIClient(baseURL: home.url) {
+            $0.headers = ["X-Session": "s", "X-Other": "o"]
+            $0.secretHeaders = ["x-session"]
+            $0.requestInterceptors = [CustomToken("k", header: "X-Key")]
+        }
+        for (path, isKept) in [("near", true), ("far", false)] {
+            let request: APIRequest<LoopbackEcho, APIError> = client.codable.get(path)
+                .intercept(CustomToken("own", header: "X-Own"))
+            let echo = try await request.sender().value
+            for name: HTTPHeaderName in ["X-Session", "X-Key", "X-Own"] {
+                XCTAssertEqual(!echo.values(for: name).isEmpty, isKept, "\(name) \(path)")
+            }
+            XCTAssertEqual(echo.values(for: "X-Other"), ["o"])
+        }
+    }
+
+    func testARequestHasAPolicyOfItsOwn() async throws {
+        let server = try LoopbackServer()
+        server.on("/old", .redirect(to: "/new"))
+        server.on("/new", .text("new"))
+        let client = APIClient(baseURL: server.url)
+        let response = await client.data.get("old").redirects(.none).sender().response
+        XCTAssertEqual(response.status, .found)
+        let text = try await client.string.get("old").sender().value
+        XCTAssertEqual(text, "new")
+        let strict = APIClient(baseURL: server.url) { $0.redirects = .none }
+        let followed = try await strict.string.get("old").redirects(RedirectPolicy()).sender().value
+        XCTAssertEqual(followed, "new")
+    }
+
+    func testTheUserHasTheLastWord() async throws {
+        let server = try LoopbackServer()
+        server.on("/old", .redirect(to: "/new"))
+        server.on("/new", .echo)
+        server.on("/other", .echo)
+        let client = APIClient(baseURL: server.url) {
+            $0.redirects.decide = { proposal in
+                var next = proposal.next
+                next.path = "/other?was=\(proposal.next.path)"
+                return .send(next)
+            }
+        }
+        let echo: LoopbackEcho = try await client.codable.get("old").sender().value
+        XCTAssertEqual(echo.target, "/other?was=/new")
+        let stopping = client.data.get("old").redirects(RedirectPolicy { _ in .stop })
+        let response = await stopping.sender().response
+        XCTAssertEqual(response.head?.headers[.location], "/new")
+    }
 }

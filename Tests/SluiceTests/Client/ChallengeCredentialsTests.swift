@@ -1,0 +1,89 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ChallengeCredentialsTests: XCTestCase {
+    private let ada = ChallengeCredentials(user: "ada", password: "pw")
+
+    /// A server that lets Ada in, and redirects from `/far` to another's root.
+    private func server(redirectingTo other: LoopbackServer? = nil) throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on("/*") { request in
+            request.headers[.authorization] == "Basic YWRhOnB3"
+                ? .text("in \(request.path)")
+                : .text("who?", status: .unauthorized, headers: ["WWW-Authenticate": #"Basic realm="x""#])
+        }
+        if let other { server.on("/far", .redirect(to: "\(other.url)/")) }
+        server.on("/near", .redirect(to: "/in", status: .temporaryRedirect))
+        return server
+    }
+
+    private func authorizations(_ server: LoopbackServer) -> [[String]] {
+        server.requests.map { $0.headers.values(for: .authorization) }
+    }
+
+    func testAClientAnswersTheChallengesOfItsBaseURL() async throws {
+        let server = try server()
+        let client = APIClient(baseURL: server.url) { $0.credentials = ada }
+        let text = try await client.string.get("a").sender().value
+        XCTAssertEqual(text, "in /a")
+        XCTAssertEqual(authorizations(server), [[], ["Basic YWRhOnB3"]])
+    }
+
+    func testARedirectToAnotherOriginGoesWithoutThem() async throws {
+        let away = try server()
+        let home = try server(redirectingTo: away)
+        for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
+            let client = APIClient(baseURL: home.url) {
+                $0.credentials = ChallengeCredentials(user: "ada", password: "pw", methods: methods)
+            }
+            let response = await client.data.get("far").sender().response
+            XCTAssertEqual(response.status, .unauthorized)
+            let near = try await client.string.post("near").json([1]).sender().value
+            XCTAssertEqual(near, "in /in")
+        }
+        XCTAssertEqual(authorizations(away), [[], []])
+    }
+
+    func testAWholeURLInAPathGetsNothing() async throws {
+        let home = try server()
+        let away = try server()
+        let client = APIClient(baseURL: home.url) { $0.credentials = ada }
+        let response = await client.data.get("\(away.url)/a").sender().response
+        XCTAssertEqual(response.status, .unauthorized)
+        XCTAssertEqual(authorizations(away), [[]])
+    }
+
+    func testARequestsOwnAreForWhereItGoes() async throws {
+        let away = try server()
+        let home = try server(redirectingTo: away)
+        let client = APIClient(baseURL: home.url)
+        let text = try await client.string.get("\(away.url)/a").credentials(ada).sender().value
+        XCTAssertEqual(text, "in /a")
+        let response = await client.data.get("far").credentials(ada).sender().response
+        XCTAssertEqual(response.status, .unauthorized)
+        XCTAssertEqual(authorizations(away), [[], ["Basic YWRhOnB3"], []])
+    }
+
+    func testAClientWithoutABaseURLHasToSayWhereTheyMayGo() async throws {
+        let server = try server()
+        let lost = APIClient { $0.credentials = ada }
+        let error = await lost.data.get("\(server.url)/a").sender().result.failure
+        XCTAssertEqual(error?.code, .unsupported)
+        XCTAssertEqual(server.requestCount, 0)
+        let origin = HTTPOrigin(scheme: "http", authority: server.authority)
+        let known = APIClient {
+            $0.credentials = ChallengeCredentials(user: "ada", password: "pw", origin: origin)
+        }
+        let text = try await known.string.get("\(server.url)/a").sender().value
+        XCTAssertEqual(text, "in /a")
+    }
+
+    func testTheyAreNeverPrinted() {
+        XCTAssertEqual("\(ada)", "credentials of “ada”")
+        var dumped = ""
+        dump(ada, to: &dumped)
+        dump(TransferContext(credentials: ada), to: &dumped)
+        XCTAssertFalse(dumped.contains("pw"))
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on interceptors, credentials and redirects.
+final class InterceptorsGuideTests: XCTestCase {
+    struct Tenant: RequestAdapter {
+        let id: String
+
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            request.headers["X-Tenant"] = id
+        }
+    }
+
+    struct Maintenance: OutcomeAdapter {
+        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
+            guard case .success(let response) = outcome, response.head.headers.contains("X-Maintenance") else { return }
+            let error = SluiceError(.validationFailed, "The shop is being mended.", request: response.request)
+            outcome = .failure(error)
+        }
+    }
+
+    private actor Vault {
+        func token() async throws -> String { "v4ult" }
+    }
+
+    func testRequestInterceptors() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .text("fine"))
+        let shop = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [
+                UserAgent(product: "acme", version: "1.0"),
+                BearerToken("t0k3n") { !$0.tags.contains("public") },
+                IdempotencyKey(),
+                TraceParent(),
+                CompressBody(),
+            ]
+        }
+        let order = shop.data.post("orders").json(["item": 17]).intercept(Tenant(id: "t1"))
+        let prices = shop.data.get("prices").tags("public")
+        _ = try await prices.sender().value
+        let incoming = TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+        try await TraceContext.$current.withValue(incoming) {
+            _ = try await order.sender().value
+        }
+        let sent = server.requests.map(\.headers)
+        XCTAssertEqual(sent.map { $0[.authorization] }, [nil, "Bearer t0k3n"])
+        XCTAssertEqual(sent.map { $0["X-Tenant"] }, [nil, "t1"])
+        XCTAssertEqual(sent.map { $0.contains("Idempotency-Key") }, [false, true])
+        XCTAssertTrue(sent.allSatisfy { $0[.userAgent]?.hasPrefix("acme/1.0 (") == true })
+        XCTAssertEqual(
+            sent.last?["traceparent"]?.prefix(36),
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-"
+        )
+        XCTAssertNotEqual(sent.first?["traceparent"]?.prefix(36), sent.last?["traceparent"]?.prefix(36))
+    }
+
+    func testScopes() async throws {
+        let server = try LoopbackServer()
+        server.on("/echo", .echo)
+        let vault = Vault()
+        let key = CustomToken("k3y", header: "X-API-Key", scope: .origins("https://api.example.com"))
+        let vaulted = SuppliedToken { _ in try await vault.token() }
+        let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [key, vaulted] }
+        let echo: LoopbackEcho = try await client.codable.get("echo").sender().value
+        XCTAssertEqual(echo.values(for: "X-API-Key"), [])
+        XCTAssertEqual(echo.values(for: .authorization), ["Bearer v4ult"])
+    }
+
+    func testResponseInterceptors() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("", headers: ["X-Maintenance": "1"]))
+        let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [Maintenance()] }
+        let error = await client.data.get("").sender().result.failure
+        XCTAssertEqual(error?.error.reason, "The shop is being mended.")
+    }
+
+    func testChallenges() async throws {
+        let server = try LoopbackServer()
+        server.on("/*") { request in
+            request.headers[.authorization] == "Basic YWRhOnMzY3JldA=="
+                ? .text("in") : .status(.unauthorized, headers: ["WWW-Authenticate": "Basic realm=x"])
+        }
+        let archive = APIClient(baseURL: server.url) {
+            $0.credentials = ChallengeCredentials(user: "ada", password: "s3cret")
+        }
+        let page = archive.string.get("private")
+        let open = archive.string.get("public").credentials(nil)
+        let text = try await page.sender().value
+        let status = await open.sender().response.status
+        XCTAssertEqual(text, "in")
+        XCTAssertEqual(status, .unauthorized)
+    }
+
+    func testRedirects() async throws {
+        let server = try LoopbackServer()
+        server.on("/old", .redirect(to: "/new"))
+        server.on("/away", .redirect(to: "http://127.0.0.1:1/"))
+        server.on("/new", .text("new"))
+        let careful = APIClient(baseURL: server.url) {
+            $0.redirects.limit = 3
+            $0.redirects.sendsBodyAcrossOrigins = false
+            $0.redirects.decide = { $0.leavesOrigin ? .stop : .follow }
+        }
+        let moved = careful.data.get("old").redirects(.none)
+        let statuses = [
+            await moved.sender().response.status, await careful.data.get("away").sender().response.status,
+            await careful.data.get("old").sender().response.status,
+        ]
+        XCTAssertEqual(statuses, [.found, .found, .ok])
+    }
+}
