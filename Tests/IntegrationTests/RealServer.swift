@@ -6,6 +6,7 @@ enum RealServer {
     static let isRequired = ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1"
 
     static func path(of program: String) -> String? {
+        if program.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: program) ? program : nil }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return (path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"])
             .map { "\($0)/\(program)" }

@@ -42,7 +42,10 @@ extension Exchange {
 
 extension SluiceError {
     static var bodyNotRewound: SluiceError {
-        SluiceError(.bodyNotReplayable, "The server asked for credentials when a part of the body was on its way already.")
+        SluiceError(
+            .bodyNotReplayable,
+            "The server asked for credentials when a part of the body was on its way already."
+        )
     }
 }
 #endif

@@ -11,6 +11,7 @@ import Testing
             "README.md", "Sources/Sluice/Sluice.docc/Sluice.md", "Sources/Sluice/Sluice.docc/FrontDoors.md",
             "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
             "Sources/Sluice/Sluice.docc/Interceptors.md",
+            "Sources/Sluice/Sluice.docc/OAuth.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {

@@ -13,7 +13,7 @@ import Testing
             #"basic realm=a, Bearer b="c"; bearer error=invalid_token"#
         ),
         (#"Negotiate YWJj==, Bearer ERROR = "x""#, "negotiate; bearer error=x"),
-        (#"Bearer error="open"#, "bearer error=open"), (#"Bearer error="a\"#, "bearer error=a"),
+        (#"Bearer error="open"#, "bearer error=open"), (#"Bearer error="a\"#, #"bearer error=a\"#),
         ("Bearer error=", "bearer"), ("Bearer error=,realm=x", "bearer realm=x"),
         ("Bearer error=one, error=two", "bearer error=one"), ("error=x", ""), ("=\"=,;Bearer", "bearer"),
         ("Bearer err\u{E9}=x", "bearer; err; x"),

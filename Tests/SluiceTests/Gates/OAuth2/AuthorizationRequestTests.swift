@@ -30,9 +30,9 @@ import Testing
         let challenge = ProofKey(verifier: random).challenge ?? ""
         #expect(
             request.url == "https://id.example/authorize?tenant=7&client_id=app&code_challenge=\(challenge)"
-                + "&code_challenge_method=S256&login_hint=a+b%26c&prompt=consent"
+                + "&code_challenge_method=S256&login_hint=a%20b%26c&prompt=consent"
                 + "&redirect_uri=https%3A%2F%2Fapp.example%2Fback%3Fx%3D1%26y&resource=a&resource=b&response_type=code"
-                + "&scope=read+write&state=\(random)"
+                + "&scope=read%20write&state=\(random)"
         )
     }
 

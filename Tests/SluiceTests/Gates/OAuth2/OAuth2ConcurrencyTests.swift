@@ -123,6 +123,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
             return await group.reduce(0, +)
         }
         XCTAssertEqual(ended, 500)
+        guarded.refused.change { $0 = [] }
         let carried = await client.get("x")
         XCTAssertNotNil(try? carried.get())
     }

@@ -24,7 +24,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(request.text, "grant_type=client_credentials&scope=read+write")
         XCTAssertEqual(request.headers[.contentType], "application/x-www-form-urlencoded")
         XCTAssertEqual(request.headers[.accept], "application/json")
-        let basic = Data("my+app:a%3Ab%25c%2Bd~".utf8).base64EncodedString()
+        let basic = Data("my%20app:a%3Ab%25c%2Bd~".utf8).base64EncodedString()
         XCTAssertEqual(request.headers[.authorization], "Basic \(basic)")
         XCTAssertNil(request.headers["X-API-Key"])
         XCTAssertNil(request.headers[.cookie])

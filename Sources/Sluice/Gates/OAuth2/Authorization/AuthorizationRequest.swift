@@ -57,7 +57,7 @@ extension OAuth2.AuthorizationRequest {
         if let scope = grant.scope { query["scope"] = scope }
         do {
             var location = try RequestLocation(parsing: code.authorizationURL)
-            try location.add([.encoded(RequestParameters(value: query, encoder: .oauth2))], .oauth2)
+            try location.add([.encoded(RequestParameters(value: query, encoder: .oauth2Percent))], .oauth2Percent)
             url = "\(location.scheme)://\(location.authority)\(location.target)"
         } catch {
             throw OAuth2Error(.unsupported, error.reason, underlyingError: error)

@@ -84,7 +84,7 @@ struct TokenEndpoint: Sendable {
     /// (RFC 6749 §2.3.1).
     static func basic(_ id: String, _ secret: String) throws(FormEncodingFailure) -> String {
         let parts = try [id, secret].map { text throws(FormEncodingFailure) -> String in
-            let pair: String = try URLEncodedFormEncoder.oauth2.encode(["": text])
+            let pair: String = try URLEncodedFormEncoder.oauth2Percent.encode(["": text])
             return String(pair.dropFirst())
         }
         return "Basic " + Data(parts.joined(separator: ":").utf8).base64EncodedString()

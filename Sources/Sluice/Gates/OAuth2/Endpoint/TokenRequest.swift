@@ -61,10 +61,13 @@ enum TokenRequest: Sendable {
 }
 
 extension URLEncodedFormEncoder {
-    /// As RFC 6749 appendix B has it, with names in their order so that a request is the same each time.
+    /// For bodies, as RFC 6749 appendix B has it; names in their order, so that a request is the same each time.
     static let oauth2 = URLEncodedFormEncoder(
         arrayEncoding: .noBrackets,
         boolEncoding: .literal,
         spaceEncoding: .plusReplaced
     )
+
+    /// For URLs and HTTP Basic: the same to who reads a form, and understood also by those who undo percents only.
+    static let oauth2Percent = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
 }
