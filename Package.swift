@@ -52,7 +52,8 @@ let package = Package(
                 "SanitizerOptions", "Sluice", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 "waterfall",
-            ]
+            ],
+            exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
