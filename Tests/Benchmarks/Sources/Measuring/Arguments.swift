@@ -2,7 +2,7 @@
 package struct Arguments: Sendable {
     /// What to measure.
     package enum Mode: String, CaseIterable, Sendable {
-        case rps, download, upload, startup, building, multipart, lenient
+        case rps, download, upload, startup, building, multipart, lenient, gate
     }
 
     package let mode: Mode
@@ -30,6 +30,9 @@ package struct Arguments: Sendable {
         guard let value = values[name] else { throw UsageError(description: "\(name)=… is missing.") }
         return value
     }
+
+    /// The value of a name that may be left out.
+    package func optional(_ name: String) -> String? { values[name] }
 
     /// The value of a name as a number, or what stands for it where it is not given.
     package func number<Number: LosslessStringConvertible>(

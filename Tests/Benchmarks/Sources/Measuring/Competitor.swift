@@ -33,11 +33,19 @@ package protocol Competitor: Sendable {
 
     /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
     func lenient(_ json: Data) throws -> [Reading]?
+
+    /// Has requests wait at one gate until all of them do, and lets them go; nil for a client that has no gates.
+    ///
+    /// - Parameter count: How many wait.
+    /// - Returns: How long it takes until the last one has its outcome, and how often the gate's condition was brought about.
+    /// - Throws: What a request throws.
+    func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)?
 }
 
 extension Competitor {
     package func multipart(_ files: [String], path: String) async throws -> Bool? { nil }
     package func lenient(_ json: Data) throws -> [Reading]? { nil }
+    package func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)? { nil }
 }
 
 /// The parts of a query.

@@ -63,6 +63,15 @@ package enum Measurement {
             return try measureBuilding(client)
         case .lenient:
             return try measureLenient(client)
+        case .gate:
+            let count: Int = try arguments.number("waiting", default: 1000)
+            guard let release = try await client.release(count) else {
+                throw Unexpected(description: "the client has no gates")
+            }
+            guard release.satisfactions == 1 else {
+                throw Unexpected(description: "the gate was satisfied \(release.satisfactions) times")
+            }
+            return ["milliseconds": release.time / .milliseconds(1)]
         case .multipart:
             let files = try arguments.string("files").split(separator: ",").map(String.init)
             let start = clock.now

@@ -17,7 +17,7 @@ struct SluiceBench: Competitor {
     init(_ arguments: Arguments) throws {
         let server = try arguments.server
         authority = String(server.dropFirst("http://".count))
-        client = APIClient(baseURL: server)
+        client = try APIClient(baseURL: server, pipeline: arguments.optional("pipeline"))
     }
 
     static func main() async {
