@@ -45,7 +45,8 @@ public struct TransportConformance: Sendable {
     /// All cases, in the order in which a transport's author would meet them.
     public static var cases: [Case] {
         let topics: [[Case]] = [
-            exchangeCases, headerCases, cookieCases, credentialCases, requestBodyCases, brokenRequestBodyCases, preparedBodyCases,
+            exchangeCases, headerCases, cookieCases, credentialCases, requestBodyCases, brokenRequestBodyCases,
+            preparedBodyCases,
             responseBodyCases, backPressureCases, connectionCases, failureCases, limitCases, timeoutCases,
             cancellationCases, metricsCases,
         ]

@@ -22,7 +22,8 @@ enum TraceState {
         guard parts.count == 2 else {
             return parts.count == 1 && isName(key, limit: 256, beginsWithDigit: false)
         }
-        return isName(parts[0], limit: 241, beginsWithDigit: true) && isName(parts[1], limit: 14, beginsWithDigit: false)
+        return isName(parts[0], limit: 241, beginsWithDigit: true)
+            && isName(parts[1], limit: 14, beginsWithDigit: false)
     }
 
     private static func isName(_ name: Substring, limit: Int, beginsWithDigit: Bool) -> Bool {

@@ -82,8 +82,13 @@ extension TransportConformance {
         Case("A body is sent again behind a challenge, where it can be") { trial in
             trial.guardRoot()
             let pattern = Data.pattern(300_000)
-            let replayable = HTTPBody.stream(ScriptedChunks(chunks: Array(repeating: pattern, count: 3)), isReplayable: true)
-            for (body, length) in [(HTTPBody.data(Data("x".utf8)), 1), (.data(pattern), 300_000), (replayable, 900_000)] {
+            let replayable = HTTPBody.stream(
+                ScriptedChunks(chunks: Array(repeating: pattern, count: 3)),
+                isReplayable: true
+            )
+            for (body, length) in [
+                (HTTPBody.data(Data("x".utf8)), 1), (.data(pattern), 300_000), (replayable, 900_000),
+            ] {
                 let answer = try await trial.exchange(
                     trial.request(.put, body: body),
                     context: trial.credentials()
