@@ -26,7 +26,7 @@ extension Exchange {
     private static let maximumAnswers = 4
 
     /// Has libcurl answer challenges. With one method alone it does not wait to be asked; of several it waits for the server's choice.
-    func setCredentials(_ credentials: ChallengeCredentials) {
+    func setCredentials(_ credentials: ChallengeCredentials, _ upload: UploadSource) {
         var methods = 0
         if credentials.methods.contains(.basic) { methods |= sluice_auth_basic }
         if credentials.methods.contains(.digest) { methods |= sluice_auth_digest }
@@ -37,6 +37,22 @@ extension Exchange {
         handle.set(CURLOPT_PASSWORD, string: credentials.password)
         // Answers count as redirects, of which it follows no others.
         handle.set(CURLOPT_MAXREDIRS, Exchange.maximumAnswers)
+        // Asked in the middle of a body, libcurl goes on sending it to no purpose. Over HTTP/2 a server need not take it, and
+        // neither side has anything more to say; over HTTP/1.1 it begins anew on another connection.
+        if credentials.methods != .basic, upload.isStreamed {
+            handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        }
+    }
+}
+
+extension UploadSource {
+    /// Whether it goes out in pieces behind the head.
+    fileprivate var isStreamed: Bool {
+        switch self {
+        case .none: false
+        case .data(let data): data.count > Exchange.inlineBody
+        case .stream: true
+        }
     }
 }
 

@@ -10,7 +10,7 @@ import SluiceHTTP
 
 extension Exchange {
     /// Bodies up to this many bytes go out in one piece with the head.
-    private static let inlineBody = 64 << 10
+    static let inlineBody = 64 << 10
     private static let receiveBuffer = 64 << 10
     private static let sendBuffer = 256 << 10
 
@@ -39,7 +39,7 @@ extension Exchange {
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
-        if let credentials = transfer.credentials { setCredentials(credentials) }
+        if let credentials = transfer.credentials { setCredentials(credentials, transfer.upload) }
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {
             setMethodAndBody(request, transfer.upload, suppressed: &suppressed)

@@ -178,7 +178,9 @@ final class Exchange {
     /// Answers for a transfer that ends early.
     func finish(throwing error: SluiceError) {
         guard let transfer else { return }
-        let error = error.with(request: transfer.request, response: parser.head)
+        // A challenge that was to be answered is not what the server had to say.
+        let head = challenge.isUnderWay ? nil : parser.head
+        let error = error.with(request: transfer.request, response: head)
         if let pipe {
             flush()
             pipe.finish(.failure(error))
@@ -209,6 +211,7 @@ final class Exchange {
     /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
     func rewind() -> Bool {
         sent = 0
+        isSendingPaused = false
         challenge.rewound()
         return body.rewind()
     }

@@ -150,6 +150,7 @@ private let script = #"""
         def log_message(self, *arguments):
             pass
 
+    http.server.ThreadingHTTPServer.request_queue_size = 128
     server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
     print("ready")
     server.serve_forever()

@@ -24,10 +24,14 @@ final class Nginx {
         tlsPort = try RealServer.freePort()
         plainPort = try RealServer.freePort()
         let files = directory.appending(path: "files")
-        let put = files.appending(path: "put")
-        try FileManager.default.createDirectory(at: put, withIntermediateDirectories: true)
+        for folder in ["put", "private"] {
+            let folder = files.appending(path: folder)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
         try Data(#"{"id":1,"name":"Ada"}"#.utf8).write(to: files.appending(path: "user.json"))
         try Data(repeating: UInt8(ascii: "a"), count: 1 << 20).write(to: files.appending(path: "large.txt"))
+        try Data("ada:{PLAIN}pw\n".utf8).write(to: directory.appending(path: "passwords"))
+        try Data(locations.utf8).write(to: directory.appending(path: "locations.conf"))
         try Data(configuration.utf8).write(to: directory.appending(path: "nginx.conf"))
         try RealServer.run(
             "openssl",
@@ -59,6 +63,11 @@ final class Nginx {
         try? FileManager.default.removeItem(at: directory)
     }
 
+    private let locations = """
+        location /put/ { dav_methods PUT; }
+        location /private/ { dav_methods PUT; auth_basic "private"; auth_basic_user_file passwords; }
+        """
+
     private var configuration: String {
         """
         \(getuid() == 0 ? "user root;" : "")
@@ -78,9 +87,9 @@ final class Nginx {
             ssl_certificate certificate.pem; ssl_certificate_key key.pem;
             add_header X-Connection $connection always;
             add_header X-Protocol $server_protocol always;
-            server { listen 127.0.0.1:\(http2Port) ssl http2; location /put/ { dav_methods PUT; } }
-            server { listen 127.0.0.1:\(tlsPort) ssl; location /put/ { dav_methods PUT; } }
-            server { listen 127.0.0.1:\(plainPort); location /put/ { dav_methods PUT; } }
+            server { listen 127.0.0.1:\(http2Port) ssl http2; include locations.conf; }
+            server { listen 127.0.0.1:\(tlsPort) ssl; include locations.conf; }
+            server { listen 127.0.0.1:\(plainPort); include locations.conf; }
         }
         """
     }

@@ -41,6 +41,25 @@ struct NginxTests {
         }
     }
 
+    @Test func aChallengeIsAnsweredInEveryProtocol() async throws {
+        let ada = ChallengeCredentials(user: "ada", password: "pw")
+        let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
+            let client = client(url, trusting: nginx.certificateFile)
+            let file = "private/\(UUID().uuidString)"
+            // The connection that stands then is of the protocol negotiated.
+            _ = await client.data.get("user.json").sender().response
+            let put = await client.data.put(file).data(bytes).credentials(ada).sender().response
+            #expect(put.status == .created, "\(url)")
+            #expect(try await client.data.get(file).credentials(ada).sender().value == bytes)
+            let refused = await client.data.get(file).sender().response
+            #expect(refused.status == .unauthorized)
+            #expect(refused.head?.headers["WWW-Authenticate"] == #"Basic realm="private""#)
+            let wrong = ChallengeCredentials(user: "ada", password: "no")
+            #expect(await client.data.get(file).credentials(wrong).sender().response.status == .unauthorized)
+        }
+    }
+
     @Test func requestsAtOnceShareOneConnectionOfHTTP2() async throws {
         let client = client(nginx.http2URL, trusting: nginx.certificateFile)
         let connections = await withTaskGroup(of: String?.self) { group in

@@ -55,6 +55,35 @@ import Testing
         body.close()
     }
 
+    @Test func aStreamThatCanBeReadAgainIsOpenedAgain() async throws {
+        let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
+        var iterator = calls.makeAsyncIterator()
+        let opened = Locked(0)
+        let stream = HTTPBody.Stream {
+            var chunks = ["ab", "c"].map { Data($0.utf8) }[...]
+            opened.withLock { $0 += 1 }
+            return { chunks.popFirst() }
+        }
+        var body = UploadBody(
+            .stream(stream, length: 3, isReplayable: true),
+            onData: { continuation.yield() }
+        )
+        for count in 1...3 {
+            var text = ""
+            while text.utf8.count < 3 {
+                let next = Self.read(&body, 10)
+                text += next.text
+                if next.piece == .wait { await iterator.next() }
+            }
+            #expect(text == "abc")
+            #expect(body.rewind() == true)
+            // Nothing has been read since: the same is still good.
+            #expect(body.rewind() == true)
+            #expect(opened.withLock { $0 } <= count + 1)
+        }
+        body.close()
+    }
+
     @Test func closingCancelsTheReadingOfAStream() async {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
         let (silence, opener) = AsyncStream.makeStream(of: Data.self)

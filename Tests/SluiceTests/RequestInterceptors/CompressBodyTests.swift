@@ -57,7 +57,9 @@ import Testing
         let enough = CompressBody(minimumSize: 2800)
         #expect(try await Self.sent(.data(Self.words), by: enough).headers.contains(.contentEncoding))
         #expect(try await !Self.sent(.none, by: CompressBody(minimumSize: 0)).headers.contains(.contentEncoding))
-        #expect(try await !Self.sent(.data(Data()), by: CompressBody(minimumSize: -1)).headers.contains(.contentEncoding))
+        #expect(
+            try await !Self.sent(.data(Data()), by: CompressBody(minimumSize: -1)).headers.contains(.contentEncoding)
+        )
         let unwanted = CompressBody { $0.method == .put }
         #expect(try await !Self.sent(.data(Self.words), by: unwanted).headers.contains(.contentEncoding))
     }

@@ -70,7 +70,9 @@ import Testing
     }
 
     @Test func aRequestSaysByItsTagsWhetherItGetsOne() async throws {
-        for (tags, expected) in [(["public"], nil), (["private"], "Bearer t"), ([], "Bearer t")] as [([String], String?)] {
+        for (tags, expected) in [(["public"], nil), (["private"], "Bearer t"), ([], "Bearer t")]
+            as [([String], String?)]
+        {
             let token = BearerToken("t") { !$0.tags.contains("public") }
             #expect(try await Self.value(token, tags: Set(tags)) == expected)
         }
@@ -92,7 +94,8 @@ import Testing
 
     @Test func noTokenIsNoHeader() async throws {
         for interceptor: any RequestInterceptor in [
-            BearerToken(""), BearerToken { _ in nil }, CustomToken { _ in nil }, CustomToken(scheme: "Token") { _ in "" },
+            BearerToken(""), BearerToken { _ in nil }, CustomToken { _ in nil },
+            CustomToken(scheme: "Token") { _ in "" },
             SuppliedToken { _ in nil }, SuppliedToken { _ in "" },
         ] {
             #expect(try await Self.value(interceptor) == nil)

@@ -9,9 +9,10 @@ import SluiceHTTP
 /// ```
 ///
 /// The key is a random UUID, the same in all attempts of one sending and another in the next; a request that has the header keeps
-/// its own. It is written as a string in quotes, `"8e03978e-…"`, as draft-ietf-httpapi-idempotency-key-header §2.1 has it.
+/// its own. It is written as a string in quotes, `"8e03978e-…"`, as draft-ietf-httpapi-idempotency-key-header §2.1 has it. Whether a
+/// POST is tried again is still the request's own word: ``ModifiableRequest/idempotent(_:)``.
 public struct IdempotencyKey: RequestAdapter {
-    /// Gives the key of a request; of what it gives in several attempts, the first is kept.
+    /// Gives the key of a request, once for all its attempts.
     public typealias Making = @Sendable (RequestContext) -> String
 
     private let header: HTTPHeaderName
@@ -50,9 +51,7 @@ public struct IdempotencyKey: RequestAdapter {
     ///   - context: The sending, which the key belongs to.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
-        // Made before it is remembered: whoever makes it may want to remember something too.
-        let made = make(context)
-        let key = context.remembered(memory) { made }
+        let key = context.remembered(memory) { make(context) }
         request.headers.append(header, isQuoted ? IdempotencyKey.quoted(key) : key)
     }
 

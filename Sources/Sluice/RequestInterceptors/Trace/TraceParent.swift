@@ -49,8 +49,9 @@ public struct TraceParent: RequestAdapter {
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         if request.headers.contains("traceparent") { return }
         // A later attempt may begin where the task that first sent the request, and its values, are gone.
-        let found = Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
-        let trace = context.remembered("Sluice.TraceParent") { found }
+        let trace = context.remembered("Sluice.TraceParent") {
+            Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
+        }
         let attempt = TraceContext(
             traceID: trace.id,
             parentID: newSpanID(),
