@@ -45,6 +45,12 @@ static inline CURLcode sluice_easy_set_seek_callback(CURL *handle, sluice_seek_c
     return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
 }
 
+typedef int (*sluice_request_callback)(void *context, char *remote, char *local, int remote_port, int local_port);
+
+static inline CURLcode sluice_easy_set_request_callback(CURL *handle, sluice_request_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+}
+
 typedef curl_socket_t (*sluice_open_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 
 static inline CURLcode sluice_easy_set_open_socket_callback(CURL *handle, sluice_open_socket_callback callback) {

@@ -36,6 +36,12 @@ extension Exchange {
                 return exchange.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
             }
         )
+        handle.set(CURLOPT_PREREQDATA, pointer: context)
+        handle.note(
+            sluice_easy_set_request_callback(handle.raw) { context, _, _, _, _ in
+                Exchange.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }
+        )
         engine.observeSockets(of: &handle)
     }
 

@@ -36,6 +36,8 @@ final class Exchange {
     private var received: Int64 = 0
     /// Bytes of the body that libcurl fetched by callback; its own count includes the framing of chunks.
     private var sent: Int64 = 0
+    /// Whether the request has gone out and nothing has come back.
+    private var isUnanswered = false
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// Why a callback stopped the transfer: libcurl itself only knows that one did.
@@ -68,6 +70,7 @@ final class Exchange {
         parser = ResponseHeadParser()
         received = 0
         sent = 0
+        isUnanswered = false
         isReceivingPaused = false
         isSendingPaused = false
         failure = nil
@@ -94,6 +97,7 @@ final class Exchange {
     func receive(header line: UnsafeRawBufferPointer) -> Bool {
         guard let transfer else { return false }
         touch()
+        isUnanswered = false
         if challenge.isUnderWay, ResponseHeadParser.isStatusLine(line) {
             guard challenge.mayBeAnswered else { return fail(.bodyNotRewound) }
             challenge = .none
@@ -190,6 +194,17 @@ final class Exchange {
     }
 
     // MARK: Sending
+
+    /// Whether libcurl may send the request.
+    ///
+    /// It does so by itself a second time where a connection that had been kept open closes without an answer. The server may have
+    /// seen the first, so that is only for what may be sent twice (RFC 9110 §9.2.2).
+    func mayRequest() -> Bool {
+        guard let transfer else { return false }
+        if isUnanswered, !transfer.request.method.isIdempotent { return fail(.closedUnanswered) }
+        isUnanswered = true
+        return true
+    }
 
     func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         touch()
@@ -294,6 +309,13 @@ final class Exchange {
 extension SluiceError {
     fileprivate static var bodyWithoutHead: SluiceError {
         SluiceError(.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
+    }
+
+    fileprivate static var closedUnanswered: SluiceError {
+        SluiceError(
+            .connectionLost,
+            "The connection, which had been kept open, closed without an answer, and the server may have seen the request."
+        )
     }
 
     fileprivate static var closedInHead: SluiceError {
