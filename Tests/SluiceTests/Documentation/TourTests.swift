@@ -18,13 +18,11 @@ final class TourTests: XCTestCase {
         }
     }
 
-    struct Signature: RequestInterceptor {
+    struct Signature: RequestAdapter {
         let key: String
 
-        func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
-            var request = request
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
             request.headers["X-Signature"] = "\(key)-\(request.path.count)"
-            return request
         }
     }
 
@@ -101,6 +99,27 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(Array(uploaded), [1, 2, 3])
         _ = try await lenient.sender().value
         _ = try await strict.sender().value
+    }
+
+    func testProduction() async throws {
+        let server = try shopServer()
+        server.on(.post, "/token", .json(#"{"access_token":"t1","token_type":"Bearer","expires_in":3600}"#))
+        let metrics = RequestMetrics()
+        let orders = APIClient(baseURL: server.url) {
+            $0.gates = [
+                OAuth2(.clientCredentials(id: "reports", secret: "s3cret"), tokenURL: "\(server.url)/token"),
+                RateLimit(10, every: .seconds(1)),
+                CircuitBreaker(),
+            ]
+            $0.requestInterceptors = [UserAgent(product: "acme", version: "1.0"), TraceParent(), IdempotencyKey()]
+            $0.retry = .standard
+            $0.observers = [RequestLog(), metrics]
+        }
+        let echo: LoopbackEcho = try await orders.codable.request("echo").sender().value
+        XCTAssertEqual(echo.values(for: "Authorization"), ["Bearer t1"])
+        XCTAssertEqual(echo.values(for: "User-Agent"), ["acme/1.0"])
+        await orders.observersCaughtUp()
+        XCTAssertEqual(metrics.snapshot().routes.first?.requests, 1)
     }
 
     func testStepsOfOnesOwn() async throws {

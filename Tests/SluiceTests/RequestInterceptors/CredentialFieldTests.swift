@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct TokenTests {
+@Suite struct CredentialFieldTests {
     private static func value(
         _ interceptor: any RequestInterceptor,
         _ url: String = "https://a.b/x",

@@ -1,0 +1,82 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on constraints and gates.
+final class GatesGuideTests: XCTestCase {
+    actor Session {
+        private var ticket: String?
+
+        var isOpen: Bool { ticket != nil }
+        func open(with ticket: String) { self.ticket = ticket }
+    }
+
+    actor Counter {
+        private var left = 1
+
+        func take() -> Bool {
+            left -= 1
+            return left >= 0
+        }
+        func giveBack() { left += 1 }
+    }
+
+    struct SignedIn: Constraint {
+        let session: Session
+
+        func isSatisfied(for request: RequestContext) async -> Bool { await session.isOpen }
+        func satisfy(for request: RequestContext) async throws {
+            let ticket = try await request.client.string.post("sessions").sender().value
+            await session.open(with: ticket)
+        }
+    }
+
+    struct Quota: Gate {
+        let counter: Counter
+
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+            guard await counter.take() else { throw SluiceError(.gateFailed, "The quota is used up.") }
+            return Pass { outcome in
+                if case .failure = outcome { await counter.giveBack() }
+            }
+        }
+    }
+
+    func testConstraints() async throws {
+        let server = try LoopbackServer()
+        server.on("/sessions", .text("t1"))
+        server.on("/motto", .text("Let it flow."))
+        let session = Session()
+        let shop = APIClient(baseURL: server.url) {
+            $0.constraints = [SignedIn(session: session)]
+        }
+        let motto = shop.string.get("motto").withoutGate("SignedIn")
+        _ = try await motto.sender().value
+        XCTAssertEqual(server.requests(to: "/sessions").count, 0)
+        _ = try await shop.string.get("motto").sender().value
+        XCTAssertEqual(server.requests(to: "/sessions").count, 1)
+    }
+
+    func testLimits() async throws {
+        let server = try LoopbackServer()
+        server.on("/motto", .text("Let it flow."))
+        let careful = APIClient(baseURL: server.url) {
+            $0.gates = [
+                RateLimit(10, every: .seconds(1)),
+                ConcurrencyLimit(64, perHost: 6),
+                CircuitBreaker(),
+            ]
+        }
+        let motto = try await careful.string.get("motto").sender().value
+        XCTAssertEqual(motto, "Let it flow.")
+    }
+
+    func testAGateOfOnesOwn() async throws {
+        let server = try LoopbackServer()
+        server.on("/motto", .drop, .text("Let it flow."))
+        let client = APIClient(baseURL: server.url) { $0.gates = [Quota(counter: Counter())] }
+        var codes: [SluiceError.Code?] = []
+        for _ in 0..<3 { codes.append(await client.string.get("motto").sender().result.failure?.code) }
+        XCTAssertEqual(codes, [.connectionLost, nil, .gateFailed])
+    }
+}

@@ -1,0 +1,40 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on retries and hedges.
+final class RecoveryGuideTests: XCTestCase {
+    func testRetriesAndHedges() async throws {
+        let server = try LoopbackServer()
+        server.on("/report", .text("ok"))
+        server.on("/orders", .text("ok"))
+        server.on("/prices", .text("ok"))
+        let shop = APIClient(baseURL: server.url) {
+            $0.retry = .standard
+        }
+        let patient = shop.string.get("report").retry(
+            RetryPolicy(maximumAttempts: 5, backoff: Backoff(base: .seconds(1)), attemptTimeout: .seconds(10))
+        )
+        let order = shop.data.post("orders").json(["item": 17]).idempotent()
+        let quick = shop.string.get("prices").hedged(.after(.milliseconds(300)))
+        _ = try await patient.sender().value
+        _ = try await order.sender().value
+        _ = try await quick.sender().value
+        XCTAssertEqual(server.requests.count, 3)
+    }
+
+    func testATimeOfOnesOwn() async throws {
+        let server = try LoopbackServer()
+        server.on("/report", .status(.serviceUnavailable), .text("ok"))
+        let time = ManualTime()
+        let client = APIClient(baseURL: server.url) {
+            $0.retry = .standard
+            $0.time = time
+        }
+        let report = Task { try await client.string.get("report").sender().value }
+        await time.sleepers(1)
+        time.advance(by: .seconds(1))
+        let text = try await report.value
+        XCTAssertEqual(text, "ok")
+    }
+}
