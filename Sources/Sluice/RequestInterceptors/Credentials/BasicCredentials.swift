@@ -37,7 +37,7 @@ public struct BasicCredentials: RequestAdapter {
         value = Result { () throws(SluiceError) in
             let credentials = ChallengeCredentials(user: user, password: password, methods: .basic)
             try credentials.validate()
-            return credentials.basicToken
+            return "Basic \(credentials.basicToken)"
         }
     }
 
@@ -50,6 +50,6 @@ public struct BasicCredentials: RequestAdapter {
     ///   the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context) else { return }
-        field.add(try value.get(), scheme: "Basic", to: &request)
+        request.headers.append(field.name, try value.get())
     }
 }

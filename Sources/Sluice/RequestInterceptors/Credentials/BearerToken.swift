@@ -12,7 +12,7 @@ import SluiceHTTP
 /// expires and is refreshed is the business of a ``Gate``.
 public struct BearerToken: RequestAdapter {
     private let field: CredentialField
-    private let token: @Sendable (RequestContext) -> String?
+    private let value: @Sendable (RequestContext) -> String?
 
     /// Makes an adapter for a token that stays the same.
     ///
@@ -25,7 +25,9 @@ public struct BearerToken: RequestAdapter {
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil
     ) {
-        self.init(scope: scope, when: condition) { _ in token }
+        let value = CredentialField.value(token, scheme: "Bearer")
+        field = CredentialField(name: .authorization, scope: scope, condition: condition)
+        self.value = { _ in value }
     }
 
     /// Makes an adapter for a token that is asked for with each request.
@@ -40,7 +42,7 @@ public struct BearerToken: RequestAdapter {
         token: @escaping @Sendable (RequestContext) -> String?
     ) {
         field = CredentialField(name: .authorization, scope: scope, condition: condition)
-        self.token = token
+        value = { context in token(context).flatMap { CredentialField.value($0, scheme: "Bearer") } }
     }
 
     /// Adds the header where it is wanted.
@@ -50,7 +52,7 @@ public struct BearerToken: RequestAdapter {
     ///   - context: The client whose base URL counts, and the tags.
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.isWanted(by: request, context), let token = token(context) else { return }
-        field.add(token, scheme: "Bearer", to: &request)
+        guard try field.isWanted(by: request, context), let value = value(context) else { return }
+        request.headers.append(field.name, value)
     }
 }

@@ -15,10 +15,10 @@ struct CredentialField: Sendable {
         return try scope.covers(request, context)
     }
 
-    /// Adds a token, unless it is empty: a scheme with nothing behind it is no credentials.
-    func add(_ token: String, scheme: String?, to request: inout HTTPRequest) {
-        if token.isEmpty { return }
-        request.headers.append(name, scheme.map { "\($0) \(token)" } ?? token)
+    /// The header's value; nil of an empty token: a scheme with nothing behind it is no credentials.
+    static func value(_ token: String, scheme: String?) -> String? {
+        if token.isEmpty { return nil }
+        return scheme.map { "\($0) \(token)" } ?? token
     }
 }
 

@@ -11,8 +11,7 @@ import SluiceHTTP
 /// The header is one of the client's secrets: it does not follow a redirect to another origin.
 public struct CustomToken: RequestAdapter, SecretBearing {
     private let field: CredentialField
-    private let scheme: String?
-    private let token: @Sendable (RequestContext) -> String?
+    private let value: @Sendable (RequestContext) -> String?
 
     var secretHeader: HTTPHeaderName { field.name }
 
@@ -31,7 +30,9 @@ public struct CustomToken: RequestAdapter, SecretBearing {
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil
     ) {
-        self.init(scheme: scheme, header: header, scope: scope, when: condition) { _ in token }
+        let value = CredentialField.value(token, scheme: scheme)
+        field = CredentialField(name: header, scope: scope, condition: condition)
+        self.value = { _ in value }
     }
 
     /// Makes an adapter for a token that is asked for with each request.
@@ -50,8 +51,7 @@ public struct CustomToken: RequestAdapter, SecretBearing {
         token: @escaping @Sendable (RequestContext) -> String?
     ) {
         field = CredentialField(name: header, scope: scope, condition: condition)
-        self.scheme = scheme
-        self.token = token
+        value = { context in token(context).flatMap { CredentialField.value($0, scheme: scheme) } }
     }
 
     /// Adds the header where it is wanted.
@@ -61,7 +61,7 @@ public struct CustomToken: RequestAdapter, SecretBearing {
     ///   - context: The client whose base URL counts, and the tags.
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.isWanted(by: request, context), let token = token(context) else { return }
-        field.add(token, scheme: scheme, to: &request)
+        guard try field.isWanted(by: request, context), let value = value(context) else { return }
+        request.headers.append(field.name, value)
     }
 }

@@ -39,9 +39,11 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
 
     /// Adds the header where it is wanted.
     public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
-        guard try field.isWanted(by: request, context), let token = try await token(context) else { return request }
+        guard try field.isWanted(by: request, context), let token = try await token(context),
+            let value = CredentialField.value(token, scheme: scheme)
+        else { return request }
         var request = request
-        field.add(token, scheme: scheme, to: &request)
+        request.headers.append(field.name, value)
         return request
     }
 }

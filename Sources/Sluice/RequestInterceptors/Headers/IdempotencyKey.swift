@@ -64,38 +64,27 @@ public struct IdempotencyKey: RequestAdapter {
     public static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
-        var text = ""
-        text.reserveCapacity(36)
-        text.appendHex(high >> 32, digits: 8)
-        text += "-"
-        text.appendHex(high >> 16, digits: 4)
-        text += "-"
-        text.appendHex(high, digits: 4)
-        text += "-"
-        text.appendHex(low >> 48, digits: 4)
-        text += "-"
-        text.appendHex(low, digits: 12)
-        return text
+        var text = HexText(capacity: 36)
+        text.append(high >> 32, digits: 8)
+        text.append("-")
+        text.append(high >> 16, digits: 4)
+        text.append("-")
+        text.append(high, digits: 4)
+        text.append("-")
+        text.append(low >> 48, digits: 4)
+        text.append("-")
+        text.append(low, digits: 12)
+        return text.description
     }
 
     /// A string of RFC 8941 §3.3.3, which holds no character that is not in ASCII.
     private static func quoted(_ key: String) -> String {
+        if !key.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) { return "\"\(key)\"" }
         var text = "\""
         for scalar in key.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { text += "\\" }
             text.unicodeScalars.append(scalar)
         }
         return text + "\""
-    }
-}
-
-extension String {
-    /// Appends the lowest digits of a number in base 16, small letters, the highest first.
-    mutating func appendHex(_ number: UInt64, digits: Int) {
-        for digit in (0..<min(digits, 16)).reversed() {
-            let value = UInt8(truncatingIfNeeded: number >> (4 * digit)) & 0xF
-            let character = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-            unicodeScalars.append(Unicode.Scalar(character))
-        }
     }
 }

@@ -94,33 +94,33 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The value of a `traceparent` header, in version 00; flags that version does not know are left out.
     public var traceparent: String {
-        var text = "00-"
-        text.reserveCapacity(55)
-        text.appendHex(traceID.high, digits: 16)
-        text.appendHex(traceID.low, digits: 16)
-        text += "-"
-        text.appendHex(parentID.rawValue, digits: 16)
-        text += isSampled ? "-01" : "-00"
-        return text
+        var text = HexText(capacity: 55)
+        text.append("00-")
+        text.append(traceID.high, digits: 16)
+        text.append(traceID.low, digits: 16)
+        text.append("-")
+        text.append(parentID.rawValue, digits: 16)
+        text.append(isSampled ? "-01" : "-00")
+        return text.description
     }
 }
 
 extension TraceContext.TraceID: CustomStringConvertible {
     /// 32 digits in base 16.
     public var description: String {
-        var text = ""
-        text.appendHex(high, digits: 16)
-        text.appendHex(low, digits: 16)
-        return text
+        var text = HexText(capacity: 32)
+        text.append(high, digits: 16)
+        text.append(low, digits: 16)
+        return text.description
     }
 }
 
 extension TraceContext.SpanID: CustomStringConvertible {
     /// 16 digits in base 16.
     public var description: String {
-        var text = ""
-        text.appendHex(rawValue, digits: 16)
-        return text
+        var text = HexText(capacity: 16)
+        text.append(rawValue, digits: 16)
+        return text.description
     }
 }
 
