@@ -30,14 +30,15 @@ public struct TraceParent: RequestAdapter {
     ///   - samplesNewTraces: Whether a trace that begins with a request asks to be recorded; true by default. One that is carried on
     ///     keeps to what its parent says.
     ///   - record: Is told of each attempt before it is sent; must not block.
-    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; the system's random numbers by default.
+    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; by default numbers that cannot be told from random ones
+    ///     but by those who mean to, which IDs need not be proof against.
     public init(
         samplesNewTraces: Bool = true,
         record: Recording? = nil,
-        random: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
+        random: (@Sendable () -> UInt64)? = nil
     ) {
         self.samplesNewTraces = samplesNewTraces
-        self.random = random
+        self.random = random ?? IDNumbers.shared.next
         self.record = record
     }
 
