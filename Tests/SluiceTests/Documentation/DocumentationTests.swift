@@ -12,6 +12,7 @@ import Testing
             "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
             "Sources/Sluice/Sluice.docc/Interceptors.md",
             "Sources/Sluice/Sluice.docc/OAuth.md",
+            "Sources/Sluice/Sluice.docc/Observation.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {

@@ -49,7 +49,16 @@ extension Redaction {
         if isNone { return String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary }
         if mayHoldSecret(Array(data)) { return .withheld(.secret) }
         if type?.type == "multipart", let text = String(validating: data, as: UTF8.self) { return .text(text) }
+        if Self.isCompressed(data) { return .withheld(.encoded) }
         return type?.isText == true ? .withheld(.undecodable) : .binary
+    }
+
+    /// Whether data begins as those of gzip, zlib and Zstandard do (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
+    private static func isCompressed(_ data: Data) -> Bool {
+        let starts: [[UInt8]] = [
+            [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 1], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA],
+        ]
+        return starts.contains { data.starts(with: $0) }
     }
 
     /// Whether there is a secret's name anywhere, or what could be one in disguise.

@@ -97,6 +97,10 @@ import Testing
         #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "gzip") == .withheld(.encoded))
         #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "Identity") == .text("anything"))
         #expect(Redaction.none.body(data, contentType: nil, contentEncoding: "gzip") == .binary)
+        for start: [UInt8] in [[0x1F, 0x8B, 8], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 0x9C]] {
+            let body = Redaction.standard.body(Data(start + [0, 0xFF]), contentType: "application/json")
+            #expect(body == .withheld(.encoded))
+        }
     }
 
     @Test func aBodyOverTheLimitIsWithheld() {

@@ -1,0 +1,94 @@
+import Foundation
+import Sluice
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+/// The article on observation.
+final class ObservationGuideTests: XCTestCase {
+    struct SlowRequests: RequestObserver {
+        let found: @Sendable (String, Duration) -> Void
+
+        var interests: RequestEvent.Kinds { .finished }
+
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {
+            let duration = request.began.duration(to: request.instant)
+            if duration > .seconds(1) { found(request.route, duration) }
+        }
+    }
+
+    struct Tracing: Plugin {
+        func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+            var request = request
+            request.headers["X-Request-Id"] = context.id.description
+            return request
+        }
+    }
+
+    private func userServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        return server
+    }
+
+    func testALog() async throws {
+        let server = try userServer()
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        let client = APIClient(baseURL: server.url) { $0.observers = [RequestLog()] }
+        var log = RequestLog(.summary, curl: true) { line in continuation.yield(line) }
+        log.showsDate = true
+        let summed = APIClient(baseURL: server.url) { [log] in $0.observers = [log] }
+        _ = try await client.string.get("users/1").sender().value
+        _ = try await summed.string.get("users/1").sender().value
+        var iterator = lines.makeAsyncIterator()
+        let line = await iterator.next() ?? ""
+        XCTAssertTrue(line.contains("← 200 GET ") && line.contains("\n    curl '\(server.url)/users/1'"), line)
+    }
+
+    func testACommandAndItsSecrets() throws {
+        let client = APIClient(baseURL: "https://shop.example")
+        let request = client.string.post("pay").query("train-ticket", "s3").json(["iban": "s3", "password": "s3"])
+        let command = try request.httpRequest().curlCommand()
+        XCTAssertTrue(command.contains("password\":\"REDACTED"), command)
+        var redaction = Redaction.standard
+        redaction.memberNames.insert("iban")
+        redaction.parameterNames.insert("*-ticket")
+        let careful = RequestLog(.full, redaction: redaction)
+        XCTAssertFalse(try request.httpRequest().curlCommand(redaction: careful.redaction).contains("s3"))
+        let whole = try request.httpRequest().curlCommand(redaction: .none)
+        XCTAssertEqual(whole.components(separatedBy: "s3").count, 4)
+    }
+
+    func testAnActivityIndicator() async throws {
+        let server = try userServer()
+        let activity = ActivityCounter()
+        let busy = APIClient(baseURL: server.url) { $0.observers = [activity] }
+        let indicator = Task {
+            for await isActive in activity.changes { print(isActive ? "busy" : "idle") }
+        }
+        _ = try await busy.string.get("users/1").sender().value
+        indicator.cancel()
+        await indicator.value
+        await busy.observersCaughtUp()
+        XCTAssertFalse(activity.isActive)
+    }
+
+    func testAnObserverAndAPlugin() async throws {
+        let server = try userServer()
+        let traced = APIClient(baseURL: server.url) { $0.plugins = [Tracing()] }
+        _ = try await traced.string.get("users/1").sender().value
+        XCTAssertTrue(server.requests.first?.headers["X-Request-Id"]?.hasPrefix("#") == true)
+        let found = Locked<[String]>([])
+        let observer = SlowRequests { route, _ in found.withLock { $0.append(route) } }
+        let error = SluiceError(.timedOut, "Too late.")
+        observer.observe(
+            .finished(.failure(error)),
+            of: ObservedRequest(id: RequestID(rawValue: 1), route: "a", elapsed: .seconds(2))
+        )
+        observer.observe(
+            .finished(.failure(error)),
+            of: ObservedRequest(id: RequestID(rawValue: 1), route: "b", elapsed: .seconds(0))
+        )
+        XCTAssertEqual(found.withLock { $0 }, ["a"])
+    }
+}
