@@ -2,14 +2,15 @@ import SluiceHTTP
 
 /// The passes of one attempt, and how it comes by them.
 struct Admission: Sendable {
-    private(set) var passes: [(gate: String, pass: Pass)] = []
+    /// The gates by their places among all of the client's: two may have one name.
+    private(set) var passes: [(gate: Int, pass: Pass)] = []
 
     /// Asks the gates that need not wait; false as soon as one has to, with the passes so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ sending: Sending) -> Bool
     {
-        for gate in gates where !sending.skips(gate.name) {
+        for (place, gate) in gates.enumerated() where !sending.skips(gate.name) {
             guard let pass = gate.admitImmediately(context) else { return false }
-            take(pass, from: gate.name, context, sending)
+            take(pass, from: place, context, sending)
         }
         return true
     }
@@ -18,14 +19,16 @@ struct Admission: Sendable {
     mutating func admit(_ context: RequestContext, _ sending: Sending) async throws(SluiceError) {
         let steps = sending.steps
         if let failure = steps.failure { throw failure.with(step: .gate, request: context.request) }
-        let conditions = steps.conditions.filter { isOpen($0.name, sending) }
+        let conditions = (0..<steps.conditionCount).filter { isOpen($0, sending) }
         do {
             if conditions.count > 1 {
                 try await admitTogether(context, conditions, sending)
-            } else if let gate = conditions.first {
-                try await admit(context, gate, sending)
+            } else if let place = conditions.first {
+                try await admit(context, place, sending)
             }
-            for gate in steps.holding where isOpen(gate.name, sending) { try await admit(context, gate, sending) }
+            for place in steps.conditionCount..<steps.gates.count where isOpen(place, sending) {
+                try await admit(context, place, sending)
+            }
         } catch {
             throw error.with(step: .gate, request: context.request)
         }
@@ -56,21 +59,26 @@ struct Admission: Sendable {
         for (_, pass) in passes { pass.signing?(&request) }
     }
 
-    private func isOpen(_ gate: String, _ sending: Sending) -> Bool {
-        !passes.contains { $0.gate == gate } && !sending.skips(gate)
+    private func isOpen(_ place: Int, _ sending: Sending) -> Bool {
+        !passes.contains { $0.gate == place } && !sending.skips(sending.steps.gates[place].name)
     }
 
-    private mutating func take(_ pass: Pass, from gate: String, _ context: RequestContext, _ sending: Sending) {
-        passes.append((gate, pass))
-        sending.tell(.gates, context.attempt) { .admitted(gate: gate) }
+    private mutating func take(_ pass: Pass, from place: Int, _ context: RequestContext, _ sending: Sending) {
+        passes.append((place, pass))
+        sending.tell(.gates, context.attempt) { .admitted(gate: sending.steps.gates[place].name) }
     }
 
     private mutating func admit(
         _ context: RequestContext,
-        _ gate: any Gate,
+        _ place: Int,
         _ sending: Sending
     ) async throws(SluiceError) {
-        take(try await Admission.pass(from: gate, context, sending), from: gate.name, context, sending)
+        take(
+            try await Admission.pass(from: sending.steps.gates[place], context, sending),
+            from: place,
+            context,
+            sending
+        )
     }
 
     private static func pass(
@@ -90,35 +98,33 @@ struct Admission: Sendable {
     /// Asks gates at once, but each after those it needs. The first that refuses has the others give up.
     private mutating func admitTogether(
         _ context: RequestContext,
-        _ gates: [any Gate],
+        _ places: [Int],
         _ sending: Sending
     ) async throws(SluiceError) {
-        typealias Answer = (gate: any Gate, result: Result<Pass, SluiceError>)
+        let gates = sending.steps.gates
         var failure: SluiceError?
-        var left = gates
-        await withTaskGroup(of: Answer.self) { group in
-            var asked = 0
+        var left = places
+        var open = places
+        await withTaskGroup(of: (Int, Result<Pass, SluiceError>).self) { group in
             func askReady() {
-                let open = Set(gates.map(\.name)).subtracting(passes.map(\.gate))
-                let ready = left.filter { $0.needs.isDisjoint(with: open) }
-                left.removeAll { gate in ready.contains { $0.name == gate.name } }
-                asked += ready.count
-                for gate in ready {
+                let names = Set(open.map { gates[$0].name })
+                for place in left where gates[place].needs.isDisjoint(with: names) {
                     group.addTask {
                         do throws(SluiceError) {
-                            return (gate, .success(try await Admission.pass(from: gate, context, sending)))
+                            return (place, .success(try await Admission.pass(from: gates[place], context, sending)))
                         } catch {
-                            return (gate, .failure(error))
+                            return (place, .failure(error))
                         }
                     }
                 }
+                left.removeAll { gates[$0].needs.isDisjoint(with: names) }
             }
             askReady()
-            while asked > 0, let answer = await group.next() {
-                asked -= 1
-                switch answer.result {
+            while let (place, result) = await group.next() {
+                switch result {
                 case .success(let pass):
-                    take(pass, from: answer.gate.name, context, sending)
+                    take(pass, from: place, context, sending)
+                    open.removeAll { $0 == place }
                     if failure == nil { askReady() }
                 case .failure(let error):
                     if failure == nil { failure = error }

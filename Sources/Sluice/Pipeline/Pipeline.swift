@@ -84,12 +84,16 @@ final class Pipeline: Sendable {
     /// Steps 2 to 6, once.
     func attempt(_ context: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
         var admission = admission
-        let outcome: TransportOutcome
+        var outcome: TransportOutcome
         do throws(SluiceError) {
             try await admission.admit(context, sending)
             outcome = await admitted(context, admission, sending)
         } catch {
             outcome = .failure(error)
+        }
+        // Cancelled, but by no caller: gates learn that it took too long.
+        if case .failure(let error) = outcome, error.isCancellation, sending.isOverdue {
+            outcome = .failure(.totalTimedOut(sending))
         }
         return AttemptEnd(outcome: outcome, isReplayed: await admission.giveBack(outcome, sending))
     }

@@ -55,7 +55,7 @@ public struct RequestContext: Sendable {
     ///
     /// - Parameters:
     ///   - key: By what the value is found again; begin it with something of your own.
-    ///   - make: Makes the value; called at most once, unless a value of another type was kept under the key.
+    ///   - make: Makes the value, where there is none of that type under the key.
     /// - Returns: The value.
     public func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
         sending.remembered(key, make)

@@ -10,7 +10,7 @@ import Foundation
 final class Sending: Sendable {
     private struct State {
         var attempts = 0
-        var replayed: Set<String> = []
+        var replayed: Set<Int> = []
         var memory: [String: any Sendable] = [:]
         var isFinished = false
     }
@@ -51,7 +51,7 @@ final class Sending: Sendable {
         hedging = draft.options.hedging ?? configuration.hedging
         began = configuration.time.now
         deadline = transfer.timeouts.total.map { configuration.time.now + $0 }
-        exemptions = steps.conditions.isEmpty && steps.holding.isEmpty ? [] : Exemption.current
+        exemptions = steps.gates.isEmpty ? [] : Exemption.current
         subject =
             steps.observers.isEmpty
             ? nil
@@ -73,6 +73,9 @@ final class Sending: Sendable {
 
     /// Whether its first attempt may do without a task.
     var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
+
+    /// Whether its total time is up.
+    var isOverdue: Bool { deadline.map { client.pipeline.configuration.time.now >= $0 } ?? false }
 
     /// How many attempts there have been.
     var attempts: Int { state.withLock { $0.attempts } }
@@ -99,17 +102,19 @@ final class Sending: Sendable {
     }
 
     /// Whether a gate that wants it sent again has not wanted that before, and its body can be.
-    func mayReplay(for gate: String) -> Bool {
+    func mayReplay(for gate: Int) -> Bool {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
     /// A value that is made once a sending.
     func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
-        state.withLock { state in
+        if let value = state.withLock({ $0.memory[key] as? Value }) { return value }
+        // Not under the lock: it may ask for another value.
+        let made = make()
+        return state.withLock { state in
             if let value = state.memory[key] as? Value { return value }
-            let value = make()
-            state.memory[key] = value
-            return value
+            state.memory[key] = made
+            return made
         }
     }
 

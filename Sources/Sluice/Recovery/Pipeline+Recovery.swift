@@ -30,7 +30,7 @@ extension Pipeline {
                 await attempts(of: sending, begun, end)
             }
         } catch {
-            return .failure(error.with(request: sending.request))
+            return .failure(error)
         }
     }
 
@@ -104,11 +104,12 @@ extension Pipeline {
 }
 
 extension SluiceError {
-    fileprivate static func totalTimedOut(_ sending: Sending) -> SluiceError {
+    static func totalTimedOut(_ sending: Sending) -> SluiceError {
         SluiceError(
             .timedOut,
             "The request took longer than the \(sending.transfer.timeouts.total ?? .zero) allowed in all.",
-            step: .recovery
+            step: .recovery,
+            request: sending.request
         )
     }
 }

@@ -1,0 +1,100 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class HedgingTests: XCTestCase {
+    private func client(
+        _ server: LoopbackServer,
+        _ time: ManualTime,
+        _ configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        APIClient(baseURL: server.url) {
+            $0.hedging = .after(.seconds(2))
+            $0.time = time
+            configure(&$0)
+        }
+    }
+
+    func testASlowReadIsSentASecondTimeAndTheLoserIsCancelled() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .hang, .text("ok"))
+        let client = client(server, time)
+        let request = Task { try await client.string.request("").sender().value }
+        await server.waitForRequests(1)
+        await time.sleepers(1)
+        time.advance(by: .seconds(2))
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requests(to: "/").count, 2)
+        // The one that hangs was closed; the other is kept for the next request.
+        await server.waitForOpenConnections { $0 <= 1 }
+    }
+
+    func testAReadThatIsAnsweredInTimeIsSentOnce() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .text("ok"))
+        _ = try await client(server, time).string.request("").sender().value
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+        await eventually { time.pending.isEmpty }
+    }
+
+    func testAFailureOfOneWaitsForTheOther() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        let first = LoopbackSignal()
+        let second = LoopbackSignal()
+        server.on("/", .after(first, .status(.badGateway)), .after(second, .text("ok")))
+        let client = client(server, time)
+        let request = Task { try await client.string.request("").sender().value }
+        await server.waitForRequests(1)
+        await time.sleepers(1)
+        time.advance(by: .seconds(2))
+        await server.waitForRequests(2)
+        first.fire()
+        second.fire()
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+    }
+
+    func testWhatChangesThingsIsNotSentTwice() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .text("ok"))
+        _ = try await client(server, time).string.request("").post().json(1).sender().value
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+        XCTAssertEqual(time.pending, [])
+    }
+
+    func testHedgesAreTakenFromTheRetryBudget() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        let answer = LoopbackSignal()
+        server.on("/", .after(answer, .text("ok")))
+        let client = client(server, time) { $0.retryBudget = RetryBudget(ratio: 0, reserve: 0) }
+        let request = Task { try await client.string.request("").sender().value }
+        await server.waitForRequests(1)
+        await time.sleepers(1)
+        time.advance(by: .seconds(2))
+        answer.fire()
+        _ = try await request.value
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+    }
+
+    func testACancelledRequestCancelsAllItsAttempts() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .hang)
+        let client = client(server, time)
+        let request = Task { await client.string.request("").sender().result.failure?.code }
+        await server.waitForRequests(1)
+        await time.sleepers(1)
+        time.advance(by: .seconds(2))
+        await server.waitForRequests(2)
+        request.cancel()
+        let code = await request.value
+        XCTAssertEqual(code, .cancelled)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+}

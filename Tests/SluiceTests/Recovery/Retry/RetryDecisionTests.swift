@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@testable import Sluice
+
+@Suite struct RetryDecisionTests {
+    private static func outcome(
+        _ status: Int,
+        _ headers: HTTPHeaders = [:],
+        _ method: HTTPMethod = .get,
+        body: HTTPBody = .none,
+        sent: HTTPHeaders = [:]
+    ) -> TransportOutcome {
+        let request = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "a.b",
+            path: "/",
+            headers: sent,
+            body: body
+        )
+        let head = HTTPResponse(status: HTTPStatus(rawValue: status), headers: headers)
+        return .success(ServerResponse(request: request, head: head, body: Data()))
+    }
+
+    private static func circumstances(
+        attempt: Int = 1,
+        elapsed: Duration = .zero,
+        left: Duration? = nil,
+        isIdempotent: Bool = true
+    ) -> Retry.Circumstances {
+        Retry.Circumstances(
+            attempt: attempt,
+            elapsed: elapsed,
+            left: left,
+            isIdempotent: isIdempotent,
+            date: Date(timeIntervalSince1970: 784_111_777),
+            random: 1 << 63
+        )
+    }
+
+    private func decision(
+        _ outcome: TransportOutcome,
+        _ circumstances: Retry.Circumstances = circumstances(),
+        _ policy: RetryPolicy = .standard
+    ) -> Retry.Decision {
+        Retry(policy: policy).decision(outcome, circumstances)
+    }
+
+    @Test(arguments: [408, 429, 500, 502, 503, 504])
+    func whatMayPassIsSentAgain(_ status: Int) {
+        #expect(decision(Self.outcome(status)) == .again(after: .milliseconds(250)))
+    }
+
+    @Test(arguments: [200, 204, 301, 304, 400, 401, 403, 404, 409, 410, 422, 501, 505])
+    func whatIsAnAnswerIsNot(_ status: Int) {
+        #expect(decision(Self.outcome(status)) == .finish)
+    }
+
+    @Test(arguments: [
+        (SluiceError.Code.cannotConnect, true), (.connectionLost, true), (.truncatedBody, true), (.timedOut, true),
+        (.connectTimedOut, true), (.idleTimedOut, true), (.cannotResolveHost, true), (.cancelled, false),
+        (.tlsFailed, false), (.invalidURL, false), (.bodyTooLarge, false), (.gateFailed, false),
+        (.redirectLoop, false), (.invalidResponse, false), (.bodyUnavailable, false),
+    ])
+    func failuresThatMayPassAreSentAgain(_ code: SluiceError.Code, _ isRetried: Bool) {
+        #expect((decision(.failure(SluiceError(code, "."))) != .finish) == isRetried)
+    }
+
+    @Test func aCancellationIsFinalWhateverThePolicySays() {
+        var policy = RetryPolicy.standard
+        policy.codes.insert(.cancelled)
+        policy.decides = { _ in true }
+        #expect(decision(.failure(.cancelled), Self.circumstances(), policy) == .finish)
+    }
+
+    @Test func onlyWhatIsIdempotentIsSentAgain() {
+        let post = Self.circumstances(isIdempotent: false)
+        #expect(decision(Self.outcome(503, [:], .post), post) == .finish)
+        #expect(decision(Self.outcome(503, [:], .post, sent: ["Idempotency-Key": "k"]), post) != .finish)
+        #expect(decision(Self.outcome(503, [:], .post), Self.circumstances()) != .finish)
+    }
+
+    @Test func aBodyThatCanBeSentOnceIsNotSentAgain() {
+        let chunks = AsyncStream<Data> { $0.finish() }
+        #expect(decision(Self.outcome(503, [:], .put, body: .stream(chunks))) == .finish)
+        #expect(decision(Self.outcome(503, [:], .put, body: .stream(chunks, isReplayable: true))) != .finish)
+    }
+
+    @Test func thereIsAnEndToAttemptsAndToTime() {
+        #expect(decision(Self.outcome(503), Self.circumstances(attempt: 2)) != .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(attempt: 3)) == .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(elapsed: .milliseconds(59_750))) != .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(elapsed: .milliseconds(59_751))) == .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(left: .milliseconds(250))) == .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(left: .milliseconds(251))) != .finish)
+    }
+
+    @Test(arguments: [
+        ("7", Retry.Decision.again(after: .seconds(7))), ("0", .again(after: .zero)),
+        ("Sun, 06 Nov 1994 08:49:57 GMT", .again(after: .seconds(20))),
+        ("Sun, 06 Nov 1994 08:49:17 GMT", .again(after: .zero)), ("30", .again(after: .seconds(30))),
+        ("31", .finish), ("99999999999999999999", .finish), ("soon", .again(after: .milliseconds(250))),
+    ])
+    func theServerSaysWhenToComeBack(_ value: String, _ expected: Retry.Decision) {
+        #expect(decision(Self.outcome(503, ["Retry-After": value])) == expected)
+    }
+
+    @Test func theUsersClosureHasTheLastWord() {
+        var policy = RetryPolicy.standard
+        policy.decides = { proposal in
+            if case .success(let response) = proposal.outcome, response.head.status == .conflict { return true }
+            return proposal.isRetried && proposal.attempt < 2
+        }
+        #expect(decision(Self.outcome(409), Self.circumstances(), policy) != .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(), policy) != .finish)
+        #expect(decision(Self.outcome(503), Self.circumstances(attempt: 2), policy) == .finish)
+    }
+
+    @Test(arguments: [
+        (1, UInt64.max, 0.5), (2, .max, 1), (3, .max, 2), (4, .max, 4), (7, .max, 30), (5000, .max, 30), (1, 0, 0),
+        (3, 1 << 63, 1), (.max, 1 << 63, 15), (0, .max, 0.5),
+    ])
+    func theWaitGrowsToItsLimitAndIsDrawnFromAllOfIt(_ retry: Int, _ random: UInt64, _ seconds: Double) {
+        let delay = Backoff.exponential.delay(before: retry, random: random) / .seconds(1)
+        #expect(abs(delay - seconds) < 0.000_001)
+    }
+
+    @Test func aBackoffOfNonsenseWaitsForNothing() {
+        let nonsense = Backoff(base: .seconds(-1), factor: -2, limit: .seconds(-3), hasJitter: false)
+        #expect(nonsense.delay(before: 3, random: 5) == .zero)
+        #expect(Backoff.constant(.seconds(2)).delay(before: 9, random: 5) == .seconds(2))
+        #expect(Backoff(base: .seconds(1), factor: .nan).delay(before: 9, random: 5) >= .zero)
+    }
+}

@@ -1,0 +1,191 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+private final class Turnstile: Gate {
+    private let admitted = Shared(0)
+    private let returned = Shared(0)
+
+    var counts: [Int] { [admitted.read, returned.read] }
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        admitted.change { $0 += 1 }
+        return Pass { [self] _ in
+            returned.change { $0 += 1 }
+            return .settled
+        }
+    }
+}
+
+private struct Numbering: RequestAdapter {
+    func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+        request.headers["X-Attempt"] = "\(context.attempt)"
+        request.headers["X-Sending"] = context.remembered("test.sending") { "\(context.attempt)-\(context.id)" }
+    }
+}
+
+final class RetryTests: XCTestCase {
+    private func client(
+        _ server: LoopbackServer,
+        _ time: ManualTime,
+        _ configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        APIClient(baseURL: server.url) {
+            $0.retry = .standard
+            $0.time = time
+            $0.randomness = { 1 << 63 }
+            configure(&$0)
+        }
+    }
+
+    /// Lets each wait pass as soon as it begins, until the task is over; gives the waits.
+    private func passing<Value: Sendable>(_ time: ManualTime, _ waits: Int, _ task: Task<Value, Never>) async
+        -> [Duration]
+    {
+        var passed: [Duration] = []
+        for _ in 0..<waits {
+            await time.sleepers(1)
+            passed += time.pending.prefix(1)
+            time.advance(by: time.pending.first ?? .zero)
+        }
+        _ = await task.value
+        return passed
+    }
+
+    func testAFailureThatPassesIsNotSeen() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .drop, .status(.serviceUnavailable), .text("ok"))
+        let gate = Turnstile()
+        let client = client(server, time) {
+            $0.gates = [gate]
+            $0.requestInterceptors = [Numbering()]
+        }
+        let request = Task { await client.string.request("").sender().result }
+        let waits = await passing(time, 2, request)
+        let result = await request.value
+        XCTAssertEqual(try result.get(), "ok")
+        XCTAssertEqual(waits, [.milliseconds(250), .milliseconds(500)])
+        XCTAssertEqual(gate.counts, [3, 3])
+        let sent = server.requests(to: "/")
+        XCTAssertEqual(sent.map { $0.headers["X-Attempt"] }, ["1", "2", "3"])
+        XCTAssertEqual(Set(sent.map { $0.headers["X-Sending"] }).count, 1)
+    }
+
+    func testTheLastOutcomeIsTheRequestsOwn() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .status(.serviceUnavailable))
+        let client = client(server, time)
+        let request = Task { await client.string.request("").sender().response }
+        _ = await passing(time, 2, Task { _ = await request.value })
+        let response = await request.value
+        XCTAssertEqual(response.status, .serviceUnavailable)
+        XCTAssertEqual(response.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(server.requests(to: "/").count, 3)
+    }
+
+    func testTheServerSaysWhenToComeBack() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime(date: Date(timeIntervalSince1970: 784_111_777))
+        server.on(
+            "/",
+            .status(.tooManyRequests, headers: ["Retry-After": "7"]),
+            .status(.serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:49:54 GMT"]),
+            .text("ok")
+        )
+        let client = client(server, time)
+        let request = Task { await client.string.request("").sender().result }
+        let waits = await passing(time, 2, request)
+        XCTAssertEqual(waits, [.seconds(7), .seconds(10)])
+    }
+
+    func testAPostIsSentOnceUnlessItSaysOtherwise() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/once", .status(.serviceUnavailable))
+        server.on("/twice", .status(.serviceUnavailable), .text("ok"))
+        let client = client(server, time)
+        _ = await client.string.post("once").json(["a": 1]).sender().result
+        XCTAssertEqual(server.requests(to: "/once").count, 1)
+        let request = Task { await client.string.post("twice").json(["a": 1]).idempotent().sender().result }
+        _ = await passing(time, 1, request)
+        XCTAssertEqual(server.requests(to: "/twice").map(\.body), [Data(#"{"a":1}"#.utf8), Data(#"{"a":1}"#.utf8)])
+        _ = await client.string.get("once").idempotent(false).sender().result
+        XCTAssertEqual(server.requests(to: "/once").count, 2)
+    }
+
+    func testARequestHasAPolicyOfItsOwn() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .status(.serviceUnavailable))
+        let client = client(server, time)
+        _ = await client.data.request("").retry(.none).sender().result
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+        let plain = APIClient(baseURL: server.url) { $0.time = time }
+        let policy = RetryPolicy(maximumAttempts: 2, backoff: .constant(.seconds(3)))
+        let request = Task { await plain.data.request("").retry(policy).sender().result }
+        let waits = await passing(time, 1, request)
+        XCTAssertEqual(waits, [.seconds(3)])
+        XCTAssertEqual(server.requests(to: "/").count, 3)
+    }
+
+    func testACancelledRequestDoesNotWaitForItsNextAttempt() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .status(.serviceUnavailable))
+        let client = client(server, time)
+        let request = Task { await client.data.request("").sender().result.failure?.code }
+        await time.sleepers(1)
+        request.cancel()
+        let code = await request.value
+        XCTAssertEqual(code, .cancelled)
+        await eventually { time.pending.isEmpty }
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+    }
+
+    func testAnOutageIsNotDoubled() async throws {
+        let time = ManualTime()
+        let sent = Shared(0)
+        struct Failing: Transport {
+            let sent: Shared<Int>
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                sent.change { $0 += 1 }
+                return TransportResponse(head: HTTPResponse(status: .badGateway), body: ResponseBody())
+            }
+        }
+        let client = APIClient(baseURL: "http://localhost") {
+            $0.transport = Failing(sent: sent)
+            $0.retry = RetryPolicy(backoff: .constant(.zero))
+            $0.retryBudget = RetryBudget(ratio: 0.1, reserve: 0)
+            $0.time = time
+        }
+        for _ in 0..<100 { _ = await client.data.request("").sender().result }
+        XCTAssertEqual(sent.read, 110)
+    }
+
+    func testTheTotalTimeCoversAllAttemptsAndTheWaitsBetweenThem() async throws {
+        let server = try LoopbackServer()
+        let time = ManualTime()
+        server.on("/", .status(.serviceUnavailable))
+        let never = AsyncSignal()
+        let client = client(server, time) { $0.constraints = [ScriptedConstraint { _, _ in await never.wait() }] }
+        let request = Task { await client.data.request("").timeout(total: .seconds(5)).sender().result.failure }
+        while await !TaskRace.isDone(request) { time.advance(by: .seconds(5)) }
+        let error = await request.value
+        XCTAssertEqual(error?.code, .timedOut)
+        XCTAssertTrue("\(error?.error.reason ?? "")".contains("5.0 seconds"))
+        XCTAssertEqual(server.connections, 0)
+        never.open()
+    }
+
+    func testAnAttemptThatTakesTooLongIsFollowedByAnother() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .hang, .text("ok"))
+        let client = APIClient(baseURL: server.url) {
+            $0.retry = RetryPolicy(backoff: .constant(.zero), attemptTimeout: .milliseconds(200))
+        }
+        let text = try await client.string.request("").sender().value
+        XCTAssertEqual(text, "ok")
+    }
+}

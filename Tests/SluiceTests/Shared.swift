@@ -1,0 +1,66 @@
+import SluiceHTTP
+import SluiceTesting
+
+/// A value that tasks share.
+struct Shared<Value: Sendable>: Sendable {
+    private let value: Locked<Value>
+
+    init(_ value: Value) {
+        self.value = Locked(value)
+    }
+
+    var read: Value { value.withLock { $0 } }
+
+    @discardableResult
+    func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+        value.withLock { change(&$0) }
+    }
+}
+
+/// Holds tasks up until it is opened, whether they are cancelled or not.
+final class AsyncSignal: Sendable {
+    private let state = Shared((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.change { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.change { state in
+            defer { state = (true, []) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// Waits until what others do has come to something; it only gives them the chance, and fails by never coming to an end.
+func eventually(_ isTrue: @Sendable () async -> Bool) async {
+    while await !isTrue() { await Task.yield() }
+}
+
+/// Whether a task is over, after all others have had their turn.
+enum TaskRace {
+    static func isDone<Value: Sendable>(_ task: Task<Value, Never>) async -> Bool {
+        let isDone = Shared(false)
+        Task {
+            _ = await task.value
+            isDone.change { $0 = true }
+        }
+        for _ in 0..<100 where !isDone.read { await Task.yield() }
+        return isDone.read
+    }
+}
+
+/// Answers every request with 200 at once.
+struct AnsweringTransport: Transport {
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+    }
+}
