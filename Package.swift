@@ -46,7 +46,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                "SanitizerOptions", "Sluice", "SluiceTesting",
+                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 "waterfall",
             ]
         ),

@@ -13,6 +13,8 @@ public enum RedactedBody: Sendable, Hashable {
         case tooLong = "too long to look for secrets"
         /// It is not of the form that its type says, or of none that is known, and holds the name of a secret.
         case secret = "it may hold a secret"
+        /// It is compressed, so that nobody has looked into it.
+        case encoded = "compressed"
         /// It is a text by its type but cannot be decoded.
         case undecodable = "not the text that its type says"
 

@@ -13,11 +13,15 @@ extension Redaction {
     /// otherwise.
     ///
     /// - Parameters:
-    ///   - data: The body, not compressed.
+    ///   - data: The body.
     ///   - contentType: Its `Content-Type`; nil where there is none.
+    ///   - contentEncoding: Its `Content-Encoding`, if it is still encoded, as a request's is and a response's is not; a
+    ///     body that is gets withheld.
     /// - Returns: What may be shown of it.
-    public func body(_ data: Data, contentType: String?) -> RedactedBody {
-        body(data, contentType: contentType, depth: 0)
+    public func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> RedactedBody {
+        let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+        if isEncoded { return isNone ? .binary : .withheld(.encoded) }
+        return body(data, contentType: contentType, depth: 0)
     }
 
     func body(_ data: Data, contentType: String?, depth: Int) -> RedactedBody {

@@ -43,7 +43,7 @@ extension Redaction {
     /// Whether a word is the name of an authentication scheme, so that it is no secret itself.
     static func isScheme(_ word: String) -> Bool {
         switch word.lowercased() {
-        case "basic", "bearer", "digest", "negotiate", "ntlm", "dpop", "hoba", "token", "aws4-hmac-sha256": true
+        case "basic", "bearer", "digest", "negotiate", "ntlm", "dpop", "hoba", "aws4-hmac-sha256": true
         default: false
         }
     }

@@ -15,6 +15,9 @@ extension Redaction {
         private var exact: Set<[UInt8]> = []
         private var patterns: Set<Pattern> = []
 
+        /// Of a longer name the beginning and the end are looked at.
+        private static let lengthLimit = 256
+
         /// Makes a set of names.
         public init(_ names: some Sequence<String>) {
             for name in names { insert(name) }
@@ -59,7 +62,7 @@ extension Redaction {
             contains(name.utf8)
         }
 
-        func contains(_ name: some Collection<UInt8>) -> Bool {
+        func contains(_ name: some BidirectionalCollection<UInt8>) -> Bool {
             if isEmpty { return false }
             let isMark = { (byte: UInt8) in "[].".utf8.contains(byte) }
             if name.contains(where: isMark) {
@@ -84,7 +87,10 @@ extension Redaction {
         }
 
         /// Small letters and digits alone; what is not ASCII stays.
-        private static func letters(of name: some Collection<UInt8>) -> [UInt8] {
+        private static func letters(of name: some BidirectionalCollection<UInt8>) -> [UInt8] {
+            if name.count > lengthLimit {
+                return letters(of: Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))
+            }
             var letters: [UInt8] = []
             letters.reserveCapacity(name.count)
             for byte in name where isLetter(byte) { letters.append(byte >= 0x80 ? byte : byte.asciiLowercased) }
@@ -104,14 +110,15 @@ extension Redaction {
 
 extension Redaction.Names.Pattern {
     fileprivate func matches(_ name: [UInt8]) -> Bool {
-        if name.count < letters.count { return false }
+        guard let first = letters.first else { return true }
+        let rest = name.count - letters.count
+        if rest < 0 { return false }
         switch (isOpenBefore, isOpenBehind) {
-        case (true, false): return name.suffix(letters.count).elementsEqual(letters)
-        case (false, true): return name.starts(with: letters)
+        case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
+        case (false, true): return first == name.first && name.starts(with: letters)
         default:
-            // Patterns are short, so this is in proportion to the name.
-            return (0...(name.count - letters.count)).contains { start in
-                name[start..<(start + letters.count)].elementsEqual(letters)
+            return (0...rest).contains { start in
+                name[start] == first && name[start..<(start + letters.count)].elementsEqual(letters)
             }
         }
     }

@@ -58,7 +58,7 @@ extension Redaction {
         let isPort = bytes[(colon + 1)..<end].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if isPort { return nil }
         // Not far, lest a text of many such beginnings be read many times.
-        return bytes[end..<min(bytes.count, end + 256)].prefix { !isURLEnd($0) }.lastIndex(of: UInt8(ascii: "@"))
+        return bytes[end..<min(bytes.count, end + 96)].prefix { !isURLEnd($0) }.lastIndex(of: UInt8(ascii: "@"))
     }
 
     private static func isAuthorityEnd(_ byte: UInt8) -> Bool {

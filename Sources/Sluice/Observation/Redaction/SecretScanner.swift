@@ -48,12 +48,14 @@ struct SecretScanner {
     private mutating func name() {
         let name = bytes[position...].prefix(while: Self.isNameByte)
         copy(to: name.endIndex)
-        if redaction.hidesCredentials, Self.isScheme(name) { return credentials() }
         // Quotation marks and brackets may stand between a name and its value, and blanks.
         let sign = bytes[name.endIndex...].firstIndex { !"\"'`]\\ \t".utf8.contains($0) } ?? bytes.count
         guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
             isSecret(PairRedactor.decoded(name), before: bytes[sign])
-        else { return }
+        else {
+            if redaction.hidesCredentials, Self.isScheme(name) { credentials() }
+            return
+        }
         var value = sign + 1
         if value < bytes.count, bytes[value] == UInt8(ascii: ">") { value += 1 }
         value = bytes[value...].firstIndex { !Self.isBlank($0) } ?? bytes.count

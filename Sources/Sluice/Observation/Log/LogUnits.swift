@@ -1,0 +1,66 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Durations and sizes as people say them, in six characters at most, and times as ISO 8601 writes them.
+enum LogUnits {
+    /// `0.4 ms`, `35 ms`, `1.3 s`, `42 s`, `3 min`, `5 h`
+    static func text(_ duration: Duration) -> String {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        let milliseconds = max(0, seconds * 1000)
+        return switch milliseconds {
+        case ..<9.95: "\(tenths(milliseconds)) ms"
+        case ..<999.5: "\(whole(milliseconds)) ms"
+        case ..<9_950: "\(tenths(milliseconds / 1000)) s"
+        case ..<119_500: "\(whole(milliseconds / 1000)) s"
+        case ..<5_970_000: "\(whole(milliseconds / 60_000)) min"
+        default: "\(whole(milliseconds / 3_600_000)) h"
+        }
+    }
+
+    /// `12 B`, `1.2 kB`, `35 MB`; a kilobyte has 1,000 bytes.
+    static func text(bytes: Int) -> String {
+        if bytes < 1000 { return "\(max(0, bytes)) B" }
+        var amount = Double(bytes) / 1000
+        for unit in ["kB", "MB", "GB"] {
+            if amount < 9.95 { return "\(tenths(amount)) \(unit)" }
+            if amount < 999.5 { return "\(whole(amount)) \(unit)" }
+            amount /= 1000
+        }
+        return amount < 9.95 ? "\(tenths(amount)) TB" : "\(whole(amount)) TB"
+    }
+
+    /// `10:15:30.123Z`, with the day `2026-07-10T10:15:30.123Z`.
+    static func text(_ date: Date, withDay: Bool) -> String {
+        // Some hundred thousand years each way.
+        let milliseconds = Int64(max(-4e15, min(4e15, (date.timeIntervalSince1970 * 1000).rounded(.down))))
+        let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        let civil = CivilTime(secondsSince1970: seconds)
+        let clock = [civil.hour, civil.minute, civil.second].map { digits($0, 2) }.joined(separator: ":")
+        let time = "\(clock).\(digits(Int(milliseconds - seconds * 1000), 3))Z"
+        return withDay ? "\(digits(civil.year, 4))-\(digits(civil.month, 2))-\(digits(civil.day, 2))T\(time)" : time
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+    }
+
+    /// A count with its noun, in the plural where it must be.
+    static func text(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    private static func tenths(_ amount: Double) -> String {
+        let tenths = Int((amount * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func whole(_ amount: Double) -> String {
+        String(Int(exactly: amount.rounded()) ?? .max)
+    }
+}

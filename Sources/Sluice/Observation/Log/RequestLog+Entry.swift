@@ -1,0 +1,77 @@
+import SluiceHTTP
+
+extension RequestLog {
+    /// The line that says how a request ended: fixed columns first, then what is as long as it is.
+    func entry(of outcome: TransportOutcome, _ record: RequestRecord, _ observed: ObservedRequest) -> String {
+        let request: HTTPRequest?
+        let status: HTTPStatus?
+        var size: Int?
+        var sentence = ""
+        switch outcome {
+        case .success(let response):
+            request = record.request ?? response.request
+            status = response.head.status
+            size = response.body.count
+        case .failure(let error):
+            request = record.request ?? error.request
+            status = error.response?.status
+            sentence = "  \(self.sentence(of: error))"
+        }
+        var line = "\(start(observed))\(mark(outcome, status)) "
+        line += Self.padded(LogEscaping.line(request?.method.rawValue ?? "–", limit: 32), to: 7)
+        line += Self.rightAligned(LogUnits.text(record.age(at: observed.instant)), to: 6) + "  "
+        line += Self.rightAligned(size.map { LogUnits.text(bytes: $0) } ?? "–", to: 6) + "  "
+        line += request.map { shown($0) } ?? "no request"
+        let notes = record.notes
+        if !notes.isEmpty { line += "  (\(notes.joined(separator: ", ")))" }
+        line += sentence
+        if curl, let command = command(for: record.sent ?? request, observed) { line += "\n    \(command)" }
+        return line
+    }
+
+    /// When and, where steps are written, of which request.
+    func start(_ observed: ObservedRequest) -> String {
+        level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
+    }
+
+    /// The URL as it may be seen.
+    func shown(_ request: HTTPRequest) -> String {
+        LogEscaping.line(redaction.url(request.url))
+    }
+
+    /// What an error says, in one line.
+    func sentence(of error: SluiceError) -> String {
+        var sentence = redaction.text(error.reason)
+        // What a user's own error says may be of any length, and is not asked for by those who want a line each.
+        if level >= .headers, let cause = error.underlyingError {
+            sentence += " Cause: \(redaction.text(LogEscaping.line(String(describing: cause), limit: 512)))"
+        }
+        return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
+    }
+
+    private func command(for request: HTTPRequest?, _ observed: ObservedRequest) -> String? {
+        var redaction = redaction
+        redaction.bodyLimit = min(redaction.bodyLimit, bodyLimit)
+        return request?.curlCommand(redaction: redaction, secretHeaders: observed.secretHeaders)
+    }
+
+    private func mark(_ outcome: TransportOutcome, _ status: HTTPStatus?) -> String {
+        let code = status.map { Self.rightAligned("\($0)", to: 3) } ?? "–––"
+        switch outcome {
+        case .success: return colored("← \(code)", status?.isSuccess == true ? 32 : 33)
+        case .failure(let error): return colored("✗ \(code)", error.isCancellation ? 33 : 31)
+        }
+    }
+
+    func colored(_ text: String, _ color: Int) -> String {
+        isColored ? "\u{1B}[\(color)m\(text)\u{1B}[0m" : text
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.unicodeScalars.count))
+    }
+
+    private static func rightAligned(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.unicodeScalars.count)) + text
+    }
+}

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension RequestLog {
+    /// Writes to standard error, each entry in one piece, so that those of several clients and processes do not mix.
+    public static let standardError: Destination = { text in
+        var line = text + "\n"
+        line.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = write(STDERR_FILENO, rest.baseAddress, rest.count)
+                // A log that cannot be written must not stop what it tells of.
+                if count < 0, errno != EINTR { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
+            }
+        }
+    }
+}

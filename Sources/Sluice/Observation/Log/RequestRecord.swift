@@ -1,0 +1,90 @@
+import SluiceHTTP
+
+/// What a log remembers of a request until it has finished.
+struct RequestRecord: Sendable {
+    /// A gate at which an attempt stands.
+    private struct Stay {
+        let gate: String
+        let attempt: Int
+        let since: ContinuousClock.Instant
+    }
+
+    /// When it began.
+    private let start: ContinuousClock.Instant
+    /// As it was made.
+    private(set) var request: HTTPRequest?
+    /// As it was last sent.
+    private(set) var sent: HTTPRequest?
+    private(set) var attempts = 1
+    private(set) var redirects = 0
+    private(set) var hedges = 0
+    /// How long all attempts waited between them.
+    private(set) var pause = Duration.zero
+    /// How long it waited at gates, in the order of its first stay.
+    private(set) var waits: [(gate: String, duration: Duration)] = []
+    private var stays: [Stay] = []
+
+    init(start: ContinuousClock.Instant) {
+        self.start = start
+    }
+
+    /// Takes note of an event.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - observed: When and in which attempt.
+    /// - Returns: How long the attempt stood at the gate that it leaves, where it leaves one.
+    mutating func note(_ event: RequestEvent, of observed: ObservedRequest) -> Duration? {
+        attempts = max(attempts, observed.attempt)
+        switch event {
+        case .began(let request): self.request = request
+        case .waiting(let gate):
+            stays.append(Stay(gate: gate, attempt: observed.attempt, since: observed.instant))
+        case .admitted(let gate), .refused(let gate, _):
+            return leave(gate, observed)
+        case .sending(let request): sent = request
+        case .redirected: redirects += 1
+        case .retrying(let delay, _):
+            attempts += 1
+            pause += delay
+        case .hedging:
+            attempts += 1
+            hedges += 1
+        case .received, .finished: break
+        }
+        return nil
+    }
+
+    /// How long it has taken.
+    func age(at instant: ContinuousClock.Instant) -> Duration {
+        start.duration(to: instant)
+    }
+
+    private mutating func leave(_ gate: String, _ observed: ObservedRequest) -> Duration? {
+        guard let index = stays.firstIndex(where: { $0.gate == gate && $0.attempt == observed.attempt }) else {
+            return nil
+        }
+        let duration = stays.remove(at: index).since.duration(to: observed.instant)
+        if let place = waits.firstIndex(where: { $0.gate == gate }) {
+            waits[place].duration += duration
+        } else {
+            waits.append((gate, duration))
+        }
+        return duration
+    }
+
+    /// What was out of the ordinary, in a few words each.
+    var notes: [String] {
+        var notes: [String] = []
+        if attempts > 1 {
+            let rest = pause > .zero ? " with \(LogUnits.text(pause)) between" : ""
+            notes.append(LogUnits.text(attempts, "attempt") + rest)
+        }
+        if hedges > 0 { notes.append("hedged") }
+        if redirects > 0 { notes.append(LogUnits.text(redirects, "redirect")) }
+        for wait in waits where wait.duration >= .milliseconds(1) {
+            notes.append("\(LogUnits.text(wait.duration)) at \(LogEscaping.line(wait.gate, limit: 64))")
+        }
+        return notes
+    }
+}

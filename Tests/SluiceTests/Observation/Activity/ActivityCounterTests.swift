@@ -1,0 +1,127 @@
+import Sluice
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+final class ActivityCounterTests: XCTestCase {
+    private func began(_ id: UInt64, _ counter: ActivityCounter) {
+        counter.observe(.began(LoggedLines.request()), of: ObservedRequest(id: RequestID(rawValue: id)))
+    }
+
+    private func finished(_ id: UInt64, _ counter: ActivityCounter) {
+        let error = SluiceError(.cancelled, "Cancelled.")
+        counter.observe(.finished(.failure(error)), of: ObservedRequest(id: RequestID(rawValue: id)))
+    }
+
+    func testItTellsOfTheFirstRequestAndOfTheLast() {
+        let told = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+        XCTAssertFalse(counter.isActive)
+        began(1, counter)
+        began(2, counter)
+        XCTAssertEqual(counter.count, 2)
+        finished(1, counter)
+        XCTAssertTrue(counter.isActive)
+        finished(2, counter)
+        began(3, counter)
+        XCTAssertEqual(told.withLock { $0 }, [true, false, true])
+        XCTAssertEqual(counter.interests, [.began, .finished])
+    }
+
+    func testItNeverCountsBelowZeroOrTwice() {
+        let counter = ActivityCounter()
+        finished(1, counter)
+        XCTAssertEqual(counter.count, 0)
+        began(1, counter)
+        began(1, counter)
+        XCTAssertEqual(counter.count, 1)
+        finished(1, counter)
+        finished(1, counter)
+        XCTAssertEqual(counter.count, 0)
+    }
+
+    func testItIsIdleAfterMissedEvents() {
+        let told = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+        began(1, counter)
+        counter.missed(3)
+        finished(1, counter)
+        XCTAssertEqual(told.withLock { $0 }, [true, false])
+    }
+
+    func testEachListenerGetsTheNewest() async {
+        let counter = ActivityCounter()
+        var early = counter.changes.makeAsyncIterator()
+        let first = await early.next()
+        began(1, counter)
+        var late = counter.changes.makeAsyncIterator()
+        let seen = await [early.next(), late.next()]
+        finished(1, counter)
+        began(2, counter)
+        finished(2, counter)
+        let last = await [early.next(), late.next()]
+        XCTAssertEqual([first] + seen + last, [false, true, true, false, false])
+    }
+
+    func testAChangeThatWasOvertakenIsNotToldTwice() async {
+        let counter = ActivityCounter()
+        var changes = counter.changes.makeAsyncIterator()
+        began(1, counter)
+        let first = await changes.next()
+        finished(1, counter)
+        began(2, counter)
+        // Active again, and nobody was told of the pause.
+        let second = Task { [changes] in
+            var changes = changes
+            return await changes.next()
+        }
+        finished(2, counter)
+        let next = await second.value
+        XCTAssertEqual([first, next], [true, false])
+    }
+
+    func testAListenerEndsWithTheCounter() async {
+        var counter: ActivityCounter? = ActivityCounter()
+        let changes = counter?.changes
+        counter = nil
+        var seen: [Bool] = []
+        if let changes { for await change in changes { seen.append(change) } }
+        XCTAssertEqual(seen, [false])
+    }
+
+    func testOneWhoCallsBackIntoTheCounterIsNotStuck() {
+        let holder = Locked<ActivityCounter?>(nil)
+        let told = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in
+            told.withLock { $0.append(isActive) }
+            guard isActive, let counter = holder.withLock({ $0 }) else { return }
+            let error = SluiceError(.cancelled, "Cancelled.")
+            counter.observe(.finished(.failure(error)), of: ObservedRequest(id: RequestID(rawValue: 1)))
+        }
+        holder.withLock { $0 = counter }
+        began(1, counter)
+        holder.withLock { $0 = nil }
+        XCTAssertEqual(told.withLock { $0 }, [true, false])
+    }
+
+    func testManyThreadsLeaveItIdle() async {
+        let told = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+        let request = LoggedLines.request()
+        await withTaskGroup(of: Void.self) { group in
+            for id in UInt64(0)..<200 {
+                group.addTask {
+                    let observed = ObservedRequest(id: RequestID(rawValue: id))
+                    counter.observe(.began(request), of: observed)
+                    await Task.yield()
+                    counter.observe(.finished(.failure(SluiceError(.cancelled, ""))), of: observed)
+                }
+            }
+        }
+        XCTAssertEqual(counter.count, 0)
+        let all = told.withLock { $0 }
+        XCTAssertEqual(all.last, false)
+        // Each time another than before.
+        XCTAssertEqual(all, all.indices.map { $0 % 2 == 0 })
+    }
+}

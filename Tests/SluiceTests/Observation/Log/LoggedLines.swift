@@ -1,0 +1,63 @@
+import Foundation
+import Sluice
+import SluiceHTTP
+
+/// Keeps what a log writes, and feeds it events whose times a test knows.
+struct LoggedLines: Sendable {
+    private let entries = Locked<[String]>([])
+    /// 10:15:30.123
+    static let date = Date(timeIntervalSince1970: 1_783_678_530.1235)
+    private let start = ContinuousClock.now
+
+    var all: [String] { entries.withLock { $0 } }
+    var text: String { all.joined(separator: "\n") }
+
+    func log(_ level: RequestLog.Level, curl: Bool = false, redaction: Redaction = .standard) -> RequestLog {
+        RequestLog(level, curl: curl, redaction: redaction) { entry in entries.withLock { $0.append(entry) } }
+    }
+
+    /// Tells a log of events of one request; each with its attempt and milliseconds since the first.
+    func tell(
+        _ log: RequestLog,
+        id: UInt64 = 17,
+        secretHeaders: [HTTPHeaderName] = [],
+        _ events: [(Int, Int, RequestEvent)]
+    ) {
+        for (milliseconds, attempt, event) in events where log.interests.contains(event.kind) {
+            let observed = ObservedRequest(
+                id: RequestID(rawValue: id),
+                attempt: attempt,
+                instant: start + .milliseconds(milliseconds),
+                date: Self.date,
+                secretHeaders: secretHeaders
+            )
+            log.observe(event, of: observed)
+        }
+    }
+
+    static func request(
+        _ method: HTTPMethod = .get,
+        _ path: String = "/users/42",
+        _ headers: HTTPHeaders = [:],
+        _ body: HTTPBody = .none
+    )
+        -> HTTPRequest
+    {
+        HTTPRequest(
+            method: method,
+            scheme: "https",
+            authority: "api.example.com",
+            path: path,
+            headers: headers,
+            body: body
+        )
+    }
+
+    static func response(_ status: HTTPStatus, _ body: String = "", _ headers: HTTPHeaders = [:]) -> ServerResponse {
+        ServerResponse(
+            request: request(),
+            head: HTTPResponse(status: status, headers: headers),
+            body: Data(body.utf8)
+        )
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Sluice
+import SluiceHTTP
+import Testing
+
+@Suite struct RequestLogTests {
+    private let lines = LoggedLines()
+    private let request = LoggedLines.request()
+
+    @Test func byDefaultFailuresAloneAreLogged() {
+        let log = RequestLog()
+        #expect(log.level == .failures && !log.curl)
+        let failures = lines.log(.failures)
+        lines.tell(failures, [(0, 0, .began(request)), (35, 0, .finished(.success(LoggedLines.response(200))))])
+        #expect(lines.all.isEmpty)
+        let error = SluiceError(.timedOut, "No answer came within 5 seconds.", request: request)
+        lines.tell(failures, [(0, 0, .began(request)), (5000, 0, .finished(.failure(error)))])
+        #expect(
+            lines.all == [
+                "10:15:30.123Z ✗ ––– GET    5.0 s       –  https://api.example.com/users/42  No answer came within 5 seconds. [timedOut]"
+            ]
+        )
+    }
+
+    @Test func aSummaryIsOneAlignedLineForEachRequest() {
+        let log = lines.log(.summary)
+        let list = LoggedLines.request(.delete, "/users?page=2&token=s3")
+        let redirect = LoggedLines.response(302, "", ["Location": "/b"])
+        lines.tell(
+            log,
+            [
+                (0, 0, .began(request)), (0, 1, .sending(request)),
+                (20, 1, .retrying(after: .milliseconds(5), redirect.outcome)),
+                (25, 2, .redirected(redirect, to: list)),
+                (35, 0, .finished(LoggedLines.response(200, String(repeating: "a", count: 1200)).outcome)),
+            ]
+        )
+        lines.tell(log, [(0, 0, .began(list)), (1260, 0, .finished(LoggedLines.response(404, "no").outcome))])
+        let error = SluiceError(
+            .unacceptableStatus,
+            "The status 503 is not a success.",
+            response: HTTPResponse(status: 503)
+        )
+        lines.tell(
+            log,
+            [
+                (0, 0, .began(request)), (0, 1, .waiting(gate: "oauth")), (1, 1, .waiting(gate: "fast")),
+                (1, 1, .admitted(gate: "fast")), (120, 1, .admitted(gate: "oauth")), (130, 1, .hedging),
+                (950, 0, .finished(.failure(error))),
+            ]
+        )
+        #expect(
+            lines.all == [
+                "10:15:30.123Z ← 200 GET     35 ms  1.2 kB  https://api.example.com/users/42  (2 attempts with 5.0 ms between, 1 redirect)",
+                "10:15:30.123Z ← 404 DELETE  1.3 s     2 B  https://api.example.com/users?page=2&token=REDACTED",
+                "10:15:30.123Z ✗ 503 GET    950 ms       –  https://api.example.com/users/42  (2 attempts, hedged, 120 ms at oauth)  The status 503 is not a success. [unacceptableStatus]",
+            ]
+        )
+    }
+
+    @Test func aRequestThatCouldNotBeMadeIsLogged() {
+        lines.tell(
+            lines.log(.failures),
+            [(0, 0, .finished(.failure(SluiceError(.invalidURL, "The URL has no host."))))]
+        )
+        #expect(
+            lines.all == ["10:15:30.123Z ✗ ––– –      0.0 ms       –  no request  The URL has no host. [invalidURL]"]
+        )
+    }
+
+    @Test func stepsAreLoggedWithHeaders() {
+        let sent = LoggedLines.request(
+            .get,
+            "/users/42",
+            ["Authorization": "Bearer s3", "X-Tenant": "s3", "Accept": "*/*"]
+        )
+        let answer = LoggedLines.response(503, "no", ["Retry-After": "1", "Set-Cookie": "a=s3"])
+        let moved = LoggedLines.response(302, "", ["Location": "https://b.c/?token=s3"])
+        let refusal = SluiceError(.gateFailed, "The breaker is open.", underlyingError: Trouble())
+        lines.tell(
+            lines.log(.headers),
+            secretHeaders: ["x-tenant"],
+            [
+                (0, 0, .began(sent)), (0, 1, .waiting(gate: "rate")), (250, 1, .admitted(gate: "rate")),
+                (250, 1, .sending(sent)), (260, 1, .received(answer.outcome)),
+                (260, 1, .retrying(after: .seconds(1), answer.outcome)),
+                (1260, 2, .sending(sent)), (1270, 2, .redirected(moved, to: LoggedLines.request(.get, "/b?token=s3"))),
+                (1280, 2, .hedging), (1290, 2, .received(.failure(SluiceError(.cannotConnect, "Nobody listens.")))),
+                (1300, 3, .refused(gate: "breaker", refusal)), (1300, 0, .finished(.failure(refusal))),
+            ]
+        )
+        #expect(
+            lines.text == """
+                10:15:30.123Z #17  … waited 250 ms at rate
+                10:15:30.123Z #17  → GET https://api.example.com/users/42
+                    Authorization: Bearer REDACTED
+                    X-Tenant: REDACTED
+                    Accept: */*
+                10:15:30.123Z #17  < 503 HTTP/1.1
+                    Retry-After: 1
+                    Set-Cookie: REDACTED
+                10:15:30.123Z #17  ↻ again in 1.0 s after 503
+                10:15:30.123Z #17  → GET https://api.example.com/users/42  (attempt 2)
+                    Authorization: Bearer REDACTED
+                    X-Tenant: REDACTED
+                    Accept: */*
+                10:15:30.123Z #17  ↪ 302 leads to https://api.example.com/b?token=REDACTED
+                    Location: https://b.c/?token=REDACTED
+                10:15:30.123Z #17  ↻ no answer yet, sends another
+                10:15:30.123Z #17  ✗ Nobody listens. [cannotConnect]
+                10:15:30.123Z #17  ✗ refused at breaker: The breaker is open. Cause: token=REDACTED in vain [gateFailed]
+                10:15:30.123Z #17  ✗ ––– GET     1.3 s       –  https://api.example.com/users/42  (3 attempts with 1.0 s between, hedged, 1 redirect, 250 ms at rate)  The breaker is open. Cause: token=REDACTED in vain [gateFailed]
+                """
+        )
+    }
+
+    @Test func coloursAndDaysAreForThoseWhoWantThem() {
+        var log = lines.log(.summary)
+        log.isColored = true
+        log.showsDate = true
+        lines.tell(log, [(0, 0, .began(request)), (35, 0, .finished(LoggedLines.response(200).outcome))])
+        #expect(
+            lines.all == [
+                "2026-07-10T10:15:30.123Z \u{1B}[32m← 200\u{1B}[0m GET     35 ms     0 B  https://api.example.com/users/42"
+            ]
+        )
+    }
+
+    @Test func aCommandStandsBelowTheLine() {
+        lines.tell(
+            lines.log(.summary, curl: true),
+            secretHeaders: ["x-tenant"],
+            [
+                (0, 0, .began(request)), (1, 1, .sending(LoggedLines.request(.get, "/a?token=s3", ["X-Tenant": "s3"]))),
+                (35, 0, .finished(LoggedLines.response(200).outcome)),
+            ]
+        )
+        #expect(
+            lines.all == [
+                """
+                10:15:30.123Z ← 200 GET     35 ms     0 B  https://api.example.com/users/42
+                    curl 'https://api.example.com/a?token=REDACTED' --compressed -H 'X-Tenant: REDACTED' -H 'User-Agent:'
+                """
+            ]
+        )
+    }
+
+    @Test func whatWasMissedIsToldAndForgotten() {
+        let log = lines.log(.summary)
+        lines.tell(
+            log,
+            [(0, 0, .began(request)), (0, 1, .retrying(after: .seconds(1), LoggedLines.response(500).outcome))]
+        )
+        log.missed(1)
+        lines.tell(log, [(900, 0, .finished(LoggedLines.response(200).outcome))])
+        #expect(
+            lines.all == [
+                "1 event left out: requests came faster than their log could be written",
+                "10:15:30.123Z ← 200 GET    0.0 ms     0 B  https://api.example.com/users/42",
+            ]
+        )
+    }
+
+    @Test func requestsAreNotMixedUp() {
+        let log = lines.log(.summary)
+        for id in UInt64(1)...3 { lines.tell(log, id: id, [(0, 0, .began(LoggedLines.request(.get, "/\(id)")))]) }
+        for id in UInt64(1)...3 {
+            lines.tell(log, id: id, [(Int(id) * 10, 0, .finished(LoggedLines.response(200).outcome))])
+        }
+        let ends = lines.all.map { $0.suffix(2) }
+        #expect(ends == ["/1", "/2", "/3"] && lines.all[2].contains("  30 ms"))
+    }
+}
+
+private struct Trouble: Error, CustomStringConvertible {
+    var description: String { "token=s3 in vain" }
+}
+
+extension ServerResponse {
+    var outcome: TransportOutcome { .success(self) }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite struct RedactionBodyTests {
+    private func redact(_ text: String, _ type: String?) -> RedactedBody {
+        Redaction.standard.body(Data(text.utf8), contentType: type)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"password":"s3","name":"Ada"}"#, #"{"password":"REDACTED","name":"Ada"}"#),
+            (
+                #"{ "a" : [ { "accessToken" : "s3" } ], "b":1.50 }"#,
+                #"{ "a" : [ { "accessToken" : "REDACTED" } ], "b":1.50 }"#
+            ),
+            (
+                #"{"token":{"a":["s3"]},"pin":1234,"secret":["s3"]}"#,
+                #"{"token":"REDACTED","pin":"REDACTED","secret":"REDACTED"}"#
+            ),
+            (#"{"pass\u0077ord":"s3"}"#, #"{"pass\u0077ord":"REDACTED"}"#),
+            (#"{"token":null,"secret":true,"password":""}"#, #"{"token":null,"secret":true,"password":""}"#),
+            (#"{"next":"https:\/\/a:s3@b.c\/?token=s3"}"#, #"{"next":"https://REDACTED@b.c/?token=REDACTED"}"#),
+            (#"{"json":"{\"password\":\"s3\"}"}"#, #"{"json":"{\"password\":\"REDACTED\"}"}"#),
+            (#"{"password":"a","password":"b"}"#, #"{"password":"REDACTED","password":"REDACTED"}"#),
+            (#"[1,"two",{"a":null}]"#, #"[1,"two",{"a":null}]"#),
+            ("{\"token\":\"s3\"}\n\n{\"a\":1}\n", "{\"token\":\"REDACTED\"}\n\n{\"a\":1}\n"),
+        ]
+    )
+    func secretMembersOfJSONAreTakenOutAtAnyDepth(_ text: String, _ redacted: String) {
+        for type in ["application/json", "application/problem+json; charset=utf-8", "text/plain", "garbage", nil] {
+            #expect(redact(text, type) == .text(redacted))
+        }
+        #expect(Redaction.none.body(Data(text.utf8), contentType: nil) == .text(text))
+    }
+
+    @Test(
+        arguments: [
+            ("user=ada&password=s3&a", "user=ada&password=REDACTED&a"),
+            (
+                "grant_type=authorization_code&code=s3&client_secret=s3",
+                "grant_type=authorization_code&code=REDACTED&client_secret=REDACTED"
+            ),
+            ("user%5Bpassword%5D=s3;b=2", "user%5Bpassword%5D=REDACTED;b=2"),
+            ("back=https%3A%2F%2Fb.c%2F%3Ftoken%3Ds3", "back=REDACTED"),
+            ("a+b=c+d", "a+b=c+d"), ("", ""), ("&&&=", "&&&="),
+        ]
+    )
+    func secretFieldsOfAFormAreTakenOut(_ text: String, _ redacted: String) {
+        #expect(redact(text, "Application/X-WWW-Form-URLencoded; charset=UTF-8") == .text(redacted))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"password":"s3""#, "application/json"), (#"{"pass\u0077ord":"s3""#, "application/json"),
+            ("{'password':'s3'}", "application/json"), ("<password>s3</password>", "application/xml"),
+            ("<dict><key>password</key><string>s3</string></dict>", "application/x-plist"),
+            ("name,password\nada,s3", "text/csv"), ("data: {\"token\": \"s3\"}\n\n", "text/event-stream"),
+            ("a=1&password=s3", nil), ("https://ada:s3@b.c", "text/plain"), ("code=s3", "text/plain"),
+            ("{\"a\":1}\n{\"token\":\"s3\"", "application/x-ndjson"), ("Bearer s3cr3t", "text/plain"),
+            ("\u{0}\u{1}password\u{2}s3", "application/octet-stream"), ("\u{0}token=s3", nil),
+        ] as [(String, String?)]
+    )
+    func whatCannotBeReadButHoldsASecretNameIsWithheld(_ text: String, _ type: String?) {
+        #expect(redact(text, type) == .withheld(.secret))
+    }
+
+    @Test(arguments: [
+        "Hello.", "<p>Hello</p>", "{\"a\": 1", "a,b\n1,2", "{", "[", "\"", "", "  ", "größe", "status code: 404",
+    ])
+    func otherTextIsShown(_ text: String) {
+        for type in ["text/plain", "application/json", nil] { #expect(redact(text, type) == .text(text)) }
+    }
+
+    @Test func bytesThatAreNoTextAreBinary() {
+        for type in ["image/png", "application/octet-stream", nil] {
+            #expect(Redaction.standard.body(Data([0x89, 0x50, 0, 1, 0xFF]), contentType: type) == .binary)
+        }
+        #expect(
+            Redaction.standard.body(Data([0x7B, 0xFF]), contentType: "application/json") == .withheld(.undecodable)
+        )
+        #expect(Redaction.standard.body(Data([0x7B, 0xFF]), contentType: "text/plain") == .withheld(.undecodable))
+        #expect(Redaction.none.body(Data([0x7B, 0xFF]), contentType: "text/plain") == .binary)
+    }
+
+    @Test func aBodyInAnotherCharsetIsRead() {
+        let text = #"{"größe":1,"password":"s3"}"#
+        let redacted = RedactedBody.text(#"{"größe":1,"password":"REDACTED"}"#)
+        let latin = text.data(using: .isoLatin1) ?? Data()
+        #expect(Redaction.standard.body(latin, contentType: "text/json; charset=iso-8859-1") == redacted)
+        let wide = Data([0xFF, 0xFE]) + (text.data(using: .utf16LittleEndian) ?? Data())
+        #expect(Redaction.standard.body(wide, contentType: "application/json") == redacted)
+    }
+
+    @Test func anEncodedBodyIsNotLookedInto() {
+        let data = Data("anything".utf8)
+        #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "gzip") == .withheld(.encoded))
+        #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "Identity") == .text("anything"))
+        #expect(Redaction.none.body(data, contentType: nil, contentEncoding: "gzip") == .binary)
+    }
+
+    @Test func aBodyOverTheLimitIsWithheld() {
+        var redaction = Redaction.standard
+        redaction.bodyLimit = 4
+        #expect(redaction.body(Data("12345".utf8), contentType: nil) == .withheld(.tooLong))
+        #expect(redaction.body(Data("1234".utf8), contentType: nil) == .text("1234"))
+    }
+
+    @Test func aSliceIsReadFromItsOwnBeginning() {
+        let data = Data(#"xxxx{"password":"s3"}"#.utf8).dropFirst(4)
+        #expect(Redaction.standard.body(data, contentType: nil) == .text(#"{"password":"REDACTED"}"#))
+    }
+}
