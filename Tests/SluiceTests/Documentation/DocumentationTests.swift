@@ -10,6 +10,7 @@ import Testing
         arguments: [
             "README.md", "Sources/Sluice/Sluice.docc/Sluice.md", "Sources/Sluice/Sluice.docc/FrontDoors.md",
             "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
+            "Sources/Sluice/Sluice.docc/Metrics.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {
