@@ -30,7 +30,7 @@ final class ObservationTests: XCTestCase {
         var (log, lines) = log(.failures)
         let client = APIClient(baseURL: server.url) {
             $0.observers = [log]
-            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .none)
+            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero))
         }
         let response = await client.string.request("users/1").sender().response
         XCTAssertEqual(response.status, 503)
@@ -69,7 +69,7 @@ final class ObservationTests: XCTestCase {
         async let first = client.string.request("users/1").sender().response
         async let second = client.string.request("users/1").sender().response
         let active = await changes.next()
-        release.send()
+        release.fire()
         _ = await (first, second)
         let end = await changes.next()
         XCTAssertEqual([idle, active, end], [false, true, false])

@@ -31,6 +31,10 @@ public final class ActivityCounter: RequestObserver {
         self.onChange = onChange
     }
 
+    deinit {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+    }
+
     /// How many requests are in flight.
     public var count: Int { state.withLock { $0.requests.count } }
 

@@ -18,8 +18,8 @@ extension RequestLog {
             sentence = "  \(self.sentence(of: error))"
         }
         var line = "\(start(observed))\(mark(outcome, status)) "
-        line += Self.padded(LogEscaping.line(request?.method.rawValue ?? "–", limit: 32), to: 7)
-        line += Self.rightAligned(LogUnits.text(record.age(at: observed.instant)), to: 6) + "  "
+        line += Self.padded(LogEscaping.line((request?.method ?? observed.method).rawValue, limit: 32), to: 7)
+        line += Self.rightAligned(LogUnits.text(observed.began.duration(to: observed.instant)), to: 6) + "  "
         line += Self.rightAligned(size.map { LogUnits.text(bytes: $0) } ?? "–", to: 6) + "  "
         line += request.map { shown($0) } ?? "no request"
         let notes = record.notes

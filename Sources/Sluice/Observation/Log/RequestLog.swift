@@ -68,8 +68,11 @@ public struct RequestLog: RequestObserver {
     /// All events where steps are written; otherwise those that the one line tells of.
     public var interests: RequestEvent.Kinds {
         if level >= .headers { return .all }
-        let kinds: RequestEvent.Kinds = [.began, .gates, .redirected, .retrying, .finished]
-        return curl ? kinds.union(.sending) : kinds
+        var kinds: RequestEvent.Kinds = [.gates, .redirected, .retrying, .finished]
+        // An error says itself which request failed.
+        if level > .failures { kinds.insert(.began) }
+        if curl { kinds.insert(.sending) }
+        return kinds
     }
 
     /// Writes what the event has to say.
@@ -92,7 +95,7 @@ public struct RequestLog: RequestObserver {
 
     private func note(_ event: RequestEvent, of request: ObservedRequest) -> (RequestRecord, Duration?) {
         records.withLock { records in
-            var record = records.removeValue(forKey: request.id) ?? RequestRecord(start: request.instant)
+            var record = records.removeValue(forKey: request.id) ?? RequestRecord()
             let wait = record.note(event, of: request)
             if case .finished = event { return (record, wait) }
             if records.count < Self.capacity { records[request.id] = record }

@@ -9,8 +9,6 @@ struct RequestRecord: Sendable {
         let since: ContinuousClock.Instant
     }
 
-    /// When it began.
-    private let start: ContinuousClock.Instant
     /// As it was made.
     private(set) var request: HTTPRequest?
     /// As it was last sent.
@@ -23,10 +21,6 @@ struct RequestRecord: Sendable {
     /// How long it waited at gates, in the order of its first stay.
     private(set) var waits: [(gate: String, duration: Duration)] = []
     private var stays: [Stay] = []
-
-    init(start: ContinuousClock.Instant) {
-        self.start = start
-    }
 
     /// Takes note of an event.
     ///
@@ -53,11 +47,6 @@ struct RequestRecord: Sendable {
         case .received, .finished: break
         }
         return nil
-    }
-
-    /// How long it has taken.
-    func age(at instant: ContinuousClock.Instant) -> Duration {
-        start.duration(to: instant)
     }
 
     private mutating func leave(_ gate: String, _ observed: ObservedRequest) -> Duration? {

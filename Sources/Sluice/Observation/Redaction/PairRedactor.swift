@@ -29,7 +29,9 @@ struct PairRedactor {
             if bytes[position] == UInt8(ascii: ";") {
                 copy(to: position + 1)
                 pair { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "/") || Self.isQueryMark($0) }
-            } else if redaction.hidesCredentials, bytes[position...].starts(with: "://".utf8) {
+            } else if bytes[position] == UInt8(ascii: ":"), redaction.hidesCredentials,
+                bytes[position...].starts(with: "://".utf8)
+            {
                 copy(to: position + 3)
                 if let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
             } else {
@@ -87,7 +89,7 @@ extension Redaction {
         var text = Array(value)
         // A URL within a URL within a URL is encoded thrice.
         for _ in 0..<5 {
-            if SecretScanner.holdsSecret(text, self) { return true }
+            if SecretScanner.holdsSecret(text, self, isValue: true) { return true }
             let decoded = PairRedactor.decoded(text[...])
             if decoded == text { break }
             text = decoded

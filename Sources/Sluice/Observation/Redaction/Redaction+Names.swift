@@ -110,9 +110,9 @@ extension Redaction {
 
 extension Redaction.Names.Pattern {
     fileprivate func matches(_ name: [UInt8]) -> Bool {
-        guard let first = letters.first else { return true }
         let rest = name.count - letters.count
         if rest < 0 { return false }
+        guard let first = letters.first else { return true }
         switch (isOpenBefore, isOpenBehind) {
         case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
         case (false, true): return first == name.first && name.starts(with: letters)

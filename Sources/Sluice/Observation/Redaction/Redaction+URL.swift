@@ -65,7 +65,7 @@ extension Redaction {
         isURLEnd(byte) || "/\\?#".utf8.contains(byte)
     }
 
-    private static func isURLEnd(_ byte: UInt8) -> Bool {
+    static func isURLEnd(_ byte: UInt8) -> Bool {
         byte <= 0x20 || "\"'<>`".utf8.contains(byte)
     }
 }

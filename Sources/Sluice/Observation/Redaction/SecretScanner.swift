@@ -6,15 +6,17 @@ struct SecretScanner {
     private var position = 0
     private var output: [UInt8] = []
     private var hasSecret = false
+    /// Whether the text is a value in a URL itself, which is not taken apart again: it might hold another, and so on.
+    private let isValue: Bool
 
     static func redacted(_ text: String, _ redaction: Redaction) -> String {
-        var scanner = SecretScanner(redaction, Array(text.utf8))
+        var scanner = SecretScanner(redaction, Array(text.utf8), isValue: false)
         scanner.scan()
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
 
-    static func holdsSecret(_ text: [UInt8], _ redaction: Redaction) -> Bool {
-        var scanner = SecretScanner(redaction, text)
+    static func holdsSecret(_ text: [UInt8], _ redaction: Redaction, isValue: Bool = false) -> Bool {
+        var scanner = SecretScanner(redaction, text, isValue: isValue)
         scanner.scan()
         return scanner.hasSecret
     }
@@ -25,8 +27,9 @@ struct SecretScanner {
             .contains { redaction.memberNames.contains($0) || redaction.headerNames.contains($0) }
     }
 
-    private init(_ redaction: Redaction, _ bytes: [UInt8]) {
+    private init(_ redaction: Redaction, _ bytes: [UInt8], isValue: Bool) {
         self.redaction = redaction
+        self.isValue = isValue
         self.bytes = bytes
         output.reserveCapacity(bytes.count)
     }
@@ -35,13 +38,26 @@ struct SecretScanner {
         while position < bytes.count {
             if Self.isNameByte(bytes[position]) {
                 name()
-            } else if redaction.hidesCredentials, bytes[position...].starts(with: "://".utf8) {
+            } else if bytes[position] == UInt8(ascii: ":"), bytes[position...].starts(with: "://".utf8) {
                 copy(to: position + 3)
-                if let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+                url()
             } else {
                 copy(to: position + 1)
             }
         }
+    }
+
+    /// Copies a URL from its authority on.
+    private mutating func url() {
+        if redaction.hidesCredentials, let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+        if isValue { return }
+        let url = bytes[position...].prefix { !Redaction.isURLEnd($0) }
+        var pairs = PairRedactor(redaction, Array(url))
+        pairs.path()
+        pairs.pairs()
+        if !pairs.output.elementsEqual(url) { hasSecret = true }
+        output += pairs.output
+        position = url.endIndex
     }
 
     /// Copies a word, and goes on behind its value if it is a secret name.

@@ -7,7 +7,6 @@ struct LoggedLines: Sendable {
     private let entries = Locked<[String]>([])
     /// 10:15:30.123
     static let date = Date(timeIntervalSince1970: 1_783_678_530.1235)
-    private let start = ContinuousClock.now
 
     var all: [String] { entries.withLock { $0 } }
     var text: String { all.joined(separator: "\n") }
@@ -27,8 +26,8 @@ struct LoggedLines: Sendable {
             let observed = ObservedRequest(
                 id: RequestID(rawValue: id),
                 attempt: attempt,
-                instant: start + .milliseconds(milliseconds),
-                date: Self.date,
+                elapsed: .milliseconds(milliseconds),
+                beganDate: Self.date - Double(milliseconds) / 1000,
                 secretHeaders: secretHeaders
             )
             log.observe(event, of: observed)

@@ -17,7 +17,7 @@ import Testing
         lines.tell(failures, [(0, 0, .began(request)), (5000, 0, .finished(.failure(error)))])
         #expect(
             lines.all == [
-                "10:15:30.123Z ✗ ––– GET    5.0 s       –  https://api.example.com/users/42  No answer came within 5 seconds. [timedOut]"
+                "10:15:30.123Z ✗ ––– GET     5.0 s       –  https://api.example.com/users/42  No answer came within 5 seconds. [timedOut]"
             ]
         )
     }
@@ -64,7 +64,7 @@ import Testing
             [(0, 0, .finished(.failure(SluiceError(.invalidURL, "The URL has no host."))))]
         )
         #expect(
-            lines.all == ["10:15:30.123Z ✗ ––– –      0.0 ms       –  no request  The URL has no host. [invalidURL]"]
+            lines.all == ["10:15:30.123Z ✗ ––– GET    0.0 ms       –  no request  The URL has no host. [invalidURL]"]
         )
     }
 
@@ -156,7 +156,7 @@ import Testing
         #expect(
             lines.all == [
                 "1 event left out: requests came faster than their log could be written",
-                "10:15:30.123Z ← 200 GET    0.0 ms     0 B  https://api.example.com/users/42",
+                "10:15:30.123Z ← 200 GET    900 ms     0 B  https://api.example.com/users/42",
             ]
         )
     }

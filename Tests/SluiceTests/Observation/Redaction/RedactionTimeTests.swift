@@ -3,9 +3,10 @@ import Sluice
 import Testing
 
 /// Redaction takes time in proportion to what it reads: twice as much takes about twice as long, whatever it holds.
-@Suite struct RedactionTimeTests {
+@Suite(.serialized) struct RedactionTimeTests {
     private static let pieces = [
-        "a", "[", "{\"a\":", "{\"token\":", "\"\\", "://", "://a:b/", "://a:x", "Bearer ", "Bearer a=", "password",
+        "a", "[", "{\"a\":", "{\"token\":", "\"\\", "://", "://a?b=", "?a=://b?c=", "://a:b/", "://a:x", "Bearer ",
+        "Bearer a=", "password",
         "password:",
         "password=\"", "password='\\", "token=\\\"", "[].", "a.token[", "%25", "next=%253D&", ";token=", "a   ",
         "\\u00", "\r\n--b",
@@ -14,8 +15,8 @@ import Testing
 
     @Test(arguments: pieces)
     func hostileTextIsReadInLinearTime(_ piece: String) {
-        // A square of 16 KiB would take most of a minute.
-        let text = String(repeating: piece, count: (16 << 10) / piece.utf8.count)
+        // A square of 8 KiB would take most of a minute.
+        let text = String(repeating: piece, count: (8 << 10) / piece.utf8.count)
         let clock = ContinuousClock()
         let duration = clock.measure {
             _ = Redaction.standard.url(text)
@@ -27,7 +28,7 @@ import Testing
                 _ = Redaction.standard.body(Data(text.utf8), contentType: type)
             }
         }
-        #expect(duration < .seconds(15))
+        #expect(duration < .seconds(10))
     }
 
     @Test func aBodyOfManyMegabytesIsNotRead() {
