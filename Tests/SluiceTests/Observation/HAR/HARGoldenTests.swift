@@ -57,7 +57,105 @@ import Testing
         #expect(text == Self.text, "\(text)")
     }
 
-    private static let text = """
-        GOLDEN
-        """
+    private static let text = #"""
+        {
+          "log" : {
+            "creator" : {
+              "name" : "Sluice",
+              "version" : "1"
+            },
+            "entries" : [
+              {
+                "_attempt" : 1,
+                "_hop" : 0,
+                "_requestID" : 3,
+                "_route" : "orders",
+                "cache" : {
+
+                },
+                "connection" : "443",
+                "request" : {
+                  "bodySize" : 7,
+                  "cookies" : [
+
+                  ],
+                  "headers" : [
+                    {
+                      "name" : "Authorization",
+                      "value" : "Bearer REDACTED"
+                    },
+                    {
+                      "name" : "Content-Type",
+                      "value" : "application/json"
+                    }
+                  ],
+                  "headersSize" : -1,
+                  "httpVersion" : "HTTP/2",
+                  "method" : "POST",
+                  "postData" : {
+                    "mimeType" : "application/json",
+                    "params" : [
+
+                    ],
+                    "text" : "{\"n\":1}"
+                  },
+                  "queryString" : [
+                    {
+                      "name" : "token",
+                      "value" : "REDACTED"
+                    },
+                    {
+                      "name" : "q",
+                      "value" : "a b"
+                    }
+                  ],
+                  "url" : "https://shop.example/orders?token=REDACTED&q=a%20b"
+                },
+                "response" : {
+                  "bodySize" : 8,
+                  "content" : {
+                    "mimeType" : "",
+                    "size" : 8,
+                    "text" : "{\"id\":7}"
+                  },
+                  "cookies" : [
+                    {
+                      "name" : "sid",
+                      "secure" : true,
+                      "value" : "REDACTED"
+                    }
+                  ],
+                  "headers" : [
+                    {
+                      "name" : "Set-Cookie",
+                      "value" : "REDACTED"
+                    }
+                  ],
+                  "headersSize" : -1,
+                  "httpVersion" : "HTTP/2",
+                  "redirectURL" : "",
+                  "status" : 201,
+                  "statusText" : ""
+                },
+                "serverIPAddress" : "192.0.2.1",
+                "startedDateTime" : "2026-01-01T00:00:00.250Z",
+                "time" : 42,
+                "timings" : {
+                  "blocked" : 1,
+                  "connect" : 23.25,
+                  "dns" : 2,
+                  "receive" : 1,
+                  "send" : 0,
+                  "ssl" : 15.25,
+                  "wait" : 14.75
+                }
+              }
+            ],
+            "pages" : [
+
+            ],
+            "version" : "1.2"
+          }
+        }
+        """#
 }
