@@ -31,6 +31,12 @@ enum RealServer {
     /// - Throws: A ``Failure`` with what it printed when it is missing or does not end well.
     @discardableResult
     static func run(_ program: String, _ arguments: String...) throws -> String {
+        try run(program, arguments)
+    }
+
+    /// Runs a program to its end.
+    @discardableResult
+    static func run(_ program: String, _ arguments: [String]) throws -> String {
         let (process, output) = try launch(program, arguments)
         let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

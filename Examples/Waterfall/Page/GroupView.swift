@@ -55,7 +55,7 @@ struct RowView {
 
     private var status: String {
         if row.status > 0 { return "\(row.status)" }
-        return row.entry.error?.hasPrefix("cancelled") == true ? "left" : "error"
+        return row.entry.error?.hasPrefix("cancelled") == true ? "cancel" : "error"
     }
 
     /// By what the status is coloured.

@@ -51,7 +51,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
 
         /// A share of the width, `12.345%`.
         mutating func appendInterpolation(percent: Double) {
-            let thousandths = Int((min(max(percent.isNaN ? 0 : percent, 0), 100) * 1000).rounded())
+            let thousandths = Int((percent.clamped(to: 0...100) * 1000).rounded())
             text += "\(thousandths / 1000)"
             let fraction = thousandths % 1000
             if fraction > 0 { text += ".\(fraction < 10 ? "00" : fraction < 100 ? "0" : "")\(fraction)" }

@@ -63,6 +63,6 @@ struct Segment: Sendable {
     }
 
     private static func clamped(_ milliseconds: Double) -> Double {
-        milliseconds.isNaN ? 0 : min(max(milliseconds, 0), longest)
+        milliseconds.clamped(to: 0...longest)
     }
 }

@@ -10,8 +10,9 @@ import Foundation
 enum Readable {
     /// `0.4 ms`, `35 ms`, `1.24 s`, `2 min 5 s`
     static func milliseconds(_ value: Double) -> String {
+        let value = value.clamped(to: 0...1e15)
         if value >= 119_500 {
-            let seconds = Int(min(value / 1000, 1e12).rounded())
+            let seconds = Int((value / 1000).rounded())
             return seconds >= 7200
                 ? "\(seconds / 3600) h \(seconds % 3600 / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
         }
@@ -51,14 +52,14 @@ enum Readable {
     /// With so many digits behind the point.
     static func fixed(_ value: Double, _ places: Int) -> String {
         let scale = [1, 10, 100, 1000][min(max(places, 0), 3)]
-        let scaled = Int((min(max(value, 0), 1e12) * Double(scale)).rounded())
+        let scaled = Int((value.clamped(to: 0...1e12) * Double(scale)).rounded())
         return places == 0 ? "\(scaled)" : "\(scaled / scale).\("\(scaled % scale + scale)".dropFirst())"
     }
 
     /// With so many digits behind the point, without zeros at the end.
     private static func digits(_ value: Double, _ places: Int) -> String {
         let scale = [1, 10, 100][places]
-        let scaled = Int((min(value, 1e15) * Double(scale)).rounded())
+        let scaled = Int((value.clamped(to: 0...1e15) * Double(scale)).rounded())
         var text = "\(scaled / scale)"
         let fraction = scaled % scale
         if fraction > 0 {

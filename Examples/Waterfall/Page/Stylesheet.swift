@@ -50,7 +50,7 @@ enum Stylesheet {
         .legend b { font-weight: 600; }
         .legend span { color: var(--muted); }
         .legend em { font-style: normal; font-weight: 600; }
-        .legend .none { opacity: .62; }
+        .legend .none { opacity: .75; }
         .key { width: 10px; height: 10px; flex: none; overflow: visible; }
         .p-blocked { fill: var(--blocked); } .p-dns { fill: var(--dns); } .p-connect { fill: var(--connect); }
         .p-tls { fill: var(--tls); } .p-send { fill: var(--send); } .p-wait { fill: var(--wait); } .p-receive { fill: var(--receive); }

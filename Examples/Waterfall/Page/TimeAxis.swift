@@ -11,8 +11,8 @@ struct TimeAxis {
 
     /// Makes an axis for what happens between two times.
     init(from start: Double = 0, to end: Double) {
-        let start = min(max(start, 0), Self.latest)
-        let span = min(max(end - start, 0.1), Self.latest)
+        let start = start.clamped(to: 0...Self.latest)
+        let span = (end - start).clamped(to: 0.1...Self.latest)
         step = TimeAxis.step(for: span / 9)
         origin = (start / step).rounded(.down) * step
         length = (start + span - origin) * 1.01
@@ -24,7 +24,7 @@ struct TimeAxis {
 
     /// A time's place in percent of the width.
     func place(_ milliseconds: Double) -> Double {
-        min(max((milliseconds - origin) / length * 100, 0), 100)
+        ((milliseconds - origin) / length * 100).clamped(to: 0...100)
     }
 
     /// From tick to tick, in percent of the width.
@@ -50,5 +50,12 @@ struct TimeAxis {
         var power = 0.01
         while power * 10 <= least { power *= 10 }
         return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * 0.999 } ?? power * 10
+    }
+}
+
+extension Double {
+    /// The nearest number within bounds; the lower bound for what is no number.
+    func clamped(to bounds: ClosedRange<Double>) -> Double {
+        isNaN ? bounds.lowerBound : Swift.min(Swift.max(self, bounds.lowerBound), bounds.upperBound)
     }
 }

@@ -70,7 +70,8 @@ struct Waterfall {
             Group(
                 rows: members.indices.map { index in
                     let entry = members[index]
-                    let start = began.map { entry.startedDateTime.timeIntervalSince($0) * 1000 } ?? 0
+                    let since = began.map { entry.startedDateTime.timeIntervalSince($0) * 1000 } ?? 0
+                    let start = since.clamped(to: 0...1e14)
                     return Row(
                         entry: entry,
                         kind: index == 0 ? .first : Waterfall.kind(of: entry, after: members[index - 1]),

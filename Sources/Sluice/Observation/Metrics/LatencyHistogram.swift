@@ -169,6 +169,8 @@ extension LatencyHistogram: Codable {
 extension Duration {
     /// Whole nanoseconds; none for a negative duration, and no more than 292 years.
     var nanoseconds: UInt64 {
+        // Below 18 seconds one word holds it, and no division of two is needed.
+        if let attoseconds = UInt64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         return min(UInt64(seconds), 9_000_000_000) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000

@@ -36,25 +36,15 @@ struct MetricsLedger {
 
     mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
         let account = account(of: request)
-        end(request, account, attempts: 1)
-        accounts[account].latency.record(nanoseconds: request.elapsed)
-        accounts[account].statuses.count(response.head.status)
-        accounts[account].count(response.metrics)
+        if inFlight > 0 { inFlight -= 1 }
+        accounts[account].finish(after: request.elapsed, response)
+        endGates(request, account)
     }
 
     mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
         let account = account(of: request)
-        end(request, account, attempts: error.step == .building ? 0 : 1)
-        accounts[account].failures[error.code.description, default: 0] += 1
-        if let status = error.response?.status { accounts[account].statuses.count(status) }
-        // What its user did not wait for says nothing of the server.
-        if !error.isCancellation { accounts[account].latency.record(nanoseconds: request.elapsed) }
-    }
-
-    private mutating func end(_ request: ObservedRequest, _ account: Int, attempts: Int) {
         if inFlight > 0 { inFlight -= 1 }
-        accounts[account].requests += 1
-        accounts[account].attempts += attempts
+        accounts[account].finish(after: request.elapsed, error)
         endGates(request, account)
     }
 
@@ -105,9 +95,14 @@ struct MetricsLedger {
     }
 
     private mutating func account(of request: ObservedRequest) -> Int {
-        let draft = request.subject.draft
-        let kind = Kind(method: draft.method, route: draft.route, path: draft.path)
-        if let last, last.kind == kind { return last.account }
+        // What is compared is not copied: that would cost more than all the rest.
+        let subject = request.subject
+        if let last, last.kind.path == subject.draft.path, last.kind.method == subject.draft.method,
+            last.kind.route == subject.draft.route
+        {
+            return last.account
+        }
+        let kind = Kind(method: subject.draft.method, route: subject.draft.route, path: subject.draft.path)
         let account = accountsByKind[kind] ?? open(kind, request.route)
         last = (kind, account)
         return account

@@ -61,6 +61,23 @@ extension RequestMetrics {
             phases.merge(other.phases)
         }
 
+        mutating func finish(after nanoseconds: UInt64, _ response: ServerResponse) {
+            requests &+= 1
+            attempts &+= 1
+            latency.record(nanoseconds: nanoseconds)
+            statuses.count(response.head.status)
+            count(response.metrics)
+        }
+
+        mutating func finish(after nanoseconds: UInt64, _ error: SluiceError) {
+            requests &+= 1
+            attempts &+= error.step == .building ? 0 : 1
+            failures[error.code.description, default: 0] += 1
+            if let status = error.response?.status { statuses.count(status) }
+            // What its user did not wait for says nothing of the server.
+            if !error.isCancellation { latency.record(nanoseconds: nanoseconds) }
+        }
+
         /// Counts what a transfer took and moved; the parts it had none of are left out.
         mutating func count(_ metrics: TransferMetrics) {
             bytesSent &+= metrics.bytesSent

@@ -1,0 +1,87 @@
+import Foundation
+import Sluice
+import Testing
+
+/// The demonstration's page in a browser.
+@Suite(.enabled(if: RealServer.canRun("chromium"), "chromium is not installed"), .serialized)
+struct WaterfallTests {
+    /// What a browser made of a page.
+    private struct Reading {
+        let document: String
+        let console: [String]
+
+        func count(_ needle: String) -> Int { document.components(separatedBy: needle).count - 1 }
+    }
+
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+
+    /// The command, which is built beside the tests.
+    private func waterfall(_ arguments: String...) throws {
+        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let command = tests.appending(path: "waterfall").path
+        try RealServer.run("timeout", ["60", command] + arguments)
+    }
+
+    /// Opens a page without a screen, for no longer than a minute.
+    private func read(_ page: URL) throws -> Reading {
+        let output = try RealServer.run(
+            "timeout",
+            [
+                "--kill-after=5", "60", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--user-data-dir=\(folder.path)/profile", "--enable-logging=stderr", "--dump-dom", page.absoluteString,
+            ]
+        )
+        let console = output.split(separator: "\n").filter { $0.contains(":CONSOLE") }.map(String.init)
+        return Reading(document: output, console: console)
+    }
+
+    @Test func theDemonstrationIsAPageWithARowForEachExchange() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let archive = folder.appending(path: "demo.har")
+        let page = folder.appending(path: "demo.html")
+        try waterfall("--demo", "-o", page.path, "--har", archive.path)
+        let data = try Data(contentsOf: archive)
+        let entries = try HAR(parsing: data).log.entries
+        #expect(entries.count > 20)
+        #expect(entries.contains { $0.isFromRetry == true } && entries.contains { $0.isHedged == true })
+        #expect(entries.contains { $0.hop == 2 } && entries.contains { $0.response.status == 0 })
+        #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
+        let reading = try read(page)
+        #expect(reading.console.isEmpty, "\(reading.console)")
+        #expect(reading.count("<details class=\"row") == entries.count)
+        #expect(reading.count("<svg class=\"bars\"") == entries.count)
+        #expect(reading.count("class=\"p-wait\"") > entries.count / 2)
+        #expect(reading.count("<li class=\"group") == Set(entries.map(\.requestID)).count)
+        #expect(reading.document.contains("/offers/latest"))
+    }
+
+    @Test func aHostileRecordingRunsNothing() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let evil = #""'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"#
+        var request = HAR.Request(method: "GET", url: "https://a.example/\(evil)")
+        request.headers = [HAR.Parameter(name: evil, value: evil)]
+        let entry = HAR.Entry(startedDateTime: Date(), request: request)
+        let archive = folder.appending(path: "evil.har")
+        let page = folder.appending(path: "evil.html")
+        try HAR(log: HAR.Log(entries: Array(repeating: entry, count: 120))).data().write(to: archive)
+        try waterfall(archive.path, "-o", page.path, "--title", evil)
+        let reading = try read(page)
+        #expect(reading.console.isEmpty, "\(reading.console)")
+        #expect(reading.count("<details class=\"row") == 120)
+        #expect(reading.count("<script") == 0 && reading.count("<img") == 0)
+    }
+
+    @Test func whatIsNoArchiveIsRefusedWithASentence() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "no.har")
+        try Data("[]".utf8).write(to: file)
+        let error = #expect(throws: RealServer.Failure.self) { try waterfall(file.path) }
+        #expect(error?.description.contains("no.har”: This is no HTTP archive: it is no JSON object.") == true)
+        #expect(throws: RealServer.Failure.self) { try waterfall("--demo", "extra.har") }
+        #expect(throws: RealServer.Failure.self) { try waterfall("--unknown") }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on metrics and recordings.
+final class MetricsGuideTests: XCTestCase {
+    func testFiguresByRoute() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/*", .text("Ada"))
+        let metrics = RequestMetrics()
+        let shop = APIClient(baseURL: server.url) { $0.observers = [metrics] }
+        for number in 1...3 { _ = try await shop.string.get("users/\(number)").sender().value }
+        await shop.observersCaughtUp()
+        let snapshot = metrics.snapshot()
+        let users = snapshot["GET users/{}"]
+        let slowest = users?.latency.percentile(99.9)
+        let page = snapshot.openMetrics
+        XCTAssertEqual(users?.requests, 3)
+        XCTAssertEqual(slowest, users?.latency.maximum)
+        XCTAssertTrue(page.contains(#"sluice_requests_total{method="GET",route="users/{}"} 3"#))
+        let detailed = RequestMetrics(details: [.gates, .inFlight])
+        XCTAssertEqual(detailed.snapshot().inFlight, 0)
+    }
+
+    func testASessionAsAFile() async throws {
+        let server = try LoopbackServer()
+        server.on("/a", .text("a"))
+        let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).har")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let recorder = HARRecorder(maximumEntries: 500, maximumBodyBytes: 4096)
+        let shop = APIClient(baseURL: server.url) { $0.observers = [recorder] }
+        _ = try await shop.string.get("a").sender().value
+        await shop.observersCaughtUp()
+        try await recorder.write(to: file)
+        let har = try HAR(parsing: Data(contentsOf: file))
+        let slow = har.log.entries.filter { $0.timings.wait > 500 }
+        XCTAssertEqual(har.log.entries.count, 1)
+        XCTAssertTrue(slow.isEmpty)
+    }
+}

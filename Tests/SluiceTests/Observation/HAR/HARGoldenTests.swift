@@ -1,0 +1,161 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+/// The text of a recording, byte for byte.
+@Suite struct HARGoldenTests {
+    private var entry: HAR.Entry? {
+        var assembly = HARAssembly(
+            HARTranscript(redaction: .standard, maximumBodyBytes: 100),
+            maximumEntries: 1
+        )
+        let request = HTTPRequest(
+            method: .post,
+            scheme: "https",
+            authority: "shop.example",
+            path: "/orders?token=s3cret&q=a%20b",
+            headers: [.authorization: "Bearer s3cret", .contentType: "application/json"],
+            body: .data(Data(#"{"n":1}"#.utf8))
+        )
+        var metrics = TransferMetrics()
+        metrics.nameLookup = .milliseconds(2)
+        metrics.connect = .milliseconds(10)
+        metrics.tls = .microseconds(25_250)
+        metrics.firstByte = .milliseconds(40)
+        metrics.total = .milliseconds(41)
+        metrics.bytesSent = 7
+        metrics.bytesReceived = 8
+        metrics.remoteAddress = "192.0.2.1:443"
+        let head = HTTPResponse(status: .created, headers: [.setCookie: "sid=s3cret; Secure"], version: .http2)
+        let body = Data(#"{"id":7}"#.utf8)
+        let response = ServerResponse(request: request, head: head, body: body, metrics: metrics)
+        let began = ContinuousClock.now
+        let events: [(Int, Int, RequestEvent)] = [
+            (0, 0, .began(request)), (1, 1, .sending(request)), (43, 1, .received(.success(response))),
+            (43, 0, .finished(.success(response))),
+        ]
+        for (time, attempt, event) in events {
+            let observed = ObservedRequest(
+                id: RequestID(rawValue: 3),
+                attempt: attempt,
+                method: .post,
+                route: "orders",
+                elapsed: .milliseconds(time),
+                began: began,
+                beganDate: Date(timeIntervalSince1970: 1_767_225_600.25)
+            )
+            assembly.take(event, of: observed)
+        }
+        return assembly.entries.first
+    }
+
+    @Test func theTextOfARecording() throws {
+        let entry = try #require(entry)
+        let text = String(decoding: try HAR(log: HAR.Log(entries: [entry])).data(), as: UTF8.self)
+        #expect(text == Self.text, "\(text)")
+    }
+
+    private static let text = #"""
+        {
+          "log" : {
+            "creator" : {
+              "name" : "Sluice",
+              "version" : "1"
+            },
+            "entries" : [
+              {
+                "_attempt" : 1,
+                "_hop" : 0,
+                "_requestID" : 3,
+                "_route" : "orders",
+                "cache" : {
+
+                },
+                "connection" : "443",
+                "request" : {
+                  "bodySize" : 7,
+                  "cookies" : [
+
+                  ],
+                  "headers" : [
+                    {
+                      "name" : "Authorization",
+                      "value" : "Bearer REDACTED"
+                    },
+                    {
+                      "name" : "Content-Type",
+                      "value" : "application/json"
+                    }
+                  ],
+                  "headersSize" : -1,
+                  "httpVersion" : "HTTP/2",
+                  "method" : "POST",
+                  "postData" : {
+                    "mimeType" : "application/json",
+                    "params" : [
+
+                    ],
+                    "text" : "{\"n\":1}"
+                  },
+                  "queryString" : [
+                    {
+                      "name" : "token",
+                      "value" : "REDACTED"
+                    },
+                    {
+                      "name" : "q",
+                      "value" : "a b"
+                    }
+                  ],
+                  "url" : "https://shop.example/orders?token=REDACTED&q=a%20b"
+                },
+                "response" : {
+                  "bodySize" : 8,
+                  "content" : {
+                    "mimeType" : "",
+                    "size" : 8,
+                    "text" : "{\"id\":7}"
+                  },
+                  "cookies" : [
+                    {
+                      "name" : "sid",
+                      "secure" : true,
+                      "value" : "REDACTED"
+                    }
+                  ],
+                  "headers" : [
+                    {
+                      "name" : "Set-Cookie",
+                      "value" : "REDACTED"
+                    }
+                  ],
+                  "headersSize" : -1,
+                  "httpVersion" : "HTTP/2",
+                  "redirectURL" : "",
+                  "status" : 201,
+                  "statusText" : ""
+                },
+                "serverIPAddress" : "192.0.2.1",
+                "startedDateTime" : "2026-01-01T00:00:00.250Z",
+                "time" : 42,
+                "timings" : {
+                  "blocked" : 1,
+                  "connect" : 23.25,
+                  "dns" : 2,
+                  "receive" : 1,
+                  "send" : 0,
+                  "ssl" : 15.25,
+                  "wait" : 14.75
+                }
+              }
+            ],
+            "pages" : [
+
+            ],
+            "version" : "1.2"
+          }
+        }
+        """#
+}
