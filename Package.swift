@@ -43,7 +43,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
-            ]
+            ],
+            exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),

@@ -58,7 +58,8 @@ final class OAuthGuideTests: XCTestCase {
         server.on("/token", .json(#"{"error":"invalid_client"}"#, status: .unauthorized))
         let oauth = OAuth2(.clientCredentials(id: "reports", secret: "wrong"), tokenURL: "\(server.url)/token")
         let shop = APIClient(baseURL: server.url) { $0.gates = [oauth] }
-        let error = try XCTUnwrap(await shop.string.get("orders").sender().result.failure)
+        let result = await shop.string.get("orders").sender().result
+        let error = try XCTUnwrap(result.failure)
         if let cause = error.error.authorizationError, cause.code == .invalidClient {
             print("The secret is wrong: \(cause.detail ?? "no more is known").")
         }
