@@ -47,8 +47,8 @@ final class OAuthGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url) { $0.gates = [oauth] }
         do {
             print(try await shop.string.get("orders").sender().value)
-        } catch  where error.code == .authorizationRequired {
-            print("Please sign in.")
+        } catch {
+            if error.code == .authorizationRequired { print("Please sign in.") }
         }
         XCTAssertEqual(server.requestCount, 0)
     }
