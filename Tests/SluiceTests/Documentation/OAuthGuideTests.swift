@@ -47,8 +47,8 @@ final class OAuthGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url) { $0.gates = [oauth] }
         do {
             print(try await shop.string.get("orders").sender().value)
-        } catch  where error.code == .authorizationRequired {
-            print("Please sign in.")
+        } catch {
+            if error.code == .authorizationRequired { print("Please sign in.") }
         }
         XCTAssertEqual(server.requestCount, 0)
     }
@@ -58,7 +58,8 @@ final class OAuthGuideTests: XCTestCase {
         server.on("/token", .json(#"{"error":"invalid_client"}"#, status: .unauthorized))
         let oauth = OAuth2(.clientCredentials(id: "reports", secret: "wrong"), tokenURL: "\(server.url)/token")
         let shop = APIClient(baseURL: server.url) { $0.gates = [oauth] }
-        let error = try XCTUnwrap(await shop.string.get("orders").sender().result.failure)
+        let result = await shop.string.get("orders").sender().result
+        let error = try XCTUnwrap(result.failure)
         if let cause = error.error.authorizationError, cause.code == .invalidClient {
             print("The secret is wrong: \(cause.detail ?? "no more is known").")
         }
