@@ -11,6 +11,8 @@ final class ObserverMailbox: Sendable {
 
     /// Beyond so many the newest are dropped.
     static let capacity = 65_536
+    /// How long the first event waits for others: waking a thread for each would cost more than the event.
+    static let delay = DispatchTimeInterval.milliseconds(5)
 
     let interests: RequestEvent.Kinds
     private let observer: any RequestObserver
@@ -32,27 +34,33 @@ final class ObserverMailbox: Sendable {
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        if begins { queue.async { [self] in deliver() } }
+        if begins { deliverSoon() }
     }
 
     /// Waits until the observer has been told of all that was posted before.
     func deliverAll() async {
-        await queue.result {}
+        await queue.result { [self] in deliver() }
     }
 
-    /// Delivers until nothing waits; those that come meanwhile wake nobody.
+    private func deliverSoon() {
+        queue.asyncAfter(deadline: .now() + Self.delay) { [self] in deliver() }
+    }
+
+    /// Delivers what waits; what comes meanwhile waits for the next time.
     private func deliver() {
-        while true {
-            let (events, missed) = state.withLock { state in
-                let next = (state.waiting, state.missed)
+        let (events, missed) = state.withLock { state in
+            defer {
                 state.waiting = []
                 state.missed = 0
-                state.isDelivering = !next.0.isEmpty || next.1 > 0
-                return next
             }
-            if events.isEmpty && missed == 0 { return }
-            for (event, request) in events { observer.observe(event, of: request) }
-            if missed > 0 { observer.missed(missed) }
+            return (state.waiting, state.missed)
         }
+        for (event, request) in events { observer.observe(event, of: request) }
+        if missed > 0 { observer.missed(missed) }
+        let goesOn = state.withLock { state in
+            state.isDelivering = !state.waiting.isEmpty || state.missed > 0
+            return state.isDelivering
+        }
+        if goesOn { deliverSoon() }
     }
 }

@@ -1,51 +1,66 @@
 import SluiceHTTP
 
 /// All that a request meets between being made and being judged, but for the transport.
-struct Steps: Sendable {
+///
+/// A class, so that requests share it without copying it.
+final class Steps: Sendable {
     /// Gates that hold nothing, constraints first, and behind them those that hold something, in their order.
-    private(set) var gates: [any Gate] = []
+    let gates: [any Gate]
     /// How many of them hold nothing.
-    private(set) var conditionCount = 0
-    private(set) var requestInterceptors: [any RequestInterceptor] = []
-    private(set) var responseInterceptors: [any ResponseInterceptor] = []
-    private(set) var plugins: [any Plugin] = []
-    private(set) var observers: [ObserverMailbox] = []
+    let conditionCount: Int
+    let requestInterceptors: [any RequestInterceptor]
+    let responseInterceptors: [any ResponseInterceptor]
+    let plugins: [any Plugin]
+    let observers: [ObserverMailbox]
     /// Why no request can pass the gates.
-    private(set) var failure: SluiceError?
+    let failure: SluiceError?
 
     /// All gates, where none of the steps ever has to wait but a gate by its own word.
-    private(set) var immediateGates: [any ImmediateGate]? = []
-    private(set) var requestAdapters: [any RequestAdapter] = []
-    private(set) var outcomeAdapters: [any OutcomeAdapter] = []
+    let immediateGates: [any ImmediateGate]?
+    let requestAdapters: [any RequestAdapter]
+    let outcomeAdapters: [any OutcomeAdapter]
 
     /// No steps at all.
-    static let none = Steps()
+    static let none = Steps(gates: [], conditionCount: 0, OwnSteps())
 
-    private init() {}
+    private init(gates: [any Gate], conditionCount: Int, _ others: OwnSteps) {
+        self.gates = gates
+        self.conditionCount = conditionCount
+        requestInterceptors = others.requestInterceptors
+        responseInterceptors = others.responseInterceptors
+        plugins = others.plugins
+        observers = others.observers
+        failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
+        // Each step is asked once whether it can do without waiting, so that no request has to ask.
+        let immediate = gates.compactMap { $0 as? any ImmediateGate }
+        requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
+        outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
+        let isImmediate =
+            immediate.count == gates.count && plugins.isEmpty && failure == nil
+            && requestAdapters.count == requestInterceptors.count && outcomeAdapters.count == responseInterceptors.count
+        immediateGates = isImmediate ? immediate : nil
+    }
 
-    init(_ configuration: APIClient.Configuration) {
+    convenience init(_ configuration: APIClient.Configuration) {
         let all = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
         let conditions = all.filter { !$0.holds }
-        gates = conditions + all.filter(\.holds)
-        conditionCount = conditions.count
-        failure = GateOrder.failure(of: conditions)
-        requestInterceptors = configuration.requestInterceptors
-        responseInterceptors = configuration.responseInterceptors
-        plugins = configuration.plugins
-        observers = configuration.observers.map(ObserverMailbox.init)
-        findImmediate()
+        var others = OwnSteps()
+        others.requestInterceptors = configuration.requestInterceptors
+        others.responseInterceptors = configuration.responseInterceptors
+        others.plugins = configuration.plugins
+        others.observers = configuration.observers.map(ObserverMailbox.init)
+        self.init(gates: conditions + all.filter(\.holds), conditionCount: conditions.count, others)
     }
 
     /// These steps with a request's own behind them.
     func adding(_ own: OwnSteps) -> Steps {
         if own.isEmpty { return self }
-        var steps = self
-        steps.requestInterceptors += own.requestInterceptors
-        steps.responseInterceptors += own.responseInterceptors
-        steps.plugins += own.plugins
-        steps.observers += own.observers
-        steps.findImmediate()
-        return steps
+        var others = own
+        others.requestInterceptors = requestInterceptors + own.requestInterceptors
+        others.responseInterceptors = responseInterceptors + own.responseInterceptors
+        others.plugins = plugins + own.plugins
+        others.observers = observers + own.observers
+        return Steps(gates: gates, conditionCount: conditionCount, others)
     }
 
     /// Whether the transport is all there is.
@@ -67,17 +82,6 @@ struct Steps: Sendable {
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
         for observer in observers { observer.post(.finished(.failure(error)), of: observed) }
-    }
-
-    /// Asks each step once whether it can do without waiting, so that no request has to.
-    private mutating func findImmediate() {
-        let immediate = gates.compactMap { $0 as? any ImmediateGate }
-        requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
-        outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
-        let isImmediate =
-            immediate.count == gates.count && plugins.isEmpty && failure == nil
-            && requestAdapters.count == requestInterceptors.count && outcomeAdapters.count == responseInterceptors.count
-        immediateGates = isImmediate ? immediate : nil
     }
 }
 

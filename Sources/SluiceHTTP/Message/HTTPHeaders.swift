@@ -112,21 +112,42 @@ public struct HTTPHeaders: Sendable {
 
     /// Removes every field of that name.
     public mutating func remove(_ name: HTTPHeaderName) {
-        guard contains(name) else { return }
-        self = HTTPHeaders(lazy.filter { $0.name != name }.map { ($0.name, $0.value) })
+        remove(name, from: 0)
+    }
+
+    private mutating func remove(_ name: HTTPHeaderName, from start: Int) {
+        while let index = firstIndex(of: name, from: start) {
+            splice(index, with: EmptyCollection())
+            slots.remove(at: index)
+        }
     }
 
     private mutating func replace(_ name: HTTPHeaderName, with value: String) {
         guard let first = firstIndex(of: name, from: 0) else { return append(name, value) }
-        var result = HTTPHeaders()
-        for (index, field) in enumerated() {
-            if index == first {
-                result.append(name, value)
-            } else if field.name != name {
-                result.append(field.name, field.value)
-            }
+        remove(name, from: first + 1)
+        var field: [UInt8] = []
+        field.reserveCapacity(name.rawValue.utf8.count + value.utf8.count + 3)
+        field.append(contentsOf: name.rawValue.utf8)
+        let nameLength = UInt32(field.count)
+        field.append(UInt8(ascii: ":"))
+        field.append(UInt8(ascii: " "))
+        field.append(contentsOf: value.utf8)
+        field.append(0)
+        splice(first, with: field)
+        slots[first].nameEnd = slots[first].start + nameLength
+        slots[first].end = slots[first].start + UInt32(field.count) - 1
+    }
+
+    /// Puts other bytes in a field's place, its NUL included, and moves those behind it.
+    private mutating func splice(_ index: Int, with field: some Collection<UInt8>) {
+        let (start, end) = (Int(slots[index].start), Int(slots[index].end) + 1)
+        bytes.replaceSubrange(start..<end, with: field)
+        let shift = field.count - (end - start)
+        for later in slots.indices.dropFirst(index + 1) {
+            slots[later].start = UInt32(Int(slots[later].start) + shift)
+            slots[later].nameEnd = UInt32(Int(slots[later].nameEnd) + shift)
+            slots[later].end = UInt32(Int(slots[later].end) + shift)
         }
-        self = result
     }
 
     private mutating func close(start: Int, nameEnd: Int) {
