@@ -30,13 +30,22 @@ public struct GateScope: Sendable {
     func key(for request: RequestContext) -> String? {
         switch kind {
         case .client: ""
-        case .host: request.request.origin.authority
+        case .host: Self.host(of: request.request)
         case .key(let key): key(request)
         }
     }
 
     /// The key of what a response says, which is another host's than the request's where there was a redirect.
-    func key(_ key: String, answeredBy response: ServerResponse) -> String {
-        if case .host = kind { response.request.origin.authority } else { key }
+    func key(_ key: String, answeredBy request: HTTPRequest) -> String {
+        if case .host = kind { Self.host(of: request) } else { key }
+    }
+
+    private static func host(of request: HTTPRequest) -> String {
+        var authority = request.authority
+        let isPlain = authority.withUTF8 { bytes in
+            bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
+        }
+        // As it is nearly always; an origin looks closer, and takes longer.
+        return isPlain ? authority : request.origin.authority
     }
 }

@@ -27,7 +27,7 @@ extension Circuit {
             self.growth = growth.isNaN ? 1 : max(1, growth)
             self.maximumOpenFor = min(max(openFor, maximumOpenFor), longest)
             self.trials = max(1, trials)
-            sliceLength = max(.milliseconds(1), window / FailureWindow.sliceCount)
+            sliceLength = max(.milliseconds(1), min(window, longest) / FailureWindow.sliceCount)
             self.start = start
         }
 
@@ -35,6 +35,11 @@ extension Circuit {
         func slice(of now: Instant) -> Int64 {
             let slices = ((now - start) / sliceLength).rounded(.down)
             return Int64(min(max(slices, -1e18), 1e18))
+        }
+
+        /// When a slice is over.
+        func end(of slice: Int64) -> Instant {
+            start + sliceLength * (slice + 1)
         }
 
         /// How long a circuit stays open that has opened so many times in a row.

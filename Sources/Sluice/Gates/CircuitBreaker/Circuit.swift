@@ -27,13 +27,19 @@ struct Circuit: Sendable {
     }
 
     private var phase = Phase.closed
-    private var generation = 0
+    /// How many states it has been in before.
+    private(set) var generation = 0
     private var timesOpened = 0
     private var admitted = 0
     private var window: FailureWindow
+    /// The slice of the window that was now when last asked, and its end, which is cheaper to ask for.
+    private var slice: Int64
+    private var sliceEnd: Instant
 
     /// Makes a circuit that is closed.
-    init(at slice: Int64) {
+    init(at now: Instant, _ policy: Policy) {
+        slice = policy.slice(of: now)
+        sliceEnd = policy.end(of: slice)
         window = FailureWindow(at: slice)
     }
 
@@ -72,9 +78,9 @@ struct Circuit: Sendable {
         case (.closed, .ignored), (.open, _):
             break
         case (.closed, .success):
-            window.count(failed: false, at: policy.slice(of: now))
+            window.count(failed: false, at: slice(of: now, policy))
         case (.closed, .failure):
-            window.count(failed: true, at: policy.slice(of: now))
+            window.count(failed: true, at: slice(of: now, policy))
             if window.total >= policy.minimumRequests, window.failureRatio >= policy.failureRatio { open(now, policy) }
         case (.halfOpen(let running, let succeeded), .ignored):
             phase = .halfOpen(running: running - 1, succeeded: succeeded)
@@ -84,11 +90,19 @@ struct Circuit: Sendable {
             } else {
                 change(to: .closed)
                 timesOpened = 0
-                window = FailureWindow(at: policy.slice(of: now))
+                window = FailureWindow(at: slice(of: now, policy))
             }
         case (.halfOpen, .failure):
             open(now, policy)
         }
+    }
+
+    private mutating func slice(of now: Instant, _ policy: Policy) -> Int64 {
+        if now >= sliceEnd {
+            slice = policy.slice(of: now)
+            sliceEnd = policy.end(of: slice)
+        }
+        return slice
     }
 
     private mutating func open(_ now: Instant, _ policy: Policy) {

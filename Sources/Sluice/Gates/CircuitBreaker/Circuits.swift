@@ -20,15 +20,13 @@ struct Circuits: Sendable {
     mutating func admit(_ key: String, now: Circuit.Instant) -> (Circuit.Admission, CircuitBreaker.State?) {
         guard let index = circuits.index(forKey: key) else {
             sweep(now)
-            var circuit = Circuit(at: policy.slice(of: now))
+            var circuit = Circuit(at: now, policy)
             let admission = circuit.admit(now: now, policy)
             circuits[key] = circuit
             return (admission, nil)
         }
-        let before = circuits.values[index].state
-        let admission = circuits.values[index].admit(now: now, policy)
-        let after = circuits.values[index].state
-        return (admission, before == after ? nil : after)
+        let policy = policy
+        return circuits.values[index].noticing { $0.admit(now: now, policy) }
     }
 
     /// Takes in what came of a request; returns the state that it has brought about, if it has.
@@ -39,10 +37,8 @@ struct Circuits: Sendable {
         now: Circuit.Instant
     ) -> CircuitBreaker.State? {
         guard let index = circuits.index(forKey: key) else { return nil }
-        let before = circuits.values[index].state
-        circuits.values[index].settle(ticket, judgement, now: now, policy)
-        let after = circuits.values[index].state
-        return before == after ? nil : after
+        let policy = policy
+        return circuits.values[index].noticing { $0.settle(ticket, judgement, now: now, policy) }.1
     }
 
     /// Forgets the circuits that are as good as new, whenever they may be half of all.
@@ -51,5 +47,16 @@ struct Circuits: Sendable {
         let slice = policy.slice(of: now)
         circuits = circuits.filter { !$0.value.isFresh(at: slice) }
         sweepCount = max(1024, circuits.count * 2)
+    }
+}
+
+extension Circuit {
+    /// Changes it; also gives its new state, if that is another.
+    fileprivate mutating func noticing<Result>(
+        _ change: (inout Circuit) -> Result
+    ) -> (Result, CircuitBreaker.State?) {
+        let before = generation
+        let result = change(&self)
+        return (result, generation == before ? nil : state)
     }
 }

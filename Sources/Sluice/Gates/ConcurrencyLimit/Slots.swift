@@ -14,6 +14,32 @@ struct Slots<Waiter> {
         var line = WaitingLine<Waiter>()
         /// Its place among those that wait for a slot of all; it has room for one, and somebody waits.
         var turn: Int?
+
+        var isIdle: Bool { running == 0 && line.isEmpty }
+
+        mutating func take(of limit: Int) -> Bool {
+            guard running < limit else { return false }
+            running += 1
+            return true
+        }
+
+        mutating func giveBack() -> Bool {
+            guard running > 0 else { return false }
+            running -= 1
+            return true
+        }
+
+        /// A turn it does not need any longer.
+        mutating func idleTurn() -> Int? {
+            line.isEmpty ? turn.take() : nil
+        }
+
+        /// Takes a turn if it could use one.
+        mutating func queue(_ turn: Int, _ limit: Int) -> Bool {
+            guard self.turn == nil, !line.isEmpty, running < limit else { return false }
+            self.turn = turn
+            return true
+        }
     }
 
     private let total: Int
@@ -52,8 +78,7 @@ struct Slots<Waiter> {
             running += 1
             return true
         }
-        guard groups.values[index].running < each else { return false }
-        groups.values[index].running += 1
+        guard groups.values[index].take(of: each) else { return false }
         running += 1
         return true
     }
@@ -65,48 +90,48 @@ struct Slots<Waiter> {
         if waitingInGroup >= maximumWaiting { return .full(waiting: waitingInGroup) }
         groups[key, default: Group()].line.append(waiter, id: id)
         waiting += 1
-        settle(key)
+        if let index = groups.index(forKey: key) { settle(index, key) }
         return .waiting
     }
 
     /// Gives up a place in line; nil if it had been admitted already.
     mutating func leave(id: Int, _ key: String) -> Waiter? {
-        guard let waiter = groups[key]?.line.remove(id: id) else { return nil }
+        guard let index = groups.index(forKey: key), let waiter = groups.values[index].line.remove(id: id) else {
+            return nil
+        }
         waiting -= 1
-        settle(key)
+        settle(index, key)
         return waiter
     }
 
     /// Gives back a slot; returns whom it goes to.
     mutating func giveBack(_ key: String) -> Waiter? {
-        guard let index = groups.index(forKey: key), groups.values[index].running > 0 else { return nil }
+        guard let index = groups.index(forKey: key), groups.values[index].giveBack() else { return nil }
         running -= 1
-        groups.values[index].running -= 1
-        settle(key)
+        settle(index, key)
         guard running < total, let next = turns.popFirst() else { return nil }
         return admitFirst(of: next)
     }
 
     private mutating func admitFirst(of key: String) -> Waiter? {
-        groups[key]?.turn = nil
-        guard let waiter = groups[key]?.line.popFirst() else { return nil }
-        groups[key]?.running += 1
+        guard let index = groups.index(forKey: key) else { return nil }
+        groups.values[index].turn = nil
+        guard let waiter = groups.values[index].line.popFirst() else { return nil }
+        groups.values[index].running += 1
         running += 1
         waiting -= 1
-        settle(key)
+        settle(index, key)
         return waiter
     }
 
     /// Gives a group a turn if it could use one, takes it away if it could not, and forgets a group that is idle.
-    private mutating func settle(_ key: String) {
-        guard let index = groups.index(forKey: key) else { return }
-        let hasWaiters = !groups.values[index].line.isEmpty
-        let isRunning = groups.values[index].running > 0
-        if !hasWaiters, let turn = groups.values[index].turn.take() { _ = turns.remove(id: turn) }
-        if !hasWaiters, !isRunning { groups.remove(at: index) }
-        guard hasWaiters, groups.values[index].turn == nil, groups.values[index].running < each else { return }
-        lastTurn += 1
-        groups.values[index].turn = lastTurn
-        turns.append(key, id: lastTurn)
+    private mutating func settle(_ index: Dictionary<String, Group>.Index, _ key: String) {
+        if let turn = groups.values[index].idleTurn() { _ = turns.remove(id: turn) }
+        if groups.values[index].isIdle {
+            groups.remove(at: index)
+        } else if groups.values[index].queue(lastTurn + 1, each) {
+            lastTurn += 1
+            turns.append(key, id: lastTurn)
+        }
     }
 }

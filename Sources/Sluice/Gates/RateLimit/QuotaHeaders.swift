@@ -26,19 +26,22 @@ enum QuotaHeaders {
     ///   - head: The response's head.
     ///   - now: The time of day, for what is dated.
     /// - Returns: More than zero.
-    static func pause(in head: HTTPResponse, now: Date) -> Duration? {
+    static func pause(in head: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
         var longest = Duration.zero
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
-            let delay = RetryAfter.delay(in: head.headers, now: now)
+            let delay = RetryAfter.delay(in: head.headers, now: now())
         {
             longest = delay
         }
-        for text in head.headers.values(for: "RateLimit") { longest = max(longest, pause(inStructured: text)) }
+        if head.headers.contains("RateLimit") {
+            for text in head.headers.values(for: "RateLimit") { longest = max(longest, pause(inStructured: text)) }
+        }
         for family in families where head.headers.contains(family.remaining) {
             guard head.headers.values(for: family.remaining).contains(where: { number($0.utf8[...]) == 0 }) else {
                 continue
             }
             // The server's clock is the one that its times are told by.
+            let now = now()
             let date = head.headers[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
             for reset in head.headers.values(for: family.reset) { longest = max(longest, wait(until: reset, date)) }
         }

@@ -109,19 +109,18 @@ public final class RateLimit: ImmediateGate {
     private func settle(_ outcome: TransportOutcome, _ key: String, _ time: any TimeSource) {
         switch outcome {
         case .success(let response):
-            guard maximumPause != nil else { return }
-            heed(response.head, scope.key(key, answeredBy: response), time)
+            heed(response.head, time) { scope.key(key, answeredBy: response.request) }
         case .failure(let error):
             if let head = error.response {
-                heed(head, key, time)
+                heed(head, time) { key }
             } else if error.isBeforeSending {
                 line.putBack(key, time)
             }
         }
     }
 
-    private func heed(_ head: HTTPResponse, _ key: String, _ time: any TimeSource) {
+    private func heed(_ head: HTTPResponse, _ time: any TimeSource, of key: () -> String) {
         guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: time.date) else { return }
-        line.close(key, for: min(pause, maximumPause), time)
+        line.close(key(), for: min(pause, maximumPause), time)
     }
 }

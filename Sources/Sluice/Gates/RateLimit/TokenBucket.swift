@@ -9,6 +9,8 @@ struct TokenBucket {
         let interval: Duration
         /// The room in the bucket, at least 1.
         let burst: Int
+        /// How long the bucket takes to be full when it has but one token.
+        fileprivate let depth: Duration
 
         /// Makes a rate; what makes no sense is taken as the nearest that does.
         init(_ count: Int, every period: Duration, burst: Int? = nil) {
@@ -16,10 +18,8 @@ struct TokenBucket {
             let count = min(max(1, count), 1 << 31)
             interval = min(max(.zero, period), .seconds(1 << 31)) / count
             self.burst = min(max(1, burst ?? count), 1 << 31)
+            depth = interval * (self.burst - 1)
         }
-
-        /// How long the bucket takes to be full when it has but one token.
-        fileprivate var depth: Duration { interval * (burst - 1) }
     }
 
     /// When there will be as many tokens as there is room for.
@@ -46,7 +46,7 @@ struct TokenBucket {
 
     /// Takes a token if there is one.
     mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
-        guard due(behind: 0, rate, now: now) <= now else { return false }
+        guard closedUntil <= now, fullAt - rate.depth <= now else { return false }
         fullAt = max(fullAt, now) + rate.interval
         return true
     }

@@ -24,6 +24,11 @@ struct TokenBuckets<Waiter> {
         var line = WaitingLine<Place>()
         /// The time at which it stands among those that are due.
         var scheduled: Instant?
+
+        /// Takes a token if there is one and nobody waits for it.
+        mutating func take(_ rate: TokenBucket.Rate, now: Instant) -> Bool {
+            line.isEmpty && bucket.take(rate, now: now)
+        }
     }
 
     private let rate: TokenBucket.Rate
@@ -52,7 +57,7 @@ struct TokenBuckets<Waiter> {
         guard let index = entries.index(forKey: key) else {
             return insert(key, now: now) { $0.bucket.take($1, now: now) }
         }
-        return entries.values[index].line.isEmpty && entries.values[index].bucket.take(rate, now: now)
+        return entries.values[index].take(rate, now: now)
     }
 
     /// Takes a token, or a place in the key's line.

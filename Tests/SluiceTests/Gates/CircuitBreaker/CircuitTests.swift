@@ -27,9 +27,14 @@ import Testing
 
     /// A circuit and its time, in seconds.
     private struct Scene {
-        var circuit = Circuit(at: 0)
-        var policy = CircuitTests.policy()
+        let policy: Circuit.Policy
+        var circuit: Circuit
         var seconds = 0.0
+
+        init(policy: Circuit.Policy = CircuitTests.policy()) {
+            self.policy = policy
+            circuit = Circuit(at: CircuitTests.start, policy)
+        }
 
         var now: ContinuousClock.Instant { CircuitTests.start + .seconds(seconds) }
 
