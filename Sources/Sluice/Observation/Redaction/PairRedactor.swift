@@ -26,6 +26,13 @@ struct PairRedactor {
     /// Copies a path, up to its query or fragment; segments may have parameters (RFC 3986 §3.3).
     mutating func path() {
         while position < bytes.count, !Self.isQueryMark(bytes[position]) {
+            let plain = bytes[position...].prefix {
+                $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ":") && !Self.isQueryMark($0)
+            }
+            if !plain.isEmpty {
+                copy(to: plain.endIndex)
+                continue
+            }
             if bytes[position] == UInt8(ascii: ";") {
                 copy(to: position + 1)
                 pair { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "/") || Self.isQueryMark($0) }

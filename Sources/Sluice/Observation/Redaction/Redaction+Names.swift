@@ -5,15 +5,17 @@ extension Redaction {
     /// one name. A `*` at the beginning or end of a name stands for anything, so `*token` is every name that ends so. Of a name
     /// of several parts, `user[password]` or `user.password`, each part counts, and the whole.
     public struct Names: Sendable, Hashable, ExpressibleByArrayLiteral {
-        /// A name with a star.
+        /// A name, with or without stars.
         fileprivate struct Pattern: Hashable {
             let letters: [UInt8]
             let isOpenBefore: Bool
             let isOpenBehind: Bool
+            /// Which letters there are; a name that lacks one of them need not be compared.
+            let kinds: UInt64
         }
 
-        private var exact: Set<[UInt8]> = []
-        private var patterns: Set<Pattern> = []
+        /// In an order that does not depend on when they were put in.
+        private var patterns: [Pattern] = []
 
         /// Of a longer name the beginning and the end are looked at.
         private static let lengthLimit = 256
@@ -29,31 +31,27 @@ extension Redaction {
         }
 
         /// Whether it holds none.
-        public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
+        public var isEmpty: Bool { patterns.isEmpty }
 
         /// Adds a name.
         public mutating func insert(_ name: String) {
-            if let pattern = Self.pattern(name) {
-                patterns.insert(pattern)
-            } else {
-                exact.insert(Self.letters(of: name.utf8))
-            }
+            let pattern = Self.pattern(name)
+            if patterns.contains(pattern) { return }
+            let place = patterns.firstIndex { pattern.precedes($0) } ?? patterns.endIndex
+            patterns.insert(pattern, at: place)
         }
 
         /// Takes out a name that was put in as it is written here, stars included.
         public mutating func remove(_ name: String) {
-            if let pattern = Self.pattern(name) {
-                patterns.remove(pattern)
-            } else {
-                exact.remove(Self.letters(of: name.utf8))
-            }
+            let pattern = Self.pattern(name)
+            patterns.removeAll { $0 == pattern }
         }
 
         /// These names and others.
         public func union(_ other: Names) -> Names {
             var union = self
-            union.exact.formUnion(other.exact)
-            union.patterns.formUnion(other.patterns)
+            for pattern in other.patterns where !patterns.contains(pattern) { union.patterns.append(pattern) }
+            union.patterns.sort { $0.precedes($1) }
             return union
         }
 
@@ -63,27 +61,47 @@ extension Redaction {
         }
 
         func contains(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-            if isEmpty { return false }
-            let isMark = { (byte: UInt8) in "[].".utf8.contains(byte) }
-            if name.contains(where: isMark) {
-                for part in name.split(whereSeparator: isMark) where matches(Self.letters(of: part)) { return true }
+            let kinds = Self.kinds(of: name)
+            guard kinds != 0, patterns.contains(where: { kinds & $0.kinds == $0.kinds }) else { return false }
+            if name.contains(where: Self.isMark) {
+                for part in name.split(whereSeparator: Self.isMark) where matches(Self.letters(of: part)) {
+                    return true
+                }
             }
             return matches(Self.letters(of: name))
         }
 
-        private func matches(_ letters: [UInt8]) -> Bool {
-            if letters.isEmpty { return false }
-            return exact.contains(letters) || patterns.contains { $0.matches(letters) }
+        /// Whether a byte parts a name of several parts.
+        private static func isMark(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
         }
 
-        private static func pattern(_ name: String) -> Pattern? {
+        private func matches(_ letters: [UInt8]) -> Bool {
+            !letters.isEmpty && patterns.contains { $0.matches(letters) }
+        }
+
+        private static func pattern(_ name: String) -> Pattern {
             let star = UInt8(ascii: "*")
-            guard name.utf8.first == star || name.utf8.last == star else { return nil }
+            let letters = letters(of: name.utf8)
             return Pattern(
-                letters: letters(of: name.utf8),
+                letters: letters,
                 isOpenBefore: name.utf8.first == star,
-                isOpenBehind: name.utf8.last == star
+                isOpenBehind: name.utf8.last == star,
+                kinds: kinds(of: letters)
             )
+        }
+
+        /// A bit for each letter and digit that occurs, and one for all that is not ASCII.
+        private static func kinds(of name: some Collection<UInt8>) -> UInt64 {
+            name.reduce(into: 0) { kinds, byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"): kinds |= 1 << (byte - UInt8(ascii: "a"))
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): kinds |= 1 << (byte - UInt8(ascii: "A"))
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): kinds |= 1 << (26 + byte - UInt8(ascii: "0"))
+                case 0x80...: kinds |= 1 << 36
+                default: break
+                }
+            }
         }
 
         /// Small letters and digits alone; what is not ASCII stays.
@@ -109,14 +127,21 @@ extension Redaction {
 }
 
 extension Redaction.Names.Pattern {
+    fileprivate func precedes(_ other: Self) -> Bool {
+        if letters != other.letters { return letters.lexicographicallyPrecedes(other.letters) }
+        if isOpenBefore != other.isOpenBefore { return other.isOpenBefore }
+        return !isOpenBehind && other.isOpenBehind
+    }
+
     fileprivate func matches(_ name: [UInt8]) -> Bool {
         let rest = name.count - letters.count
         if rest < 0 { return false }
-        guard let first = letters.first else { return true }
+        guard let first = letters.first else { return isOpenBefore || isOpenBehind }
         switch (isOpenBefore, isOpenBehind) {
+        case (false, false): return name == letters
         case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
         case (false, true): return first == name.first && name.starts(with: letters)
-        default:
+        case (true, true):
             return (0...rest).contains { start in
                 name[start] == first && name[start..<(start + letters.count)].elementsEqual(letters)
             }

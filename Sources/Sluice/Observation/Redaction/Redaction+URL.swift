@@ -62,10 +62,17 @@ extension Redaction {
     }
 
     private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
-        isURLEnd(byte) || "/\\?#".utf8.contains(byte)
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+        default: isURLEnd(byte)
+        }
     }
 
     static func isURLEnd(_ byte: UInt8) -> Bool {
-        byte <= 0x20 || "\"'<>`".utf8.contains(byte)
+        switch byte {
+        case 0...0x20, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "`"):
+            true
+        default: false
+        }
     }
 }

@@ -65,7 +65,7 @@ struct SecretScanner {
         let name = bytes[position...].prefix(while: Self.isNameByte)
         copy(to: name.endIndex)
         // Quotation marks and brackets may stand between a name and its value, and blanks.
-        let sign = bytes[name.endIndex...].firstIndex { !"\"'`]\\ \t".utf8.contains($0) } ?? bytes.count
+        let sign = bytes[name.endIndex...].firstIndex { !Self.isFiller($0) } ?? bytes.count
         guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
             isSecret(PairRedactor.decoded(name), before: bytes[sign])
         else {
@@ -103,7 +103,7 @@ struct SecretScanner {
     }
 
     private func endOfValue(from start: Int, isLine: Bool) -> Int {
-        bytes[start...].firstIndex { isLine ? $0 == 10 || $0 == 13 : $0 <= 0x20 || "&;,)]}\"'<>`|".utf8.contains($0) }
+        bytes[start...].firstIndex { isLine ? $0 == 10 || $0 == 13 : Self.isDelimiter($0) }
             ?? bytes.count
     }
 
@@ -153,17 +153,37 @@ struct SecretScanner {
     }
 
     private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-        Redaction.isScheme(String(decoding: word, as: UTF8.self))
+        // Most words are none, and are not made strings of.
+        switch word.count {
+        case 4...6, 9, 16: Redaction.isScheme(String(decoding: word, as: UTF8.self))
+        default: false
+        }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Whether a byte may stand between a name and the sign before its value.
+    private static func isFiller(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "]"), UInt8(ascii: "\\"), 0x20,
+            0x09:
+            true
+        default: false
+        }
+    }
+
+    /// Whether a byte ends a value without quotation marks.
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || "&;,)]}\"'<>`|".utf8.contains(byte)
+    }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
             true
-        default: "_-.%$".utf8.contains(byte)
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "$"): true
+        default: false
         }
     }
 }
