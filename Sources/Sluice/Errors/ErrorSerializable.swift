@@ -18,6 +18,8 @@ import Foundation
 //         ├── URITemplateFailure   underlying: where a template is malformed
 //         ├── FormEncodingFailure  underlying: the field that cannot be written
 //         ├── CurlFailure          underlying: what libcurl said
+//         ├── OAuth2Error          underlying: what the authorization server answered
+//         ├── GateRefusal          underlying: which limit or breaker refused, and for how long
 //         ├── EnvelopeFailure      underlying: code and message of the response's envelope
 //         ├── JSONPathFailure      underlying: how far a key path got
 //         ├── DecodingFailure      underlying: type, coding path, first bytes

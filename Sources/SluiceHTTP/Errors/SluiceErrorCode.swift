@@ -8,7 +8,8 @@ extension SluiceError {
     ///     following     tooManyRedirects · redirectLoop · redirectRefused
     ///     judging       unacceptableStatus · unacceptableContentType · validationFailed · envelopeFailed · decodingFailed
     ///     at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported · internalFailure
-    ///     user's steps  interceptorFailed · gateFailed
+    ///     at gates      gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired · authorizationFailed
+    ///     user's steps  interceptorFailed
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the member.
         public let description: String

@@ -48,6 +48,7 @@ import Testing
         process.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
             "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CZlib").path,
+            "-I", root.appending(path: "Sources/CCrypto").path,
             source.path,
         ]
         process.standardError = output

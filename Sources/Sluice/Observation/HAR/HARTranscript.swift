@@ -46,7 +46,7 @@ struct HARTranscript {
             .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
         made.queryString = HAR.Parameter.query(of: url)
         made.bodySize = request.body.length.map { Int(clamping: $0) }
-        made.postData = postData(request.body, request.headers[.contentType])
+        made.postData = postData(request.body, request.headers)
         return made
     }
 
@@ -73,7 +73,8 @@ struct HARTranscript {
         return made
     }
 
-    private func postData(_ body: HTTPBody, _ contentType: String?) -> HAR.PostData? {
+    private func postData(_ body: HTTPBody, _ headers: HTTPHeaders) -> HAR.PostData? {
+        let contentType = headers[.contentType]
         var made = HAR.PostData(mimeType: contentType ?? "")
         switch body.source {
         case .none: return nil
@@ -81,7 +82,7 @@ struct HARTranscript {
         case .stream: made.comment = "A stream, which is not kept."
         case .deferred: made.comment = "Made when it was sent, and not kept."
         case .data(let data):
-            let body = text(of: data, contentType)
+            let body = text(of: data, contentType, headers[.contentEncoding])
             let isForm = contentType.flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"
             if isForm, let text = body.text, body.encoding == nil {
                 made.params = HAR.Parameter.pairs(of: text)
@@ -95,9 +96,13 @@ struct HARTranscript {
     }
 
     /// A body as text, or why it is not there.
-    private func text(of body: Data, _ contentType: String?) -> (text: String?, encoding: String?, comment: String?) {
+    private func text(
+        of body: Data,
+        _ contentType: String?,
+        _ contentEncoding: String? = nil
+    ) -> (text: String?, encoding: String?, comment: String?) {
         guard body.count <= maximumBodyBytes else { return (nil, nil, "Too long to be kept: \(body.count) bytes.") }
-        switch redaction.body(body, contentType: contentType) {
+        switch redaction.body(body, contentType: contentType, contentEncoding: contentEncoding) {
         case .text(let text): return (text, nil, nil)
         case .binary: return (body.base64EncodedString(), "base64", nil)
         case .withheld(let reason): return (nil, nil, "Withheld: \(reason).")

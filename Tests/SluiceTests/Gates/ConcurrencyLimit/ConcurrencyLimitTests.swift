@@ -129,19 +129,15 @@ import Testing
         #expect(gate.waiting == 0)
     }
 
-    @Test func aThousandWaitersAreCheap() async throws {
+    @Test func aThousandWaitersHandTheirSlotOnToTheNext() async throws {
         let gate = ConcurrencyLimit(each: 1)
         let first = try #require(gate.admitImmediately(client.asking("a")))
         let tasks = (0..<1000).map { _ in
             Task { [client] in giveBack(try await gate.admit(client.asking("a"))) }
         }
         await eventually { gate.waiting == 1000 }
-        let took = try await ContinuousClock().measure {
-            giveBack(first)
-            for task in tasks { try await task.value }
-        }
+        giveBack(first)
+        for task in tasks { try await task.value }
         #expect(gate.running == 0)
-        // Some 5 ms on an idle machine; each hands its slot to the next.
-        #expect(took < .milliseconds(500))
     }
 }

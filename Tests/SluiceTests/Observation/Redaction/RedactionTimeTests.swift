@@ -2,7 +2,8 @@ import Foundation
 import Sluice
 import Testing
 
-/// Redaction takes time in proportion to what it reads: twice as much takes about twice as long, whatever it holds.
+/// Redaction takes time in proportion to what it reads, whatever it holds; one that took the square of it would not come to an end
+/// here.
 @Suite(.serialized) struct RedactionTimeTests {
     private static let pieces = [
         "a", "[", "{\"a\":", "{\"token\":", "\"\\", "://", "://a?b=", "?a=://b?c=", "://a:b/", "://a:x", "Bearer ",
@@ -15,25 +16,17 @@ import Testing
 
     @Test(arguments: pieces)
     func hostileTextIsReadInLinearTime(_ piece: String) {
-        // A square of 8 KiB would take most of a minute.
-        let text = String(repeating: piece, count: (8 << 10) / piece.utf8.count)
-        let clock = ContinuousClock()
-        let duration = clock.measure {
-            _ = Redaction.standard.url(text)
-            _ = Redaction.standard.text(text)
-            _ = Redaction.standard.headers(["X-Any": text, "Location": text])
-            for type in [
-                "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b1", nil,
-            ] {
-                _ = Redaction.standard.body(Data(text.utf8), contentType: type)
-            }
+        let text = String(repeating: piece, count: (16 << 10) / piece.utf8.count)
+        #expect(!Redaction.standard.url(text).isEmpty)
+        #expect(!Redaction.standard.text(text).isEmpty)
+        #expect(Redaction.standard.headers(["X-Any": text, "Location": text]).count == 2)
+        for type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b1", nil] {
+            _ = Redaction.standard.body(Data(text.utf8), contentType: type)
         }
-        #expect(duration < .seconds(10))
     }
 
     @Test func aBodyOfManyMegabytesIsNotRead() {
         let data = Data(repeating: UInt8(ascii: "["), count: 64 << 20)
-        let duration = ContinuousClock().measure { _ = Redaction.standard.body(data, contentType: "application/json") }
-        #expect(duration < .milliseconds(100))
+        #expect(Redaction.standard.body(data, contentType: "application/json") == .withheld(.tooLong))
     }
 }
