@@ -57,7 +57,7 @@ final class AuthlibTests: XCTestCase {
         let server = try AuthlibServer()
         for (grant, code) in [
             (OAuth2.Grant.refreshToken("made-up", id: "web", secret: "s3cret"), OAuth2Error.Code.authorizationRequired),
-            (.password(username: "ada", password: "wrong", id: "legacy", secret: "s3cret"), .invalidGrant),
+            (.password(username: "ada", password: "wrong", id: "legacy", secret: "s3cret"), .invalidRequest),
             (.password(username: "ada", password: "x", id: "service", secret: "s3cret"), .unauthorizedClient),
             (.clientCredentials(id: "nobody", secret: "s3cret"), .invalidClient),
         ] {

@@ -12,8 +12,8 @@ enum Audience: Sendable {
     enum Reach: Sendable {
         /// It goes elsewhere, and needs no token.
         case outside
-        /// It goes to one of these, and so may what it becomes on its way.
-        case inside([HTTPOrigin])
+        /// It goes to where the token may be shown.
+        case inside
         /// It goes to where a token should be shown but must not.
         case refused(SluiceError)
     }
@@ -45,20 +45,26 @@ enum Audience: Sendable {
 
     /// What it is to a request.
     func reach(_ request: RequestContext) -> Reach {
+        if case .invalid(let error) = self { return .refused(error) }
+        let pipeline = request.client.pipeline
+        guard includes(request.request, of: pipeline) else { return .outside }
+        guard case .baseURL = self, request.request.scheme != "https" else { return .inside }
+        let origin = request.request.origin
+        if origin.isLoopback { return .inside }
+        let detail = "it sends no token to \(origin), where others can read it, unless its origins name it"
+        return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
+    }
+
+    /// Whether a client's request goes to where the token may be shown; asked twice, since interceptors may send it elsewhere.
+    func includes(_ request: HTTPRequest, of pipeline: Pipeline) -> Bool {
         switch self {
-        case .invalid(let error):
-            return .refused(error)
-        case .origins(let origins):
-            return origins.contains { $0.isOrigin(of: request.request) } ? .inside(origins) : .outside
+        case .invalid: return false
+        case .origins(let origins): return origins.contains { $0.isOrigin(of: request) }
         case .baseURL:
-            guard case .success(let base) = request.client.pipeline.base else { return .outside }
-            let origin = HTTPOrigin(scheme: base.scheme, authority: base.authority)
-            guard origin.isOrigin(of: request.request) else { return .outside }
-            if origin.scheme == "http", !origin.isLoopback {
-                let detail = "it sends no token to \(origin), where others can read it, unless its origins name it"
-                return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
-            }
-            return .inside([origin])
+            guard case .success(let base) = pipeline.base else { return false }
+            // As a rule they are written alike.
+            return request.authority == base.authority && request.scheme == base.scheme
+                || request.origin == HTTPOrigin(scheme: base.scheme, authority: base.authority)
         }
     }
 }

@@ -69,7 +69,7 @@ extension OAuth2 {
     /// - Returns: The token.
     /// - Throws: A ``SluiceError``, as requests that need one fail with.
     public func token() async throws(SluiceError) -> Token {
-        try await credential(by: engine).token
+        try await credential(by: engine, for: nil).token
     }
 
     private func signIn(

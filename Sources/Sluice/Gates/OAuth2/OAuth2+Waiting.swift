@@ -6,6 +6,7 @@ extension OAuth2 {
         typealias Waiter = UnsafeContinuation<Landing, Never>
 
         var state: TokenState
+        var replays = Replays()
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
         /// The work's, where it can be cancelled.
@@ -28,9 +29,15 @@ extension OAuth2 {
     }
 
     /// Waits for a credential, and begins to get one if nobody has.
-    func credential(by client: APIClient) async throws(SluiceError) -> Credential {
+    ///
+    /// - Parameters:
+    ///   - client: Whose transport and clock to use.
+    ///   - request: Who needs it; nil where it is no request.
+    /// - Returns: The credential.
+    /// - Throws: What all who wait are told, or a cancellation.
+    func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
         while true {
-            switch await landing(by: client) {
+            switch await landing(by: client, for: request) {
             case .admitted(let credential): return credential
             case .failed(let error): throw error
             case .left: throw .cancelled
@@ -39,20 +46,20 @@ extension OAuth2 {
         }
     }
 
-    private func landing(by client: APIClient) async -> Landing {
+    private func landing(by client: APIClient, for request: RequestContext?) async -> Landing {
         let id = desk.withLock { desk in
             desk.lastWaiter += 1
             return desk.lastWaiter
         }
         defer { desk.synchronize() }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { ask(id, $0, by: client) }
+            await withUnsafeContinuation { ask(id, $0, by: client, for: request) }
         } onCancel: {
             leave(id)
         }
     }
 
-    private func ask(_ id: Int, _ waiter: Desk.Waiter, by client: APIClient) {
+    private func ask(_ id: Int, _ waiter: Desk.Waiter, by client: APIClient, for request: RequestContext?) {
         let moment = Moment(client.pipeline.configuration.time)
         let answer: TokenState.Answer? = desk.withLock { desk in
             // Seen under the lock: a cancellation after this finds the waiter when it leaves.
@@ -66,7 +73,7 @@ extension OAuth2 {
         }
         switch answer {
         case .waiting: break
-        case .begin(let work, let step): begin(work, step, by: client)
+        case .begin(let work, let step): begin(work, step, by: client, for: request)
         case .admitted(let credential): waiter.resume(returning: .admitted(credential))
         case .refused(let error): waiter.resume(returning: .failed(SluiceError(error)))
         case nil: waiter.resume(returning: .left)
@@ -82,8 +89,16 @@ extension OAuth2 {
         task?.cancel()
     }
 
-    private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient) {
-        let task = Task { _ = await carryOut(work, step, by: client) }
+    private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
+        // A store may send requests of its own through the client, which must not wait for what waits for them.
+        let exemption = request.map { Exemption(from: name, for: $0) }
+        let task = Task {
+            if let exemption {
+                _ = await exemption.whileActive { await carryOut(work, step, by: client) }
+            } else {
+                _ = await carryOut(work, step, by: client)
+            }
+        }
         let isWanted = desk.withLock { desk in
             guard desk.state.isWorking(work) else { return false }
             desk.task = task

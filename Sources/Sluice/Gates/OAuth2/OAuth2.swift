@@ -34,7 +34,7 @@ public final class OAuth2: ImmediateGate {
     let configuration: Configuration
     let tokenURL: String
     let desk: Locked<Desk>
-    private let audience: Audience
+    let audience: Audience
 
     /// False: a token is there for all.
     public var holds: Bool { false }
@@ -65,11 +65,10 @@ public final class OAuth2: ImmediateGate {
         switch audience.reach(request) {
         case .outside: return Pass()
         case .refused: return nil
-        case .inside(let origins):
-            let time = time(for: request.client)
-            let date = time.date
+        case .inside:
+            let date = (configuration.client ?? request.client).pipeline.configuration.time.date
             guard let credential = desk.withLock({ $0.state.credential(at: date) }) else { return nil }
-            return pass(credential, origins, time, request)
+            return Ticket(of: self, credential, for: request).pass
         }
     }
 
@@ -84,40 +83,46 @@ public final class OAuth2: ImmediateGate {
         switch audience.reach(request) {
         case .outside: return Pass()
         case .refused(let error): throw error
-        case .inside(let origins):
+        case .inside:
             let client = configuration.client ?? request.client
-            return pass(try await credential(by: client), origins, client.pipeline.configuration.time, request)
+            return Ticket(of: self, try await credential(by: client, for: request), for: request).pass
         }
     }
+}
 
-    private func time(for client: APIClient) -> any TimeSource {
-        configuration.client?.pipeline.configuration.time ?? client.pipeline.configuration.time
+/// What a request takes along: a class, so that both closures of its pass are one pointer.
+private final class Ticket: Sendable {
+    private let gate: OAuth2
+    private let credential: Credential
+    private let pipeline: Pipeline
+    private let request: RequestID
+
+    init(of gate: OAuth2, _ credential: Credential, for request: RequestContext) {
+        self.gate = gate
+        self.credential = credential
+        pipeline = request.client.pipeline
+        self.request = request.id
     }
 
-    private func pass(
-        _ credential: Credential,
-        _ origins: [HTTPOrigin],
-        _ time: any TimeSource,
-        _ context: RequestContext
-    ) -> Pass {
-        Pass(
-            signing: { request in
-                // Once more: an interceptor may have sent it elsewhere.
-                guard !request.headers.contains(.authorization), origins.contains(where: { $0.isOrigin(of: request) })
-                else {
-                    return
-                }
-                request.headers.append(.authorization, credential.authorization)
-            },
-            judging: { [desk, name] outcome in
-                guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
-                let first = context.remembered("sluice.oauth2.\(name)") { credential.version }
-                // A new token that is refused at once may be good for other requests, and another would fare no better.
-                guard credential.version == first else { return .settled }
-                let moment = Moment(time)
-                return desk.withLock { $0.state.refused(version: first, at: moment) } ? .replay : .settled
-            }
-        )
+    var pass: Pass {
+        Pass(signing: { [self] request in sign(&request) }, judging: { [self] outcome in judge(outcome) })
+    }
+
+    private func sign(_ request: inout HTTPRequest) {
+        guard !request.headers.contains(.authorization), gate.audience.includes(request, of: pipeline) else { return }
+        request.headers.append(.authorization, credential.authorization)
+    }
+
+    private func judge(_ outcome: TransportOutcome) -> Pass.Verdict {
+        guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
+        let time = (gate.configuration.client?.pipeline ?? pipeline).configuration.time
+        let moment = Moment(time)
+        let isReplayed = gate.desk.withLock { desk in
+            // A new token that is refused at once may be good for other requests, and another would fare no better.
+            guard desk.replays.begin(request) else { return false }
+            return desk.state.refused(version: credential.version, at: moment)
+        }
+        return isReplayed ? .replay : .settled
     }
 }
 

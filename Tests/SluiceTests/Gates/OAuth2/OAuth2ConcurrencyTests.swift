@@ -102,6 +102,25 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t1")
     }
 
+    func testAStoreMaySendRequestsThroughTheSameClient() async throws {
+        struct Vault: TokenStore {
+            let client: Shared<APIClient?>
+            func load() async throws -> OAuth2.Token? {
+                guard let client = client.read else { return nil }
+                return OAuth2.Token(accessToken: try await client.string.get("vault").sender().value)
+            }
+            func save(_ token: OAuth2.Token) async throws {}
+            func delete() async throws {}
+        }
+        let guarded = try GuardedServer()
+        guarded.server.on("/api/vault") { .text($0.headers[.authorization] ?? "kept") }
+        let vault = Vault(client: Shared(nil))
+        let client = guarded.client(guarded.gate { $0.store = vault })
+        vault.client.change { $0 = client }
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer kept")
+    }
+
     func testRequestsThatComeAndGoAtRandomEndOnceEach() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate { $0.refreshLimit = .init(count: 10_000) })

@@ -7,10 +7,12 @@ import Foundation
 #endif
 
 /// A token as requests use it: what they carry, and until when.
-struct Credential: Sendable {
+///
+/// A class, since every request takes one along.
+final class Credential: Sendable {
     /// Counts the tokens a gate has had: which of them a refusal is about.
     let version: Int
-    var token: OAuth2.Token
+    let token: OAuth2.Token
     /// The value of `Authorization`.
     let authorization: String
     /// From when on it is replaced; nil for a token whose end nobody knows.
@@ -23,14 +25,26 @@ struct Credential: Sendable {
     ///   - version: Its number.
     ///   - margin: How long before its end it is replaced, but no more than a tenth of what is left of it now.
     ///   - date: Now.
-    init(_ token: OAuth2.Token, version: Int, margin: Duration, at date: Date) {
-        self.version = version
-        self.token = token
-        authorization = "Bearer \(token.accessToken)"
-        refreshAt = token.expiresAt.map { end in
+    convenience init(_ token: OAuth2.Token, version: Int, margin: Duration, at date: Date) {
+        let refreshAt = token.expiresAt.map { end in
             let left = max(0, end.timeIntervalSince(date))
             return end.addingTimeInterval(-min(max(0, margin / .seconds(1)), left / 10))
         }
+        self.init(token, version: version, refreshAt: refreshAt)
+    }
+
+    private init(_ token: OAuth2.Token, version: Int, refreshAt: Date?) {
+        self.version = version
+        self.token = token
+        self.refreshAt = refreshAt
+        authorization = "Bearer \(token.accessToken)"
+    }
+
+    /// The same without its refresh token.
+    var withoutRefreshToken: Credential {
+        var token = token
+        token.refreshToken = nil
+        return Credential(token, version: version, refreshAt: refreshAt)
     }
 
     /// Whether it can be used, and there is no cause to replace it.

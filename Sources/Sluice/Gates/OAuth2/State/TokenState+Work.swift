@@ -116,7 +116,7 @@ extension TokenState {
     private mutating func drop(refreshToken token: String) {
         if seed == token { seed = nil }
         guard var held, held.credential.token.refreshToken == token else { return }
-        held.credential.token.refreshToken = nil
+        held.credential = held.credential.withoutRefreshToken
         holding = .token(held)
     }
 }
