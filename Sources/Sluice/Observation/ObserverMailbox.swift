@@ -3,8 +3,19 @@ import SluiceHTTP
 
 /// The events that wait for an observer.
 final class ObserverMailbox: Sendable {
+    /// An event on its way to all who want it; a class, so that handing it on copies a pointer.
+    final class Note: Sendable {
+        let event: RequestEvent
+        let request: ObservedRequest
+
+        init(_ event: RequestEvent, _ request: ObservedRequest) {
+            self.event = event
+            self.request = request
+        }
+    }
+
     private struct State {
-        var waiting: [(RequestEvent, ObservedRequest)] = []
+        var waiting: [Note] = []
         var missed = 0
         var isDelivering = false
     }
@@ -24,13 +35,13 @@ final class ObserverMailbox: Sendable {
         interests = observer.interests
     }
 
-    func post(_ event: RequestEvent, of request: ObservedRequest) {
+    func post(_ note: Note) {
         let begins = state.withLock { state in
             guard state.waiting.count < ObserverMailbox.capacity else {
                 state.missed += 1
                 return false
             }
-            state.waiting.append((event, request))
+            state.waiting.append(note)
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
@@ -48,14 +59,14 @@ final class ObserverMailbox: Sendable {
 
     /// Delivers what waits; what comes meanwhile waits for the next time.
     private func deliver() {
-        let (events, missed) = state.withLock { state in
+        let (notes, missed) = state.withLock { state in
             defer {
                 state.waiting = []
                 state.missed = 0
             }
             return (state.waiting, state.missed)
         }
-        for (event, request) in events { observer.observe(event, of: request) }
+        for note in notes { observer.observe(note.event, of: note.request) }
         if missed > 0 { observer.missed(missed) }
         let goesOn = state.withLock { state in
             state.isDelivering = !state.waiting.isEmpty || state.missed > 0

@@ -25,6 +25,10 @@ final class Pipeline: Sendable {
     let base: Result<RequestLocation, SluiceError>
     let configuration: APIClient.Configuration
     let steps: Steps
+    /// The configuration's, which is too large to be looked into often.
+    let time: any TimeSource
+    /// Whether the client's policy ever retries.
+    let retries: Bool
     let retryBalance: Locked<RetryBalance>
     /// The configuration's, for all requests to share.
     let modelDecoder: SharedDecoder
@@ -41,6 +45,8 @@ final class Pipeline: Sendable {
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
         self.configuration = configuration
         self.steps = steps
+        time = configuration.time
+        retries = configuration.retry.isActive
         retryBalance = Locked(RetryBalance(configuration.retryBudget))
         let origin = try? base.get().origin
         credentials = configuration.credentials.map { credentials in origin.map(credentials.bound) ?? credentials }

@@ -11,8 +11,11 @@ final class Sending: Sendable {
     private struct State {
         var attempts = 0
         var replayed: Set<Int> = []
-        var memory: [String: any Sendable] = [:]
+        /// Few, if any: looking through them is quicker than hashing.
+        var memory: [(key: String, value: any Sendable)] = []
         var isFinished = false
+
+        func value(_ key: String) -> (any Sendable)? { memory.first { $0.key == key }?.value }
     }
 
     let client: APIClient
@@ -21,8 +24,6 @@ final class Sending: Sendable {
     let transfer: TransferContext
     let transport: any Transport
     let steps: Steps
-    let retry: RetryPolicy
-    let hedging: HedgingPolicy
     let id = RequestID.next()
     let began: ContinuousClock.Instant
     /// The end of the total time, which covers gates, redirects and all attempts.
@@ -46,11 +47,9 @@ final class Sending: Sendable {
         self.request = request
         self.transfer = transfer
         self.steps = steps
-        let configuration = client.pipeline.configuration
-        retry = draft.options.retry ?? configuration.retry
-        hedging = draft.options.hedging ?? configuration.hedging
-        began = configuration.time.now
-        deadline = transfer.timeouts.total.map { configuration.time.now + $0 }
+        let pipeline = client.pipeline
+        began = pipeline.time.now
+        deadline = transfer.timeouts.total.map { pipeline.time.now + $0 }
         exemptions = steps.gates.isEmpty ? [] : Exemption.current
         subject =
             steps.observers.isEmpty
@@ -59,11 +58,19 @@ final class Sending: Sendable {
                 id: id,
                 draft: draft,
                 began: began,
-                beganDate: configuration.time.date,
+                beganDate: pipeline.time.date,
                 secretHeaders: steps.secretHeaders
             )
         tell(.began, 0) { .began(request) }
     }
+
+    /// The request's own policy, or the client's.
+    var retry: RetryPolicy { draft.options.retry ?? client.pipeline.configuration.retry }
+    /// The request's own policy, or the client's.
+    var hedging: HedgingPolicy { draft.options.hedging ?? client.pipeline.configuration.hedging }
+
+    /// Whether there is anything to decide about another attempt.
+    var mayBeRetried: Bool { draft.options.retry?.isActive ?? client.pipeline.retries }
 
     /// Whether it may be sent more than once: by its method, or its own word.
     var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
@@ -75,7 +82,7 @@ final class Sending: Sendable {
     var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
 
     /// Whether its total time is up.
-    var isOverdue: Bool { deadline.map { client.pipeline.configuration.time.now >= $0 } ?? false }
+    var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
 
     /// How many attempts there have been.
     var attempts: Int { state.withLock { $0.attempts } }
@@ -87,8 +94,8 @@ final class Sending: Sendable {
             return state.attempts
         }
         var transfer = transfer
-        if number > 1 || retry.attemptTimeout != nil {
-            let left = deadline.map { max(.zero, client.pipeline.configuration.time.now.duration(to: $0)) }
+        if number > 1 || mayBeRetried {
+            let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
             transfer.timeouts.total = [left, retry.attemptTimeout].compactMap(\.self).min()
         }
         return RequestContext(request, transfer, attempt: number, of: self)
@@ -108,12 +115,13 @@ final class Sending: Sendable {
 
     /// A value that is made once a sending.
     func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
-        if let value = state.withLock({ $0.memory[key] as? Value }) { return value }
+        if let value = state.withLock({ $0.value(key) as? Value }) { return value }
         // Not under the lock: it may ask for another value.
         let made = make()
         return state.withLock { state in
-            if let value = state.memory[key] as? Value { return value }
-            state.memory[key] = made
+            if let value = state.value(key) as? Value { return value }
+            state.memory.removeAll { $0.key == key }
+            state.memory.append((key, made))
             return made
         }
     }
@@ -121,14 +129,14 @@ final class Sending: Sendable {
     /// Tells those observers of an event who want its kind, until the last one.
     func tell(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
         guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
-        let event = event()
-        let observed = ObservedRequest(subject, attempt: attempt, instant: client.pipeline.configuration.time.now)
+        let instant = client.pipeline.time.now
+        let note = ObserverMailbox.Note(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
         // Under the lock, lest an event overtakes another, or the last one.
         state.withLock { state in
             if state.isFinished { return }
             if kind == .finished { state.isFinished = true }
             for observer in steps.observers where observer.interests.contains(kind) {
-                observer.post(event, of: observed)
+                observer.post(note)
             }
         }
     }

@@ -94,7 +94,8 @@ final class Steps: Sendable {
             secretHeaders: secretHeaders
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
-        for observer in observers { observer.post(.finished(.failure(error)), of: observed) }
+        let note = ObserverMailbox.Note(.finished(.failure(error)), observed)
+        for observer in observers { observer.post(note) }
     }
 }
 

@@ -20,7 +20,6 @@ extension Pipeline {
         after end: AttemptEnd? = nil
     ) async -> TransportOutcome {
         guard let deadline = sending.deadline else { return await attempts(of: sending, begun, end) }
-        let time = configuration.time
         do throws(SluiceError) {
             return try await TimedWork.outcome(
                 within: max(.zero, time.now.duration(to: deadline)),
@@ -53,7 +52,7 @@ extension Pipeline {
             guard withdraw() else { return end.outcome }
             sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
             do {
-                try await configuration.time.sleep(for: delay)
+                try await time.sleep(for: delay)
             } catch {
                 return .failure(.cancelled.with(request: end.outcome.request))
             }
@@ -64,13 +63,13 @@ extension Pipeline {
 
     /// Whether what the first attempt came to is the last word, as nearly always.
     func isLast(_ end: AttemptEnd, _ sending: Sending) -> Bool {
-        !end.isReplayed && decision(end, sending, 1) == .finish
+        !end.isReplayed && (!sending.mayBeRetried || decision(end, sending, 1) == .finish)
     }
 
     private func decision(_ end: AttemptEnd, _ sending: Sending, _ tries: Int) -> Retry.Decision {
         let retry = Retry(policy: sending.retry)
         guard retry.isRetried(end.outcome, tries) else { return .finish }
-        let now = configuration.time.now
+        let now = time.now
         return retry.decision(
             end.outcome,
             Retry.Circumstances(
@@ -78,7 +77,7 @@ extension Pipeline {
                 elapsed: sending.began.duration(to: now),
                 left: sending.deadline.map { now.duration(to: $0) },
                 isIdempotent: sending.isIdempotent,
-                date: configuration.time.date,
+                date: time.date,
                 random: configuration.randomness()
             )
         )
@@ -86,13 +85,13 @@ extension Pipeline {
 
     /// Counts a request whose retries may have to be paid for.
     func deposit(_ sending: Sending) {
-        guard sending.retry.maximumAttempts > 1 || sending.hedging.maximumExtra > 0 else { return }
-        let now = configuration.time.now
+        guard sending.mayBeRetried || sending.hedging.maximumExtra > 0 else { return }
+        let now = time.now
         retryBalance.withLock { $0.deposit(at: now) }
     }
 
     func withdraw() -> Bool {
-        let now = configuration.time.now
+        let now = time.now
         return retryBalance.withLock { $0.withdraw(at: now) }
     }
 

@@ -125,7 +125,7 @@ public final class CircuitBreaker: ImmediateGate {
     /// Admits a request unless the circuit is open, or half-open with all its trials under way.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         guard let key = scope.key(for: request) else { return Pass() }
-        let time = request.client.pipeline.configuration.time
+        let time = request.client.pipeline.time
         guard case .admitted(let ticket) = admission(key, time.now) else { return nil }
         return pass(key, ticket, time)
     }
@@ -133,7 +133,7 @@ public final class CircuitBreaker: ImmediateGate {
     /// Admits a request, or fails it at once; never waits.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         guard let key = scope.key(for: request) else { return Pass() }
-        let time = request.client.pipeline.configuration.time
+        let time = request.client.pipeline.time
         switch admission(key, time.now) {
         case .admitted(let ticket): return pass(key, ticket, time)
         case .refused(let delay): throw .circuitOpen(name, delay)

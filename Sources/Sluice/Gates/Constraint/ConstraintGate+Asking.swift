@@ -6,7 +6,7 @@ extension ConstraintGate {
     func ask(_ id: Int) {
         let request = state.withLock { state -> RequestContext? in
             guard let request = state.waiters[id]?.request else { return nil }
-            state.question = (id, nil, request.client.configuration.time.now)
+            state.question = (id, nil, request.client.pipeline.time.now)
             return request
         }
         // It left before it could be asked: the next one's turn.
@@ -26,7 +26,7 @@ extension ConstraintGate {
             return state.waiters[id] != nil
         }
         if !isWanted { task.cancel() }
-        watch(request.client.configuration.time)
+        watch(request.client.pipeline.time)
     }
 
     /// Sees to it that a question that is never answered does not stop all others; one task for any number of questions.

@@ -20,7 +20,7 @@ extension ConstraintGate {
                 satisfactionEnded(number, .gate(name, failedWith: error))
             }
         }
-        let time = request.client.configuration.time
+        let time = request.client.pipeline.time
         let timer = constraint.timeout.map { timeout in
             Task.detached { [self] in
                 do { try await time.sleep(for: timeout) } catch { return }

@@ -79,7 +79,7 @@ extension OAuth2 {
         let outcome = await Task {
             let turn = await takeTurn()
             let result = await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
-            let time = client.pipeline.configuration.time
+            let time = client.pipeline.time
             let step = advance { $0.received(result, work: turn, at: Moment(time)) }
             return await carryOut(turn, step, by: client)
         }.value

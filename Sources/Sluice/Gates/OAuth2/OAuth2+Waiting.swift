@@ -60,7 +60,7 @@ extension OAuth2 {
     }
 
     private func ask(_ id: Int, _ waiter: Desk.Waiter, by client: APIClient, for request: RequestContext?) {
-        let moment = Moment(client.pipeline.configuration.time)
+        let moment = Moment(client.pipeline.time)
         let answer: TokenState.Answer? = desk.withLock { desk in
             // Seen under the lock: a cancellation after this finds the waiter when it leaves.
             if Task.isCancelled { return nil }

@@ -10,7 +10,7 @@ extension OAuth2 {
     /// - Returns: What came of it; nil if it was given up.
     func carryOut(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
-        let time = client.pipeline.configuration.time
+        let time = client.pipeline.time
         var step = step
         while true {
             switch step {

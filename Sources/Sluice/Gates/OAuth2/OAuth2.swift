@@ -66,7 +66,7 @@ public final class OAuth2: ImmediateGate {
         case .outside: return Pass()
         case .refused: return nil
         case .inside:
-            let date = (configuration.client ?? request.client).pipeline.configuration.time.date
+            let date = (configuration.client ?? request.client).pipeline.time.date
             guard let credential = desk.withLock({ $0.state.credential(at: date) }) else { return nil }
             return Ticket(of: self, credential, for: request).pass
         }
@@ -115,7 +115,7 @@ private final class Ticket: Sendable {
 
     private func judge(_ outcome: TransportOutcome) -> Pass.Verdict {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
-        let time = (gate.configuration.client?.pipeline ?? pipeline).configuration.time
+        let time = (gate.configuration.client?.pipeline ?? pipeline).time
         let moment = Moment(time)
         let isReplayed = gate.desk.withLock { desk in
             // A new token that is refused at once may be good for other requests, and another would fare no better.

@@ -87,14 +87,14 @@ public final class RateLimit: ImmediateGate {
     /// Takes a token if there is one.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         guard let key = scope.key(for: request) else { return Pass() }
-        let time = request.client.pipeline.configuration.time
+        let time = request.client.pipeline.time
         return line.take(key, now: time.now) ? pass(key, time) : nil
     }
 
     /// Takes a token as soon as there is one.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         guard let key = scope.key(for: request) else { return Pass() }
-        let time = request.client.pipeline.configuration.time
+        let time = request.client.pipeline.time
         try await line.wait(key, time)
         return pass(key, time)
     }

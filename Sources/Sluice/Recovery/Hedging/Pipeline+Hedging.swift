@@ -15,7 +15,7 @@ extension Pipeline {
             }
             func wait() {
                 group.addTask {
-                    try? await self.configuration.time.sleep(for: policy.delay)
+                    try? await self.time.sleep(for: policy.delay)
                     return .late
                 }
             }
