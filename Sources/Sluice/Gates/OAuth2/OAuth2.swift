@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A gate that gives requests an access token: gets one, replaces it in time, and again when an API refuses it.
 ///
 /// ```swift
@@ -66,7 +72,8 @@ public final class OAuth2: ImmediateGate {
         case .outside: return Pass()
         case .refused: return nil
         case .inside:
-            let date = (configuration.client ?? request.client).pipeline.configuration.time.date
+            let pipeline = configuration.client?.pipeline ?? request.client.pipeline
+            let date = pipeline.configuration.date
             guard let credential = desk.withLock({ $0.state.credential(at: date) }) else { return nil }
             return Ticket(of: self, credential, for: request).pass
         }
@@ -124,6 +131,12 @@ private final class Ticket: Sendable {
         }
         return isReplayed ? .replay : .settled
     }
+}
+
+extension APIClient.Configuration {
+    /// What time it is. A function of its own, lest the whole configuration is copied to ask for it.
+    @inline(never)
+    fileprivate var date: Date { time.date }
 }
 
 extension TokenState {
