@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A gate that gives requests an access token: gets one, replaces it in time, and again when an API refuses it.
 ///
 /// ```swift
@@ -124,6 +130,12 @@ private final class Ticket: Sendable {
         }
         return isReplayed ? .replay : .settled
     }
+}
+
+extension APIClient.Configuration {
+    /// What time it is. A function of its own, lest the whole configuration is copied to ask for it.
+    @inline(never)
+    fileprivate var date: Date { time.date }
 }
 
 extension TokenState {
