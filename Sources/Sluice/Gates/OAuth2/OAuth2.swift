@@ -132,12 +132,6 @@ private final class Ticket: Sendable {
     }
 }
 
-extension APIClient.Configuration {
-    /// What time it is. A function of its own, lest the whole configuration is copied to ask for it.
-    @inline(never)
-    fileprivate var date: Date { time.date }
-}
-
 extension TokenState {
     fileprivate init(_ grant: OAuth2.Grant, _ configuration: OAuth2.Configuration) {
         var rules = Rules(
