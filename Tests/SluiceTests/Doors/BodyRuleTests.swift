@@ -47,7 +47,8 @@ import Testing
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
-            "-I", root.appending(path: "Sources/CCurl").path, source.path,
+            "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CCrypto").path,
+            source.path,
         ]
         process.standardError = output
         try process.run()
