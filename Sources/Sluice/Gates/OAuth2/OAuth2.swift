@@ -11,7 +11,10 @@ import Foundation
 /// ```swift
 /// let client = APIClient(baseURL: "https://api.example.com") {
 ///     $0.gates = [
-///         OAuth2(.clientCredentials(id: "reports", secret: secret, scope: "orders.read"), tokenURL: "https://id.example.com/token")
+///         OAuth2(
+///             .clientCredentials(id: "reports", secret: secret, scope: "orders.read"),
+///             tokenURL: "https://id.example.com/token"
+///         )
 ///     ]
 /// }
 /// ```

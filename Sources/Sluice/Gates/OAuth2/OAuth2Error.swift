@@ -8,8 +8,8 @@ import SluiceHTTP
 /// ```swift
 /// do {
 ///     let user: User = try await client.get("me").sender().value
-/// } catch let error as APIError where error.code == .authorizationRequired {
-///     showSignIn()
+/// } catch {
+///     if error.code == .authorizationRequired { showSignIn() }
 /// }
 /// ```
 ///

@@ -21,7 +21,7 @@ import Testing
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ])
     func theDigestIsSHA256(_ text: String, _ expected: String) {
-        let digest = SHA256Digest.bytes(of: Array(text.utf8)) ?? []
+        let digest = SystemSHA256.digest(of: Array(text.utf8)) ?? []
         #expect(digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == expected)
     }
 }

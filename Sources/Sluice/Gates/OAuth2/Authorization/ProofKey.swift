@@ -11,7 +11,7 @@ struct ProofKey: Sendable, Equatable {
 
     /// The `code_challenge` of the method S256; nil where the system's library refuses.
     var challenge: String? {
-        SHA256Digest.bytes(of: Array(verifier.utf8)).map(\.base64URL)
+        SystemSHA256.digest(of: Array(verifier.utf8)).map(\.base64URL)
     }
 }
 

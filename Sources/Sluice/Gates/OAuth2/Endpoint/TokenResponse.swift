@@ -53,7 +53,7 @@ struct TokenResponse: Sendable {
             redacted(word) == word
         else {
             let what = body.isEmpty ? "nothing" : "what is no OAuth 2.0"
-            return OAuth2Error(.invalidResponse, "it is \(what), with the status \(status)", status: status)
+            return OAuth2Error(.invalidResponse, "it holds \(what), with the status \(status)", status: status)
         }
         return OAuth2Error(
             OAuth2Error.Code(rawValue: word),

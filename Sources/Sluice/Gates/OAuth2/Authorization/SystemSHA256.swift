@@ -5,9 +5,9 @@ import CCrypto
 #endif
 
 /// The SHA-256 of bytes (FIPS 180-4), by the system's library.
-enum SHA256Digest {
+enum SystemSHA256 {
     /// The 32 bytes; nil where the library refuses, as OpenSSL may without its providers.
-    static func bytes(of data: [UInt8]) -> [UInt8]? {
+    static func digest(of data: [UInt8]) -> [UInt8]? {
         #if canImport(CryptoKit)
         Array(SHA256.hash(data: data))
         #else
