@@ -27,15 +27,19 @@ final class ObserverMailbox: Sendable {
 
     let interests: RequestEvent.Kinds
     private let observer: any RequestObserver
+    /// The observer, if it need not wait for its events.
+    private let immediate: (any ImmediateObserver)?
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "sluice.observer")
 
     init(_ observer: any RequestObserver) {
         self.observer = observer
+        immediate = observer as? any ImmediateObserver
         interests = observer.interests
     }
 
     func post(_ note: Note) {
+        if let immediate { return immediate.observe(note.event, of: note.request) }
         let begins = state.withLock { state in
             guard state.waiting.count < ObserverMailbox.capacity else {
                 state.missed += 1
@@ -75,3 +79,7 @@ final class ObserverMailbox: Sendable {
         if goesOn { deliverSoon() }
     }
 }
+
+/// An observer that is so quick that queueing its events would take longer; it is told on the pipeline's own threads, several at
+/// a time.
+protocol ImmediateObserver: RequestObserver {}

@@ -27,8 +27,12 @@ final class Pipeline: Sendable {
     let steps: Steps
     /// The configuration's, which is too large to be looked into often.
     let time: any TimeSource
+    /// What requests call themselves that say nothing else.
+    let userAgent: String?
     /// Whether the client's policy ever retries.
     let retries: Bool
+    /// How many extra attempts its hedging allows.
+    let hedges: Int
     let retryBalance: Locked<RetryBalance>
     /// The configuration's, for all requests to share.
     let modelDecoder: SharedDecoder
@@ -46,13 +50,15 @@ final class Pipeline: Sendable {
         self.configuration = configuration
         self.steps = steps
         time = configuration.time
+        userAgent = configuration.headers[.userAgent]
         retries = configuration.retry.isActive
+        hedges = configuration.hedging.maximumExtra
         retryBalance = Locked(RetryBalance(configuration.retryBudget))
         let origin = try? base.get().origin
         credentials = configuration.credentials.map { credentials in origin.map(credentials.bound) ?? credentials }
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
-        isBare = steps.isEmpty && !configuration.retry.isActive && configuration.hedging.maximumExtra == 0
+        isBare = steps.isEmpty && !retries && hedges == 0
     }
 
     /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
@@ -74,7 +80,7 @@ final class Pipeline: Sendable {
         let sample = configuration.answersWithSamples ? draft.sampleResponse : nil
         let transport = sample == nil ? callbackTransport : nil
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
-            return DirectExchange(self, request, transfer) { completion(Landing($0)) }.begin(on: transport)
+            return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
         }
         let sending = Sending(
             request,
@@ -85,10 +91,46 @@ final class Pipeline: Sendable {
             on: sample.map(SampleTransport.init) ?? configuration.transport
         )
         if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
-            return DirectExchange(self, sending) { completion(Landing($0, sending)) }.begin(on: transport)
+            return begin(sending, on: transport) { completion(Landing($0, sending)) }
         }
         let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
         return { task.cancel() }
+    }
+
+    /// Goes through the steps before the transport on this thread, and on in a task where one has to wait.
+    private func begin(
+        _ sending: Sending,
+        on transport: any CallbackTransport,
+        _ completion: @escaping @Sendable (TransportOutcome) -> Void
+    ) -> Flight<Landing>.Stop {
+        deposit(sending)
+        let context = sending.nextAttempt()
+        var admission = Admission()
+        guard admission.admitImmediately(context, sending.steps.immediateGates ?? [], sending) else {
+            let task = startedTask { [self, admission] in
+                completion(await outcome(of: sending, begun: (context, admission)))
+            }
+            return { task.cancel() }
+        }
+        var request = sending.request
+        do {
+            for adapter in sending.steps.requestAdapters { try adapter.adapt(&request, context: context) }
+        } catch {
+            let steps = DirectExchange.Steps(context: context, admission: admission)
+            return DirectExchange(self, request, context.transfer, steps, completion).fail(.interceptor(error, request))
+        }
+        admission.sign(&request)
+        if request.body.needsPreparation {
+            let task = startedTask { [self, admission, request] in
+                let sent = await sent(request, context, sending)
+                let end = AttemptEnd(outcome: sent, isReplayed: await admission.giveBack(sent, sending))
+                completion(await outcome(of: sending, after: end))
+            }
+            return { task.cancel() }
+        }
+        sending.tell(.sending, context.attempt) { .sending(request) }
+        let steps = DirectExchange.Steps(context: context, admission: admission)
+        return DirectExchange(self, request, context.transfer, steps, completion).begin(on: transport)
     }
 
     /// Steps 2 to 6, once.

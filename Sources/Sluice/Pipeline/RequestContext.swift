@@ -2,19 +2,26 @@ import SluiceHTTP
 
 /// What gates and interceptors are told of the request they see.
 public struct RequestContext: Sendable {
-    /// The request as it stood when the step began.
-    public let request: HTTPRequest
-    /// Time-outs and limits of its transfers.
-    public let transfer: TransferContext
     /// Which attempt this is, from 1.
     public let attempt: Int
-    private let sending: Sending
+    /// What is left of the total time, or what the attempt has of it.
+    private let total: Duration?
+    let sending: Sending
 
-    init(_ request: HTTPRequest, _ transfer: TransferContext, attempt: Int, of sending: Sending) {
-        self.request = request
-        self.transfer = transfer
+    init(attempt: Int, within total: Duration?, of sending: Sending) {
         self.attempt = attempt
+        self.total = total
         self.sending = sending
+    }
+
+    /// The request as it stood when the pipeline was given it.
+    public var request: HTTPRequest { sending.request }
+
+    /// Time-outs and limits of the attempt's transfers.
+    public var transfer: TransferContext {
+        var transfer = sending.transfer
+        transfer.timeouts.total = total
+        return transfer
     }
 
     /// Makes a context, to test a gate or an interceptor with.
@@ -35,7 +42,7 @@ public struct RequestContext: Sendable {
         var draft = RequestDraft(method: request.method, path: request.path)
         draft.tags = tags
         let sending = Sending(request, draft, transfer, .none, by: client, on: client.configuration.transport)
-        self.init(request, transfer, attempt: attempt, of: sending)
+        self.init(attempt: attempt, within: transfer.timeouts.total, of: sending)
     }
 
     /// The words by which its user tells it apart.

@@ -11,11 +11,19 @@ final class Sending: Sendable {
     private struct State {
         var attempts = 0
         var replayed: Set<Int> = []
-        /// Few, if any: looking through them is quicker than hashing.
-        var memory: [(key: String, value: any Sendable)] = []
+        /// There is one, as a rule, if there are any.
+        var remembered: (key: String, value: any Sendable)?
+        var others: [String: any Sendable] = [:]
         var isFinished = false
 
-        func value(_ key: String) -> (any Sendable)? { memory.first { $0.key == key }?.value }
+        func value(_ key: String) -> (any Sendable)? {
+            if let remembered, remembered.key == key { return remembered.value }
+            return others[key]
+        }
+
+        mutating func remember(_ value: any Sendable, _ key: String) {
+            if remembered == nil || remembered?.key == key { remembered = (key, value) } else { others[key] = value }
+        }
     }
 
     let client: APIClient
@@ -76,7 +84,10 @@ final class Sending: Sendable {
     var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
 
     /// Whether a second attempt may be sent next to the first.
-    var isHedged: Bool { hedging.maximumExtra > 0 && request.method.isSafe && request.body.isReplayable }
+    var isHedged: Bool {
+        (draft.options.hedging?.maximumExtra ?? client.pipeline.hedges) > 0 && request.method.isSafe
+            && request.body.isReplayable
+    }
 
     /// Whether its first attempt may do without a task.
     var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
@@ -93,18 +104,20 @@ final class Sending: Sendable {
             state.attempts += 1
             return state.attempts
         }
-        var transfer = transfer
-        if number > 1 || mayBeRetried {
-            let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
-            transfer.timeouts.total = [left, retry.attemptTimeout].compactMap(\.self).min()
+        guard number > 1 || mayBeRetried else {
+            return RequestContext(attempt: number, within: transfer.timeouts.total, of: self)
         }
-        return RequestContext(request, transfer, attempt: number, of: self)
+        let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
+        return RequestContext(
+            attempt: number,
+            within: [left, retry.attemptTimeout].compactMap(\.self).min(),
+            of: self
+        )
     }
 
     /// Whether it passes this gate without asking.
     func skips(_ gate: String) -> Bool {
-        let own = draft.options.steps
-        return own.skipsAllGates || own.skippedGates.contains(gate)
+        draft.options.steps.skipsAllGates || draft.options.steps.skippedGates.contains(gate)
             || exemptions.contains { $0.covers(gate, of: client.pipeline) }
     }
 
@@ -120,8 +133,7 @@ final class Sending: Sendable {
         let made = make()
         return state.withLock { state in
             if let value = state.value(key) as? Value { return value }
-            state.memory.removeAll { $0.key == key }
-            state.memory.append((key, made))
+            state.remember(made, key)
             return made
         }
     }

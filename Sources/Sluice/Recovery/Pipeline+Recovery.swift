@@ -85,7 +85,7 @@ extension Pipeline {
 
     /// Counts a request whose retries may have to be paid for.
     func deposit(_ sending: Sending) {
-        guard sending.mayBeRetried || sending.hedging.maximumExtra > 0 else { return }
+        guard sending.mayBeRetried || sending.isHedged else { return }
         let now = time.now
         retryBalance.withLock { $0.deposit(at: now) }
     }

@@ -44,7 +44,8 @@ public struct RequestDraft: ModifiableRequest {
     }
 
     var options: RequestOptions {
-        get { rare.options }
+        // Lent, not copied: there is much in it, and it is asked for little things.
+        _read { yield rare.options }
         set { rare = Rare(newValue) }
     }
 }

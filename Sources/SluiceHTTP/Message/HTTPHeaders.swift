@@ -125,17 +125,18 @@ public struct HTTPHeaders: Sendable {
     private mutating func replace(_ name: HTTPHeaderName, with value: String) {
         guard let first = firstIndex(of: name, from: 0) else { return append(name, value) }
         remove(name, from: first + 1)
-        var field: [UInt8] = []
-        field.reserveCapacity(name.rawValue.utf8.count + value.utf8.count + 3)
-        field.append(contentsOf: name.rawValue.utf8)
-        let nameLength = UInt32(field.count)
-        field.append(UInt8(ascii: ":"))
-        field.append(UInt8(ascii: " "))
-        field.append(contentsOf: value.utf8)
-        field.append(0)
-        splice(first, with: field)
-        slots[first].nameEnd = slots[first].start + nameLength
-        slots[first].end = slots[first].start + UInt32(field.count) - 1
+        let (nameLength, length) = (name.rawValue.utf8.count, name.rawValue.utf8.count + value.utf8.count + 3)
+        splice(first, with: repeatElement(0, count: length))
+        let start = Int(slots[first].start)
+        slots[first].nameEnd = UInt32(start + nameLength)
+        slots[first].end = UInt32(start + length - 1)
+        bytes.withUnsafeMutableBytes { bytes in
+            let field = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + length])
+            field.copyBytes(from: name.rawValue.utf8)
+            field[nameLength] = UInt8(ascii: ":")
+            field[nameLength + 1] = UInt8(ascii: " ")
+            UnsafeMutableRawBufferPointer(rebasing: field[(nameLength + 2)...]).copyBytes(from: value.utf8)
+        }
     }
 
     /// Puts other bytes in a field's place, its NUL included, and moves those behind it.

@@ -17,9 +17,9 @@ import Foundation
 /// let slow = metrics.snapshot().routes.filter { ($0.latency.percentile(99) ?? .zero) > .seconds(1) }
 /// ```
 ///
-/// A request costs it one event and some hundred nanoseconds, off the pipeline's threads; what costs more has to be asked for. A route
+/// A request costs it one event and some hundred nanoseconds; what costs more has to be asked for. A route
 /// takes some 20 KiB, and there is a bound to how many it tells apart.
-public final class RequestMetrics: RequestObserver {
+public final class RequestMetrics: RequestObserver, ImmediateObserver {
     /// What is counted only when asked for, since each request then brings several events more.
     public struct Details: OptionSet, Sendable, Hashable {
         /// A bit a detail.

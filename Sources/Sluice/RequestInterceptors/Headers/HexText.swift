@@ -1,22 +1,41 @@
-/// Numbers in base 16, small letters, and what stands between them.
-struct HexText: CustomStringConvertible {
-    private var bytes: [UInt8] = []
+/// Writes numbers in base 16, small letters, and what stands between them, into a string of a known length.
+struct HexText {
+    private var bytes: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
 
-    init(capacity: Int) {
-        bytes.reserveCapacity(capacity)
+    /// Makes a string.
+    ///
+    /// - Parameters:
+    ///   - length: Its length; what goes beyond is left out.
+    ///   - write: Writes it.
+    /// - Returns: What was written.
+    static func text(length: Int, _ write: (inout HexText) -> Void) -> String {
+        String(unsafeUninitializedCapacity: length) { buffer in
+            var text = HexText(bytes: UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
+            write(&text)
+            return text.count
+        }
+    }
+
+    private init(bytes: UnsafeMutableBufferPointer<UInt8>) {
+        self.bytes = bytes
     }
 
     /// Appends the lowest digits of a number, the highest first.
     mutating func append(_ number: UInt64, digits: Int) {
         for digit in (0..<digits).reversed() {
             let value = UInt8(truncatingIfNeeded: number >> (4 * digit)) & 0xF
-            bytes.append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
+            append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
         }
     }
 
     mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { for byte in $0 { append(byte) } }
     }
 
-    var description: String { String(decoding: bytes, as: UTF8.self) }
+    private mutating func append(_ byte: UInt8) {
+        guard count < bytes.count else { return }
+        bytes.initializeElement(at: count, to: byte)
+        count += 1
+    }
 }

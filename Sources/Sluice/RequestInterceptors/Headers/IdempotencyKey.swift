@@ -64,17 +64,17 @@ public struct IdempotencyKey: RequestAdapter {
     public static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
-        var text = HexText(capacity: 36)
-        text.append(high >> 32, digits: 8)
-        text.append("-")
-        text.append(high >> 16, digits: 4)
-        text.append("-")
-        text.append(high, digits: 4)
-        text.append("-")
-        text.append(low >> 48, digits: 4)
-        text.append("-")
-        text.append(low, digits: 12)
-        return text.description
+        return HexText.text(length: 36) {
+            $0.append(high >> 32, digits: 8)
+            $0.append("-")
+            $0.append(high >> 16, digits: 4)
+            $0.append("-")
+            $0.append(high, digits: 4)
+            $0.append("-")
+            $0.append(low >> 48, digits: 4)
+            $0.append("-")
+            $0.append(low, digits: 12)
+        }
     }
 
     /// A string of RFC 8941 §3.3.3, which holds no character that is not in ASCII.

@@ -35,7 +35,7 @@ public struct UserAgent: RequestAdapter {
     ///   - context: The client whose value is replaced.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         let own = request.headers[.userAgent]
-        guard own == nil || own == context.client.pipeline.configuration.headers[.userAgent] else { return }
+        guard own == nil || own == context.client.pipeline.userAgent else { return }
         request.headers[.userAgent] = value
     }
 

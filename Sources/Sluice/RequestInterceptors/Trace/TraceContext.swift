@@ -94,33 +94,33 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The value of a `traceparent` header, in version 00; flags that version does not know are left out.
     public var traceparent: String {
-        var text = HexText(capacity: 55)
-        text.append("00-")
-        text.append(traceID.high, digits: 16)
-        text.append(traceID.low, digits: 16)
-        text.append("-")
-        text.append(parentID.rawValue, digits: 16)
-        text.append(isSampled ? "-01" : "-00")
-        return text.description
+        HexText.text(length: 55) {
+            $0.append("00-")
+            $0.append(traceID.high, digits: 16)
+            $0.append(traceID.low, digits: 16)
+            $0.append("-")
+            $0.append(parentID.rawValue, digits: 16)
+            $0.append(isSampled ? "-01" : "-00")
+        }
     }
 }
 
 extension TraceContext.TraceID: CustomStringConvertible {
     /// 32 digits in base 16.
     public var description: String {
-        var text = HexText(capacity: 32)
-        text.append(high, digits: 16)
-        text.append(low, digits: 16)
-        return text.description
+        HexText.text(length: 32) {
+            $0.append(high, digits: 16)
+            $0.append(low, digits: 16)
+        }
     }
 }
 
 extension TraceContext.SpanID: CustomStringConvertible {
     /// 16 digits in base 16.
     public var description: String {
-        var text = HexText(capacity: 16)
-        text.append(rawValue, digits: 16)
-        return text.description
+        HexText.text(length: 16) {
+            $0.append(rawValue, digits: 16)
+        }
     }
 }
 

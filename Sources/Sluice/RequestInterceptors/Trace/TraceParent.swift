@@ -15,9 +15,14 @@ public struct TraceParent: RequestAdapter {
     public typealias Recording = @Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void
 
     /// What the attempts of one sending share.
-    private struct Trace: Sendable {
+    private final class Trace: Sendable {
         let id: TraceContext.TraceID
         let parent: TraceContext?
+
+        init(id: TraceContext.TraceID, parent: TraceContext?) {
+            self.id = id
+            self.parent = parent
+        }
     }
 
     private let samplesNewTraces: Bool
