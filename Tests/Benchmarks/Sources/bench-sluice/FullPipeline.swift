@@ -2,12 +2,19 @@ import Measuring
 import Sluice
 
 extension APIClient {
-    /// Makes a client with nothing between request and transport, or with all that one in production has.
+    /// Makes a client with nothing between request and transport, or with all that one in production has; `headers` is a client
+    /// with nothing that sends the same headers as one with all.
     init(baseURL: String, pipeline: String?) throws(UsageError) {
         switch pipeline {
         case nil: self.init(baseURL: baseURL)
+        case "headers":
+            self.init(baseURL: baseURL) {
+                $0.headers["User-Agent"] = "bench/1.0"
+                $0.headers["Authorization"] = "Bearer \(APIClient.token)"
+                $0.headers["traceparent"] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            }
         case "full":
-            let token = OAuth2.Token(accessToken: "c2x1aWNlLXNsdWljZS1zbHVpY2U")
+            let token = OAuth2.Token(accessToken: APIClient.token)
             let oauth = OAuth2(.refreshToken("r", id: "bench"), tokenURL: "http://127.0.0.1:1/token") {
                 $0.store = MemoryTokenStore(token)
                 $0.origins = [baseURL]
@@ -17,7 +24,9 @@ extension APIClient {
                 $0.requestInterceptors = [UserAgent("bench/1.0"), TraceParent()]
                 $0.observers = [RequestMetrics()]
             }
-        case let other?: throw UsageError(description: "There is no pipeline '\(other)', only 'full'.")
+        case let other?: throw UsageError(description: "There is no pipeline '\(other)', only 'headers' and 'full'.")
         }
     }
+
+    private static let token = "c2x1aWNlLXNsdWljZS1zbHVpY2U"
 }
