@@ -14,26 +14,9 @@ final class CompressionTests: XCTestCase {
         var sha256: String
     }
 
-    /// A server that unpacks what it is sent.
-    private final class Server {
-        private let process: Process
-        let url: String
-
-        init() throws {
-            let port = try RealServer.freePort()
-            process = try RealServer.start("python3", ["-u", "-c", script, "\(port)"], until: "ready")
-            url = "http://127.0.0.1:\(port)"
-        }
-
-        deinit {
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
-    }
-
     func testBytesFilesAndStreamsArriveAsTheyWere() async throws {
-        try XCTSkipUnless(RealServer.canRun("python3"), "python3 is not installed")
-        let server = try Server()
+        try XCTSkipUnless(PythonServer.canRun, "python3 is not installed")
+        let server = try PythonServer(script)
         let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [CompressBody()] }
         let words = Data((0..<400_000).map { "\($0 % 1000) " }.joined().utf8)
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")

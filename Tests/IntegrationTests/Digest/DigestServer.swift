@@ -4,9 +4,7 @@ import Foundation
 ///
 /// The first segment of a path says what it offers, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `basic`. With a query of `stale` the
 /// first answer to each challenge is too late, with `rotten` every one.
-final class DigestServer {
-    static var canRun: Bool { RealServer.canRun("python3") }
-
+struct DigestServer {
     /// What the server made of a request that it let in.
     struct Welcome: Codable, Equatable, Sendable {
         var scheme: String
@@ -24,19 +22,11 @@ final class DigestServer {
         var lengths: [Int]
     }
 
-    private let server: Process
-    let url: String
+    private let server: PythonServer
+    var url: String { server.url }
 
     init() throws {
-        let port = try RealServer.freePort()
-        server = try RealServer.start("python3", ["-u", "-c", script, "\(port)"], until: "ready")
-        url = "http://127.0.0.1:\(port)"
-    }
-
-    deinit {
-        // A child of one of Dispatch's threads holds back SIGTERM as these do.
-        kill(server.processIdentifier, SIGKILL)
-        server.waitUntilExit()
+        server = try PythonServer(script)
     }
 }
 

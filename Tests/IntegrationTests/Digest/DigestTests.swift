@@ -8,7 +8,7 @@ final class DigestTests: XCTestCase {
     private typealias Welcome = DigestServer.Welcome
 
     private func server() throws -> DigestServer {
-        try XCTSkipUnless(DigestServer.canRun, "python3 is not installed")
+        try XCTSkipUnless(PythonServer.canRun, "python3 is not installed")
         return try DigestServer()
     }
 

@@ -2,9 +2,7 @@ import Foundation
 
 /// An HTTP/1.1 server in Python that says what its `email` package makes of a multipart body: a reader of the format
 /// that shares nothing with the writer.
-final class MultipartServer {
-    static var canRun: Bool { RealServer.canRun("python3") }
-
+struct MultipartServer {
     /// A part as the other side understood it.
     struct Part: Codable, Equatable, Sendable {
         var name: String?
@@ -30,19 +28,11 @@ final class MultipartServer {
         var parts: [Part]
     }
 
-    private let server: Process
-    let url: String
+    private let server: PythonServer
+    var url: String { server.url }
 
     init() throws {
-        let port = try RealServer.freePort()
-        server = try RealServer.start("python3", ["-u", "-c", script, "\(port)"], until: "ready")
-        url = "http://127.0.0.1:\(port)"
-    }
-
-    deinit {
-        // A child of one of Dispatch's threads holds back SIGTERM as these do.
-        kill(server.processIdentifier, SIGKILL)
-        server.waitUntilExit()
+        server = try PythonServer(script)
     }
 }
 
