@@ -5,7 +5,7 @@ import SluiceHTTP
 /// A client makes one of each of its ``APIClient/Configuration/constraints``. Clients that are to share the wait are given the same
 /// one among their ``APIClient/Configuration/gates``.
 ///
-/// Arriving, leaving and the rest are changes of one ``ConstraintState`` under a lock, so that a cancelled request leaves at once;
+/// Arriving, leaving and the rest are changes of one `ConstraintState` under a lock, so that a cancelled request leaves at once;
 /// an actor would have it wait for its turn.
 public final class ConstraintGate: Gate {
     typealias Waiter = UnsafeContinuation<SluiceError?, Never>
