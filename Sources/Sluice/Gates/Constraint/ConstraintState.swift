@@ -37,7 +37,7 @@ struct ConstraintState {
         var isWanted = true
     }
 
-    private var queue = FIFO<ID>()
+    private var queue = WaitingLine<ID>()
     private var question: Question?
     private var waiting: [ID] = []
     private var satisfaction = Satisfaction.idle
@@ -51,7 +51,7 @@ struct ConstraintState {
     var isIdle: Bool { question == nil && queue.isEmpty && waiting.isEmpty && satisfaction == .idle }
 
     mutating func arrived(_ id: ID) -> [Action] {
-        queue.append(id)
+        queue.append(id, id: id)
         return askNext()
     }
 
@@ -63,7 +63,7 @@ struct ConstraintState {
         if isSatisfied { return [.admit([id])] + askNext() }
         if asked.generation != generation {
             // It was satisfied while the question was out: the answer may be of before.
-            queue.prepend(id)
+            queue.append(id, id: id)
             return askNext()
         }
         waiting.append(id)
@@ -107,7 +107,7 @@ struct ConstraintState {
             satisfaction = .ending
             return [.cancelSatisfaction]
         }
-        queue.remove(id)
+        _ = queue.remove(id: id)
         return []
     }
 

@@ -6,7 +6,6 @@ extension OAuth2 {
         typealias Waiter = UnsafeContinuation<Landing, Never>
 
         var state: TokenState
-        var replays = Replays()
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
         /// The work's, where it can be cancelled.

@@ -103,14 +103,13 @@ public final class OAuth2: ImmediateGate {
 private final class Ticket: Sendable {
     private let gate: OAuth2
     private let credential: Credential
-    private let pipeline: Pipeline
-    private let request: RequestID
+    private let context: RequestContext
+    private var pipeline: Pipeline { context.client.pipeline }
 
     init(of gate: OAuth2, _ credential: Credential, for request: RequestContext) {
         self.gate = gate
         self.credential = credential
-        pipeline = request.client.pipeline
-        self.request = request.id
+        context = request
     }
 
     var pass: Pass {
@@ -124,13 +123,11 @@ private final class Ticket: Sendable {
 
     private func judge(_ outcome: TransportOutcome) -> Pass.Verdict {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
-        let time = (gate.configuration.client?.pipeline ?? pipeline).time
-        let moment = Moment(time)
-        let isReplayed = gate.desk.withLock { desk in
-            // A new token that is refused at once may be good for other requests, and another would fare no better.
-            guard desk.replays.begin(request) else { return false }
-            return desk.state.refused(version: credential.version, at: moment)
-        }
+        // A new token that is refused at once may be good for other requests, and another would fare no better.
+        let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
+        guard context.attempt == first else { return .settled }
+        let moment = Moment((gate.configuration.client?.pipeline ?? pipeline).time)
+        let isReplayed = gate.desk.withLock { $0.state.refused(version: credential.version, at: moment) }
         return isReplayed ? .replay : .settled
     }
 }
