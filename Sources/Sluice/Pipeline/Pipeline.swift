@@ -233,7 +233,8 @@ final class Pipeline: Sendable {
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,
-            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
+            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials,
+            priority: options.priority
         )
     }
 
