@@ -43,6 +43,8 @@ final class Exchange {
     /// Bytes of the body that libcurl fetched by callback; its own count includes the framing of chunks.
     private(set) var sent: Int64 = 0
     private(set) var hasSentAll = false
+    /// Where the transfer tells how far it is.
+    private var run: TransferMeter.Run?
     /// Whether the request has gone out and nothing has come back.
     private var isUnanswered = false
     private var isReceivingPaused = false
@@ -84,6 +86,7 @@ final class Exchange {
         expectation = .none
         failure = nil
         errorText[0] = 0
+        run = transfer.context.meter?.begin(uploading: transfer.upload.length)
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
         setOptions(for: transfer)
@@ -95,6 +98,7 @@ final class Exchange {
         body.close()
         body = .none
         transfer = nil
+        run = nil
         setCookies(nil)
         pipe = nil
         chunk = Data()
@@ -131,7 +135,9 @@ final class Exchange {
             return true
         }
         guard !isContradiction(head) else { return true }
-        if let limit = transfer.context.limits.body, announcedLength(head, of: transfer.request) > limit {
+        if let limit = transfer.context.limits.body, let length = announcedLength(head, of: transfer.request),
+            length > limit
+        {
             return fail(.bodyTooLarge(limit: limit))
         }
         markDirty()
@@ -139,11 +145,10 @@ final class Exchange {
     }
 
     /// The length of the body that will follow, where the head tells; an encoded one's says nothing of the decoded.
-    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64 {
-        guard request.method != .head, head.status != .noContent, head.status != .notModified,
-            !head.headers.contains(.contentEncoding)
-        else { return 0 }
-        return head.headers[.contentLength].flatMap { Int64($0) } ?? 0
+    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64? {
+        if request.method == .head || head.status == .noContent || head.status == .notModified { return 0 }
+        if head.headers.contains(.contentEncoding) { return nil }
+        return head.headers[.contentLength].flatMap { Int64($0) }
     }
 
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
@@ -169,11 +174,13 @@ final class Exchange {
         if pipe == nil {
             let pipe = transfer.makePipe()
             self.pipe = pipe
+            run?.expects(announcedLength(head, of: transfer.request))
             transfer.answer(
                 .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
             )
         }
         guard !chunk.isEmpty, let pipe else { return }
+        run?.received(received)
         if pipe.write(chunk) { isReceivingPaused = true }
         chunk = Data()
     }
@@ -186,7 +193,10 @@ final class Exchange {
         guard code == CURLE_OK || isRefused, failure == nil else { return finish(throwing: failure ?? error(code)) }
         guard let head = parser.head else { return finish(throwing: .closedInHead) }
         let metrics = metrics(version: head.version)
+        run?.sent(metrics.bytesSent)
         if pipe == nil {
+            run?.received(received)
+            run?.expects(received)
             transfer.answer(.success(TransportResponse(head: head, body: ResponseBody(chunk, metrics: metrics))))
         } else {
             flush()
@@ -226,6 +236,7 @@ final class Exchange {
         switch body.read(into: buffer) {
         case .bytes(let count):
             sent += Int64(count)
+            run?.sent(sent)
             return count
         case .end:
             hasSentAll = true
@@ -243,6 +254,7 @@ final class Exchange {
     func rewind() -> Bool {
         sent = 0
         hasSentAll = false
+        run?.sent(0)
         isSendingPaused = false
         challenge.rewound()
         return body.rewind()

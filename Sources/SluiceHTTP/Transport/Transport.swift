@@ -43,6 +43,8 @@ public struct TransferContext: Sendable {
     public var credentials: ChallengeCredentials?
     /// Who goes first where transfers wait for each other.
     public var priority: RequestPriority
+    /// Where the transport tells how far it is; nil where nobody can ask.
+    public var meter: TransferMeter?
 
     /// Makes a context.
     public init(
@@ -51,9 +53,11 @@ public struct TransferContext: Sendable {
         networkAccess: NetworkAccess = .all,
         cookies: CookieJar? = nil,
         credentials: ChallengeCredentials? = nil,
-        priority: RequestPriority = .normal
+        priority: RequestPriority = .normal,
+        meter: TransferMeter? = nil
     ) {
         self.priority = priority
+        self.meter = meter
         self.cookies = cookies
         self.credentials = credentials
         self.timeouts = timeouts
