@@ -36,6 +36,8 @@ final class Exchange {
     private var received: Int64 = 0
     /// Bytes of the body that libcurl fetched by callback; its own count includes the framing of chunks.
     private var sent: Int64 = 0
+    /// Where the transfer tells how far it is.
+    private var run: TransferMeter.Run?
     /// Whether the request has gone out and nothing has come back.
     private var isUnanswered = false
     private var isReceivingPaused = false
@@ -75,6 +77,7 @@ final class Exchange {
         isSendingPaused = false
         failure = nil
         errorText[0] = 0
+        run = transfer.context.meter?.begin(uploading: transfer.upload.length)
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
         setOptions(for: transfer)
@@ -86,6 +89,7 @@ final class Exchange {
         body.close()
         body = .none
         transfer = nil
+        run = nil
         setCookies(nil)
         pipe = nil
         chunk = Data()
@@ -117,7 +121,9 @@ final class Exchange {
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
-        if let limit = transfer.context.limits.body, announcedLength(head, of: transfer.request) > limit {
+        if let limit = transfer.context.limits.body, let length = announcedLength(head, of: transfer.request),
+            length > limit
+        {
             return fail(.bodyTooLarge(limit: limit))
         }
         markDirty()
@@ -125,11 +131,10 @@ final class Exchange {
     }
 
     /// The length of the body that will follow, where the head tells; an encoded one's says nothing of the decoded.
-    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64 {
-        guard request.method != .head, head.status != .noContent, head.status != .notModified,
-            !head.headers.contains(.contentEncoding)
-        else { return 0 }
-        return head.headers[.contentLength].flatMap { Int64($0) } ?? 0
+    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64? {
+        if request.method == .head || head.status == .noContent || head.status == .notModified { return 0 }
+        if head.headers.contains(.contentEncoding) { return nil }
+        return head.headers[.contentLength].flatMap { Int64($0) }
     }
 
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
@@ -154,11 +159,13 @@ final class Exchange {
         if pipe == nil {
             let pipe = transfer.makePipe()
             self.pipe = pipe
+            run?.expects(announcedLength(head, of: transfer.request))
             transfer.answer(
                 .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
             )
         }
         guard !chunk.isEmpty, let pipe else { return }
+        run?.received(received)
         if pipe.write(chunk) { isReceivingPaused = true }
         chunk = Data()
     }
@@ -171,7 +178,10 @@ final class Exchange {
         guard code == CURLE_OK || isRefused, failure == nil else { return finish(throwing: failure ?? error(code)) }
         guard let head = parser.head else { return finish(throwing: .closedInHead) }
         let metrics = metrics(version: head.version)
+        run?.sent(metrics.bytesSent)
         if pipe == nil {
+            run?.received(received)
+            run?.expects(received)
             transfer.answer(.success(TransportResponse(head: head, body: ResponseBody(chunk, metrics: metrics))))
         } else {
             flush()
@@ -211,6 +221,7 @@ final class Exchange {
         switch body.read(into: buffer) {
         case .bytes(let count):
             sent += Int64(count)
+            run?.sent(sent)
             return count
         case .end:
             return 0
@@ -226,6 +237,7 @@ final class Exchange {
     /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
     func rewind() -> Bool {
         sent = 0
+        run?.sent(0)
         isSendingPaused = false
         challenge.rewound()
         return body.rewind()

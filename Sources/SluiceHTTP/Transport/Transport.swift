@@ -41,6 +41,8 @@ public struct TransferContext: Sendable {
     /// What to answer a challenge of its server with; nil for nothing. They have an origin, and go to no other: a transport
     /// asks ``credentials(for:)``.
     public var credentials: ChallengeCredentials?
+    /// Where the transport tells how far it is; nil where nobody can ask.
+    public var meter: TransferMeter?
 
     /// Makes a context.
     public init(
@@ -48,8 +50,10 @@ public struct TransferContext: Sendable {
         limits: ResponseLimits = ResponseLimits(),
         networkAccess: NetworkAccess = .all,
         cookies: CookieJar? = nil,
-        credentials: ChallengeCredentials? = nil
+        credentials: ChallengeCredentials? = nil,
+        meter: TransferMeter? = nil
     ) {
+        self.meter = meter
         self.cookies = cookies
         self.credentials = credentials
         self.timeouts = timeouts

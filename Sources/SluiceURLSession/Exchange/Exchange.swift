@@ -32,6 +32,8 @@ final class Exchange: Sendable {
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
+    /// Where the transfer tells how far it is.
+    private let run: TransferMeter.Run?
 
     init(
         request: HTTPRequest,
@@ -48,6 +50,7 @@ final class Exchange: Sendable {
         self.message = message
         self.body = body
         self.session = session
+        run = context.meter?.begin(uploading: body.length)
     }
 
     /// Sends the request and waits for the head of the response.
@@ -72,7 +75,7 @@ final class Exchange: Sendable {
         switch body {
         case .none: launch(.none)
         case .data(let data): launch(.data(data))
-        case .file(let url): launch(.file(url))
+        case .file(let url, _): launch(.file(url))
         case .stream(let stream, let length): startStream(stream, length: length)
         }
     }
@@ -135,10 +138,19 @@ extension Exchange {
 
     func receive(_ data: Data) {
         handle(data) { $0.receive(bytes: data.count, at: $1) }
+        tellReceived()
+    }
+
+    private func tellReceived() {
+        if let run { run.received(parts.withLock { $0.state.metrics.bytesReceived }) }
     }
 
     func sent(_ count: Int64) {
-        parts.withLock { $0.state.send(bytes: count, at: .now) }
+        let sent = parts.withLock { parts in
+            parts.state.send(bytes: count, at: .now)
+            return parts.state.metrics.bytesSent
+        }
+        run?.sent(sent)
     }
 
     func complete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
@@ -208,6 +220,7 @@ extension Exchange {
     }
 
     private func answer(_ head: HTTPResponse) {
+        if let run { run.expects(parts.withLock { $0.state.announced }) }
         let pipe = ResponsePipe(
             highWater: Exchange.highWater,
             onDemand: { [weak self] in self?.session.inTurn { [weak self] in self?.goOn() } },

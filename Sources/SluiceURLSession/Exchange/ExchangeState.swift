@@ -38,7 +38,7 @@ struct ExchangeState: Sendable {
     private(set) var phase = Phase.waiting
     private(set) var head: HTTPResponse?
     /// What the body must come to, where the head says so.
-    private var announced: Int64?
+    private(set) var announced: Int64?
     private(set) var metrics = TransferMetrics()
     /// When the last byte went or came; nil while the silence is not the server's.
     private var lastActivity: Instant?
