@@ -134,6 +134,7 @@ extension PageView {
     ///   - pageSize: How many items a page has that is not the last.
     ///   - total: How many items there are.
     ///   - before: How many of them are before the first page.
+    /// - Returns: Whether there is nothing to ask for.
     fileprivate func isLast(pageSize: Int?, total: Int?, before: Int = 0) -> Bool {
         if items <= 0 { return true }
         if let pageSize, items < pageSize { return true }
