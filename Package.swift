@@ -17,6 +17,7 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "SluiceHTTP"),
         .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
@@ -26,6 +27,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(
                     name: "SluiceURLSession",

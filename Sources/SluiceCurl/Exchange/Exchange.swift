@@ -134,21 +134,14 @@ final class Exchange {
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
-        guard !isContradiction(head) else { return true }
-        if let limit = transfer.context.limits.body, let length = announcedLength(head, of: transfer.request),
+guard !isContradiction(head) else { return true }
+        if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {
             return fail(.bodyTooLarge(limit: limit))
         }
         markDirty()
         return true
-    }
-
-    /// The length of the body that will follow, where the head tells; an encoded one's says nothing of the decoded.
-    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64? {
-        if request.method == .head || head.status == .noContent || head.status == .notModified { return 0 }
-        if head.headers.contains(.contentEncoding) { return nil }
-        return head.headers[.contentLength].flatMap { Int64($0) }
     }
 
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
@@ -174,7 +167,7 @@ final class Exchange {
         if pipe == nil {
             let pipe = transfer.makePipe()
             self.pipe = pipe
-            run?.expects(announcedLength(head, of: transfer.request))
+            run?.expects(head.bodyLength(of: transfer.request.method))
             transfer.answer(
                 .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
             )
@@ -214,6 +207,8 @@ final class Exchange {
             flush()
             pipe.finish(.failure(error))
         } else {
+            run?.expects(head?.bodyLength(of: transfer.request.method))
+            run?.received(received)
             transfer.answer(.failure(error))
         }
     }
