@@ -47,16 +47,23 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting", "WaterfallPage"],
             path: "Examples/Waterfall/Command"
         ),
+        .target(name: "Fetching", path: "Examples/Fetch/Fetching"),
+        .executableTarget(
+            name: "fetch",
+            dependencies: ["Fetching", "Sluice"],
+            path: "Examples/Fetch/Command"
+        ),
         .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
-                "waterfall",
+                "fetch", "waterfall",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
+        .testTarget(name: "FetchingTests", dependencies: ["Fetching"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
