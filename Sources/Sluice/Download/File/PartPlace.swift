@@ -109,8 +109,8 @@ struct PartPlace: Sendable, Hashable {
             throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.")
         }
         let path = url.absoluteURL.path
-        // The system would take such a path for a shorter one.
-        if path.isEmpty || path.utf8.contains(0) {
+        // The system would take such a path for a shorter one; the URL leaves it encoded.
+        if path.isEmpty || path.utf8.contains(0) || url.path(percentEncoded: true).contains("%00") {
             throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or holds a NUL")
         }
         return path
