@@ -20,7 +20,7 @@ public struct APIError: ErrorSerializable, CustomStringConvertible {
     public init(_ failure: RequestFailure) {
         error = failure.error
         body = failure.body
-        fileURL = nil
+        fileURL = failure.fileURL
         self.failure = failure
     }
 

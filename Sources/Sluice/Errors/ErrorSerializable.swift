@@ -54,6 +54,8 @@ public struct RequestFailure: Sendable {
     public let error: SluiceError
     /// The body of the failed response; empty if none came.
     public let body: Data
+    /// The file a download had been written to, where what came after failed.
+    public let fileURL: URL?
     let declaredEnvelope: Envelope?
     private let decoder: any DataDecoder
 
@@ -62,8 +64,10 @@ public struct RequestFailure: Sendable {
         error: SluiceError,
         body: Data = Data(),
         decoder: any DataDecoder = JSONDecoder(),
-        envelope: Envelope? = nil
+        envelope: Envelope? = nil,
+        fileURL: URL? = nil
     ) {
+        self.fileURL = fileURL
         declaredEnvelope = envelope
         self.error = error
         self.body = body

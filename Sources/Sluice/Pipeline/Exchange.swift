@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Steps 4 and 5: the HTTP cache, the transport, and the redirects that come back to them.
 struct Exchange: Sendable {
     private let pipeline: Pipeline
@@ -61,6 +67,11 @@ struct Exchange: Sendable {
         }
     }
 
+    /// A sink's transfer has none of the client's limits, but what it leaves goes into memory.
+    private var collectionLimit: Int64? {
+        sending?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
+    }
+
     private func cached(
         _ request: HTTPRequest,
         _ transfer: TransferContext,
@@ -80,7 +91,8 @@ struct Exchange: Sendable {
         } else {
             response = try await transport.send(request, context: transfer)
         }
-        let body = try await response.body.collect(upTo: transfer.limits.body)
+        let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
+        let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
         return ServerResponse(
             request: request,
             head: response.head,

@@ -65,9 +65,14 @@ final class Pipeline: Sendable {
     ///
     /// - Parameters:
     ///   - draft: What to build it of.
+    ///   - meter: Where its transfers tell how far they are.
     ///   - completion: Called once with the server's response, whatever its status, on any thread.
     /// - Returns: What stops it.
-    func begin(_ draft: RequestDraft, completion: @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop {
+    func begin(
+        _ draft: RequestDraft,
+        _ meter: TransferMeter?,
+        completion: @escaping @Sendable (Landing) -> Void
+    ) -> Flight<Landing>.Stop {
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)
@@ -76,9 +81,9 @@ final class Pipeline: Sendable {
             completion(Landing(.failure(error)))
             return {}
         }
-        let transfer = transferContext(of: draft.options, request)
-        let sample = configuration.answersWithSamples ? draft.sampleResponse : nil
+        let sample = sample(of: draft)
         let transport = sample == nil ? callbackTransport : nil
+        let transfer = transferContext(of: draft.options, request, meter)
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
             return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
         }
@@ -88,13 +93,48 @@ final class Pipeline: Sendable {
             transfer,
             steps.adding(draft.options.steps),
             by: APIClient(pipeline: self),
-            on: sample.map(SampleTransport.init) ?? configuration.transport
+            on: sample ?? configuration.transport
         )
         if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
             return begin(sending, on: transport) { completion(Landing($0, sending)) }
         }
         let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
         return { task.cancel() }
+    }
+
+    /// Runs steps 1 to 6 for a request whose response's body does not go into memory.
+    ///
+    /// - Parameters:
+    ///   - draft: What to build the request of.
+    ///   - sink: What takes the body.
+    ///   - meter: Where its transfers tell how far they are.
+    /// - Returns: The server's response, without what the sink has taken. Whoever made of it what it is for says that it has
+    ///   finished, by its sending.
+    func landing(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> Landing {
+        let request: HTTPRequest
+        do {
+            request = try draft.build(for: self)
+        } catch {
+            steps.tellOfUnbuilt(draft, error, configuration)
+            return Landing(.failure(error))
+        }
+        var transfer = transferContext(of: draft.options, request, meter)
+        // The client's limit is one of memory.
+        transfer.limits = draft.options.limits.applied(to: ResponseLimits(headers: configuration.limits.headers))
+        let sending = Sending(
+            request,
+            draft,
+            transfer,
+            steps.adding(draft.options.steps),
+            by: APIClient(pipeline: self),
+            on: sample(of: draft) ?? configuration.transport,
+            into: sink
+        )
+        return Landing(await outcome(of: sending), sending)
+    }
+
+    private func sample(of draft: RequestDraft) -> (any Transport)? {
+        configuration.answersWithSamples ? draft.sampleResponse.map(SampleTransport.init) : nil
     }
 
     /// Goes through the steps before the transport on this thread, and on in a task where one has to wait.
@@ -156,7 +196,7 @@ final class Pipeline: Sendable {
         _ sending: Sending
     ) async -> TransportOutcome {
         do throws(SluiceError) {
-            var request = try await intercepted(context, sending.steps)
+            var request = try await intercepted(context, sending)
             admission.sign(&request)
             for plugin in sending.steps.plugins { plugin.willSend(request, context: context) }
             return await sent(request, context, sending)
@@ -187,8 +227,10 @@ final class Pipeline: Sendable {
         return await intercepted(outcome, context, sending.steps)
     }
 
-    private func intercepted(_ context: RequestContext, _ steps: Steps) async throws(SluiceError) -> HTTPRequest {
+    private func intercepted(_ context: RequestContext, _ sending: Sending) async throws(SluiceError) -> HTTPRequest {
+        let steps = sending.steps
         var request = context.request
+        sending.sink?.adapt(&request)
         do {
             for interceptor in steps.requestInterceptors {
                 request = try await interceptor.intercept(request, context: context)
@@ -213,27 +255,42 @@ final class Pipeline: Sendable {
         return outcome
     }
 
+    /// Step 7, its first half: judges the response.
+    func validate(_ response: ServerResponse, _ draft: RequestDraft) throws(SluiceError) {
+        do throws(SluiceError) {
+            try draft.options.validation.applied(to: configuration.validation).check(response)
+        } catch {
+            throw error.with(request: response.request, response: response.head)
+        }
+    }
+
     /// Step 7: judges the response and makes the model.
     func model<Model>(
         from response: ServerResponse,
         _ draft: RequestDraft,
         _ serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
+        try validate(response, draft)
         do {
-            try draft.options.validation.applied(to: configuration.validation).check(response)
             return try draft.options.modelLocation.model(in: response, configuration.envelope, by: serializer)
         } catch {
             throw error.with(request: response.request, response: response.head)
         }
     }
 
-    private func transferContext(of options: RequestOptions, _ request: HTTPRequest) -> TransferContext {
+    private func transferContext(
+        of options: RequestOptions,
+        _ request: HTTPRequest,
+        _ meter: TransferMeter?
+    ) -> TransferContext {
         TransferContext(
             timeouts: options.timeouts.applied(to: configuration.timeouts),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,
-            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
+            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials,
+            priority: options.priority,
+            meter: meter
         )
     }
 

@@ -11,14 +11,18 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// Not isolated: a cancellation must take effect without waiting for the actor.
     private nonisolated let flight: Flight<Landing>
+    private nonisolated let meter: TransferMeter
     private var settled: APIResponse<Model, ErrorModel>?
 
     init(_ request: APIRequest<Model, ErrorModel>) {
         self.request = request
         let draft = request.draft
         let pipeline = request.client.pipeline
+        let meter = TransferMeter(time: pipeline.time)
+        self.meter = meter
         flight = Flight(cancelled: Landing.cancelled) { land in
-            pipeline.begin(draft) { landing in
+            pipeline.begin(draft, meter) { landing in
+                meter.end(after: landing.outcome)
                 // Nobody waits for it any longer, and so nobody else will say that it is over.
                 if !land(landing) { landing.sending?.finish(.failure(.cancelled)) }
             }
@@ -47,6 +51,22 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
+        meter.end()
+    }
+
+    deinit {
+        // For those who watch what was never sent.
+        meter.end()
+    }
+
+    /// How the request's body goes out: to be watched by any number of loops, whether it has been sent or not.
+    public nonisolated var uploadProgress: TransferProgressSequence {
+        TransferProgressSequence(meter, .upload, time: request.client.pipeline.time)
+    }
+
+    /// How the response's body comes in: to be watched by any number of loops, whether the request has been sent or not.
+    public nonisolated var downloadProgress: TransferProgressSequence {
+        TransferProgressSequence(meter, .download, time: request.client.pipeline.time)
     }
 
     /// Makes the response of the first who brings the outcome, and keeps it for all. One who left before there was any
@@ -58,6 +78,13 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         settled = response
         landing.sending?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
         return response
+    }
+}
+
+extension TransferMeter {
+    /// Ends with what came, where no transport may have told of it.
+    func end(after outcome: TransportOutcome) {
+        if case .success(let response) = outcome { end(received: Int64(response.body.count)) } else { end() }
     }
 }
 

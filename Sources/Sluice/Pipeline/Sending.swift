@@ -32,6 +32,8 @@ final class Sending: Sendable {
     let transfer: TransferContext
     let transport: any Transport
     let steps: Steps
+    /// What takes the response's body; nil where it is collected in memory.
+    let sink: (any ResponseSink)?
     let id = RequestID.next()
     let began: ContinuousClock.Instant
     /// The end of the total time, which covers gates, redirects and all attempts.
@@ -47,8 +49,10 @@ final class Sending: Sendable {
         _ transfer: TransferContext,
         _ steps: Steps,
         by client: APIClient,
-        on transport: any Transport
+        on transport: any Transport,
+        into sink: (any ResponseSink)? = nil
     ) {
+        self.sink = sink
         self.transport = transport
         self.client = client
         self.draft = draft
@@ -86,7 +90,7 @@ final class Sending: Sendable {
     /// Whether a second attempt may be sent next to the first.
     var isHedged: Bool {
         (draft.options.hedging?.maximumExtra ?? client.pipeline.hedges) > 0 && request.method.isSafe
-            && request.body.isReplayable
+            && request.body.isReplayable && sink == nil
     }
 
     /// Whether its first attempt may do without a task.

@@ -48,16 +48,28 @@ extension Pipeline {
                 end = await round(sending)
                 continue
             }
+            if let delay = sending.resumption(after: end.outcome) {
+                sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
+                guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
+                end = await round(sending)
+                continue
+            }
             guard case .again(let delay) = decision(end, sending, tries) else { return end.outcome }
             guard withdraw() else { return end.outcome }
             sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
-            do {
-                try await time.sleep(for: delay)
-            } catch {
-                return .failure(.cancelled.with(request: end.outcome.request))
-            }
+            guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
             tries += 1
             end = await round(sending)
+        }
+    }
+
+    /// Waits; false if the task is cancelled meanwhile.
+    private func isOver(_ delay: Duration) async -> Bool {
+        do {
+            try await time.sleep(for: delay)
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -99,6 +111,14 @@ extension Pipeline {
         let (context, admission) = begun ?? (sending.nextAttempt(), Admission())
         if sending.isHedged { return await hedged(context, sending, admission) }
         return await attempt(context, sending, admission)
+    }
+}
+
+extension Sending {
+    /// How long to wait before a response that broke off is asked for again, from where it did.
+    fileprivate func resumption(after outcome: TransportOutcome) -> Duration? {
+        guard let sink, isIdempotent, request.body.isReplayable else { return nil }
+        return sink.resumption(after: outcome)
     }
 }
 

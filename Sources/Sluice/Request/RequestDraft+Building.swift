@@ -15,16 +15,8 @@ extension RequestDraft {
     /// Makes the request that goes into the pipeline.
     func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
         if let failure = options.failure { throw failure }
-        var location = try location(for: pipeline)
-        var body = body
-        if !query.isEmpty { try location.add(query, pipeline.configuration.formEncoder) }
-        if !options.parameters.isEmpty {
-            if body == nil && method.takesParametersInBody {
-                body = .form(options.parameters)
-            } else {
-                try location.add(options.parameters.map(QueryPart.encoded), pipeline.configuration.formEncoder)
-            }
-        }
+        let location = try wholeLocation(for: pipeline)
+        let body = hasParametersInBody ? .form(options.parameters) : body
         var request = HTTPRequest(
             method: method,
             scheme: location.scheme,
@@ -51,6 +43,21 @@ extension RequestDraft {
         } catch {
             throw .building(error, "The request could not be mapped").with(request: request)
         }
+    }
+
+    /// Where it goes, with all of its query.
+    func wholeLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+        var location = try location(for: pipeline)
+        if !query.isEmpty { try location.add(query, pipeline.configuration.formEncoder) }
+        if !options.parameters.isEmpty, !hasParametersInBody {
+            try location.add(options.parameters.map(QueryPart.encoded), pipeline.configuration.formEncoder)
+        }
+        return location
+    }
+
+    /// Whether its parameters are its body.
+    var hasParametersInBody: Bool {
+        body == nil && method.takesParametersInBody && !options.parameters.isEmpty
     }
 
     /// The client's headers; without those that hold secrets where the path, which a server may have given, led away from the

@@ -25,16 +25,21 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
     /// Foundation's, which would lose digits.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        try model(of: response.body)
+    }
+
+    /// Decodes a body, or a line of one.
+    func model(of body: Data) throws(SluiceError) -> Model {
         if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         do {
-            if Model.self == JSON.self, decoder.isFoundations, let json = try JSON(parsing: response.body) as? Model {
+            if Model.self == JSON.self, decoder.isFoundations, let json = try JSON(parsing: body) as? Model {
                 return json
             }
-            return try decoder.decoder.decode(Model.self, from: response.body)
+            return try decoder.decoder.decode(Model.self, from: body)
         } catch let error as JSONSyntaxError {
-            throw .undecodable(DecodingFailure(Model.self, body: response.body, error: error))
+            throw .undecodable(DecodingFailure(Model.self, body: body, error: error))
         } catch {
-            throw .undecodable(DecodingFailure(Model.self, body: response.body, cause: error))
+            throw .undecodable(DecodingFailure(Model.self, body: body, cause: error))
         }
     }
 }

@@ -12,6 +12,15 @@ enum UploadSource: Sendable {
     case data(Data)
     case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
 
+    /// How many bytes it gives, where it is known.
+    var length: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream(_, let length, _): length
+        }
+    }
+
     /// Makes a source of a body that has been prepared.
     init(_ body: HTTPBody) throws(SluiceError) {
         switch body.source {

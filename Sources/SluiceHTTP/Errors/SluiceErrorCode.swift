@@ -107,6 +107,8 @@ extension SluiceError {
         case responseInterceptor
         /// Validation of status, content type and body.
         case validation
+        /// Writing a download to its file.
+        case file
         /// Making the model from the body.
         case serialization
     }

@@ -92,6 +92,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
             guard let reader else { return whole.take() }
             return try await reader.next()
         }
+
+        /// All chunks that have come by now, waiting for one; none at the end.
+        package mutating func nextBatch() async throws(SluiceError) -> [Data] {
+            guard let reader else { return whole.take().map { [$0] } ?? [] }
+            return try await reader.nextBatch()
+        }
     }
 }
 

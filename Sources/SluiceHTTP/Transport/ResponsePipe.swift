@@ -9,7 +9,7 @@ import Foundation
 /// The writer is told to pause once more than `highWater` bytes wait to be read and is called back through `onDemand`
 /// when they have been; so memory stays bounded whatever the body's size. One writer, one reader.
 package final class ResponsePipe: Sendable {
-    fileprivate typealias Waiter = UnsafeContinuation<Result<Data?, SluiceError>, Never>
+    fileprivate typealias Waiter = UnsafeContinuation<Result<[Data], SluiceError>, Never>
 
     fileprivate struct State {
         var chunks: [Data] = []
@@ -18,6 +18,11 @@ package final class ResponsePipe: Sendable {
         var end: Result<TransferMetrics, SluiceError>?
         var isWriterPaused = false
         var isAbandoned = false
+    }
+
+    /// How much a read takes of what there is.
+    fileprivate enum Amount {
+        case chunk, all
     }
 
     private let state = Locked(State())
@@ -51,7 +56,7 @@ package final class ResponsePipe: Sendable {
             state.isWriterPaused = state.bytes >= highWater
             return (nil, state.isWriterPaused)
         }
-        waiter?.resume(returning: .success(chunk))
+        waiter?.resume(returning: .success([chunk]))
         return pause
     }
 
@@ -67,16 +72,17 @@ package final class ResponsePipe: Sendable {
             state.end = end
             return (state.waiter.take(), true)
         }
-        waiter?.resume(returning: end.map { _ in nil })
+        waiter?.resume(returning: end.map { _ in [] })
         return isFirst
     }
 
-    private func next() async throws(SluiceError) -> Data? {
+    /// The next chunk, or all that have come; none at the end.
+    private func next(_ amount: Amount) async throws(SluiceError) -> [Data] {
         defer { state.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Waiter) in
-                let (result, demand): (Result<Data?, SluiceError>?, Bool) = state.withLock { state in
-                    if let result = state.read() { return (result, state.demand(below: highWater / 2)) }
+                let (result, demand): (Result<[Data], SluiceError>?, Bool) = state.withLock { state in
+                    if let result = state.read(amount) { return (result, state.demand(below: highWater / 2)) }
                     guard state.waiter == nil else { return (.failure(.readTwice), false) }
                     state.waiter = continuation
                     return (nil, state.demand(below: highWater / 2))
@@ -119,7 +125,12 @@ package final class ResponsePipe: Sendable {
 
         /// The next chunk, nil at the end.
         package func next() async throws(SluiceError) -> Data? {
-            try await pipe.next()
+            try await pipe.next(.chunk).first
+        }
+
+        /// All chunks that have come, waiting for one; none at the end.
+        package func nextBatch() async throws(SluiceError) -> [Data] {
+            try await pipe.next(.all)
         }
     }
 }
@@ -131,13 +142,16 @@ extension SluiceError {
 }
 
 extension ResponsePipe.State {
-    fileprivate mutating func read() -> Result<Data?, SluiceError>? {
-        if !chunks.isEmpty {
-            let chunk = chunks.removeFirst()
-            bytes -= chunk.count
-            return .success(chunk)
+    fileprivate mutating func read(_ amount: ResponsePipe.Amount) -> Result<[Data], SluiceError>? {
+        if chunks.isEmpty { return end.map { $0.map { _ in [] } } }
+        if amount == .all || chunks.count == 1 {
+            defer { chunks = [] }
+            bytes = 0
+            return .success(chunks)
         }
-        return end.map { $0.map { _ in nil } }
+        let chunk = chunks.removeFirst()
+        bytes -= chunk.count
+        return .success([chunk])
     }
 
     /// Whether a paused writer should go on now.

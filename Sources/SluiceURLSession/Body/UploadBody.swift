@@ -5,8 +5,18 @@ import SluiceHTTP
 enum UploadBody: Sendable {
     case none
     case data(Data)
-    case file(URL)
+    case file(URL, length: Int64)
     case stream(HTTPBody.Stream, length: Int64?)
+
+    /// How many bytes it gives, where it is known.
+    var length: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file(_, let length): length
+        case .stream(_, let length): length
+        }
+    }
 
     /// Refuses what the session would fail with, or trap on, later.
     ///
@@ -40,10 +50,10 @@ enum UploadBody: Sendable {
             return .stream(stream, length: body.length)
         case .file(let url):
             // The session opens it once more.
-            _ = try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in
+            let file = try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in
                 try await FileReader.open(url)
             }
-            return .file(url)
+            return .file(url, length: file.length)
         case .deferred:
             // What comes of it needs no preparation.
             return try await open(body.prepared(within: limit), within: limit)

@@ -32,6 +32,9 @@ final class Exchange: Sendable {
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
+    private let priority: RequestPriority
+    /// Where the transfer tells how far it is.
+    private let run: TransferMeter.Run?
 
     init(
         request: HTTPRequest,
@@ -48,6 +51,8 @@ final class Exchange: Sendable {
         self.message = message
         self.body = body
         self.session = session
+        priority = context.priority
+        run = context.meter?.begin(uploading: body.length)
     }
 
     /// Sends the request and waits for the head of the response.
@@ -72,7 +77,7 @@ final class Exchange: Sendable {
         switch body {
         case .none: launch(.none)
         case .data(let data): launch(.data(data))
-        case .file(let url): launch(.file(url))
+        case .file(let url, _): launch(.file(url))
         case .stream(let stream, let length): startStream(stream, length: length)
         }
     }
@@ -83,6 +88,7 @@ final class Exchange: Sendable {
             guard parts.withLock({ $0.state.phase != .done }) else { return }
             if case .stream(let open) = payload { parts.withLock { $0.openStream = open } }
             let task = session.makeTask(for: self, message, payload)
+            if priority != .normal { task.priority = priority.ofTask }
             let isOver = parts.withLock { parts in
                 parts.task = task
                 parts.state.begin(at: .now)
@@ -135,10 +141,19 @@ extension Exchange {
 
     func receive(_ data: Data) {
         handle(data) { $0.receive(bytes: data.count, at: $1) }
+        tellReceived()
+    }
+
+    private func tellReceived() {
+        if let run { run.received(parts.withLock { $0.state.metrics.bytesReceived }) }
     }
 
     func sent(_ count: Int64) {
-        parts.withLock { $0.state.send(bytes: count, at: .now) }
+        let sent = parts.withLock { parts in
+            parts.state.send(bytes: count, at: .now)
+            return parts.state.metrics.bytesSent
+        }
+        run?.sent(sent)
     }
 
     func complete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
@@ -208,6 +223,7 @@ extension Exchange {
     }
 
     private func answer(_ head: HTTPResponse) {
+        if let run { run.expects(parts.withLock { $0.state.announced }) }
         let pipe = ResponsePipe(
             highWater: Exchange.highWater,
             onDemand: { [weak self] in self?.session.inTurn { [weak self] in self?.goOn() } },
@@ -264,4 +280,15 @@ extension URLSessionTask {
     fileprivate func suspendTransfer() { suspend() }
     fileprivate func resumeTransfer() { resume() }
     #endif
+}
+
+extension RequestPriority {
+    /// As `URLSession` counts it, between 0 and 1.
+    fileprivate var ofTask: Float {
+        switch self {
+        case .low: URLSessionTask.lowPriority
+        case .normal: URLSessionTask.defaultPriority
+        case .high: URLSessionTask.highPriority
+        }
+    }
 }

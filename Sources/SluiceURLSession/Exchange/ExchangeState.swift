@@ -38,7 +38,7 @@ struct ExchangeState: Sendable {
     private(set) var phase = Phase.waiting
     private(set) var head: HTTPResponse?
     /// What the body must come to, where the head says so.
-    private var announced: Int64?
+    private(set) var announced: Int64?
     private(set) var metrics = TransferMetrics()
     /// When the last byte went or came; nil while the silence is not the server's.
     private var lastActivity: Instant?
@@ -188,13 +188,6 @@ extension HTTPResponse {
     /// The head's size as HTTP/1.1 writes it, but for the reason, which is not known.
     fileprivate var size: Int {
         "HTTP/1.1 200\r\n\r\n".utf8.count + headers.byteCount
-    }
-
-    /// How many bytes of a body must follow, nil where the head does not say.
-    fileprivate func bodyLength(of method: HTTPMethod) -> Int64? {
-        if method == .head || status == .noContent || status == .notModified { return nil }
-        if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
-        return headers[.contentLength].flatMap { Int64($0) }
     }
 }
 

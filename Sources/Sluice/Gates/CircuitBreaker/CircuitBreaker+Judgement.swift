@@ -35,7 +35,7 @@ extension CircuitBreaker {
         case .transport, .recovery:
             if callersCodes.contains(error.code) { return .ignored }
             return .failure
-        case .responseInterceptor, .validation, .serialization:
+        case .responseInterceptor, .validation, .file, .serialization:
             return error.response.map(judgement(of:)) ?? .ignored
         case .building, .gate, .requestInterceptor, .cache:
             return .ignored

@@ -10,7 +10,7 @@ extension SluiceError {
         switch step {
         case .building, .gate, .requestInterceptor, .cache: return true
         case .transport: return Self.codesBeforeSending.contains(code)
-        case .recovery, .responseInterceptor, .validation, .serialization: return false
+        case .recovery, .responseInterceptor, .validation, .file, .serialization: return false
         }
     }
 

@@ -1,0 +1,119 @@
+import SluiceHTTP
+
+/// The links of a response's `Link` header fields (RFC 8288 §3).
+///
+/// ```swift
+/// let links = LinkHeader(#"</users?page=2>; rel="next", </users?page=9>; rel="last""#)
+/// links["next"]?.target   // /users?page=2
+/// ```
+public struct LinkHeader: Sendable, Hashable {
+    /// All links in their order.
+    public let links: [WebLink]
+
+    /// Reads the value of a field, or of several that have been joined by commas.
+    public init(_ field: String) {
+        self.init(fields: [field])
+    }
+
+    /// Reads the values of fields. What is no link ends its field; the links before it are kept (RFC 8288, appendix B.2).
+    ///
+    /// - Parameter fields: The value of each `Link`.
+    public init(fields: [String]) {
+        links = fields.flatMap { field in
+            var reader = LinkReader(field)
+            var links: [WebLink] = []
+            while let link = reader.nextLink() { links.append(link) }
+            return links
+        }
+    }
+
+    /// The first link of a relation, whose case does not matter, from the resource of the response; one with an
+    /// ``WebLink/anchor`` is from another.
+    public subscript(relation: String) -> WebLink? {
+        let relation = relation.lowercased()
+        return links.first { $0.anchor == nil && $0.relations.contains(relation) }
+    }
+}
+
+extension HTTPResponse {
+    /// The links of the `Link` header fields (RFC 8288 §3).
+    public var links: LinkHeader { LinkHeader(fields: headers.values(for: "Link")) }
+}
+
+/// Reads the value of a `Link` from its beginning to its end (RFC 8288, appendix B).
+private struct LinkReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    /// The next link; nil at the end and where there is something else.
+    mutating func nextLink() -> WebLink? {
+        repeat { skipSpace() } while skip(",")
+        guard skip("<") else { return nil }
+        let target = take { $0 == UInt8(ascii: ">") }
+        guard skip(">") else { return nil }
+        var parameters: [WebLink.Parameter] = []
+        skipSpace()
+        while skip(";") {
+            if let parameter = parameter() { parameters.append(parameter) }
+            skipSpace()
+        }
+        if rest.first != nil, rest.first != UInt8(ascii: ",") { rest = rest[rest.endIndex...] }
+        return WebLink(target: String(Substring(target)), parameters: parameters)
+    }
+
+    /// A parameter behind its semicolon; nil for an empty one.
+    private mutating func parameter() -> WebLink.Parameter? {
+        skipSpace()
+        let name = take { $0.isSpace || $0 == UInt8(ascii: "=") || $0.endsParameter }
+        skipSpace()
+        var value = ""
+        if skip("=") {
+            skipSpace()
+            value = skip("\"") ? quoted() : String(Substring(take(until: \.endsParameter).trimmed))
+        }
+        return name.isEmpty ? nil : WebLink.Parameter(name: Substring(name).lowercased(), value: value)
+    }
+
+    /// A quoted string behind its first quote (RFC 9110 §5.6.4); one without an end ends with the text.
+    private mutating func quoted() -> String {
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { break }
+            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func skipSpace() {
+        rest = rest.drop(while: \.isSpace)
+    }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private mutating func take(until isEnd: (UInt8) -> Bool) -> Substring.UTF8View {
+        let taken = rest.prefix { !isEnd($0) }
+        rest = rest[taken.endIndex...]
+        return taken
+    }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == 0x20 || self == 0x09 }
+    fileprivate var endsParameter: Bool { self == UInt8(ascii: ";") || self == UInt8(ascii: ",") }
+}
+
+extension Substring.UTF8View {
+    /// Without the spaces and tabs behind it.
+    fileprivate var trimmed: Self {
+        var text = self
+        while text.last?.isSpace == true { text = text.dropLast() }
+        return text
+    }
+}

@@ -1,0 +1,139 @@
+import SluiceHTTP
+
+/// Goes from page to page, no further than it is asked to, or one page further.
+struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
+    typealias Request = APIRequest<Model, ErrorModel>
+    typealias Response = APIResponse<Model, ErrorModel>
+
+    private enum Position {
+        /// Before a page that is still to be asked for.
+        case before(Request)
+        /// Before one that has been asked for.
+        case ahead(PageFetch<Model, ErrorModel>, Request)
+        /// Behind one that may lead to another.
+        case behind(Response, Request)
+        case failed(SluiceError)
+        case over
+    }
+
+    private let pages: Pages<Model, ErrorModel>
+    private var position: Position
+    private var trail = PageTrail()
+    /// That of the first page.
+    private var origin: HTTPOrigin?
+    private var pageCount = 0
+    private var itemCount = 0
+
+    init(_ pages: Pages<Model, ErrorModel>) {
+        self.pages = pages
+        position = pages.limit > 0 ? .before(pages.request) : .over
+    }
+
+    /// The next page, nil behind the last one and after an error.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Response? {
+        while true {
+            switch position {
+            case .over:
+                return nil
+            case .failed(let error):
+                position = .over
+                _ = try Response(failure: error, of: pages.request).result.get()
+            case .behind(let response, let request):
+                advance(from: response, to: request)
+            case .before(let request):
+                return try arrive(await request.sender().response, request)
+            case .ahead(let fetch, let request):
+                return try arrive(await fetch.response, request)
+            }
+        }
+    }
+
+    private mutating func arrive(_ response: Response, _ request: Request) throws(ErrorModel) -> Response {
+        do {
+            _ = try response.result.get()
+        } catch {
+            position = .over
+            throw error
+        }
+        pageCount += 1
+        guard pageCount < pages.limit else {
+            position = .over
+            return response
+        }
+        position = .behind(response, request)
+        if pages.prefetch {
+            advance(from: response, to: request)
+            if case .before(let request) = position { position = .ahead(PageFetch(request), request) }
+        }
+        return response
+    }
+
+    /// Finds out what leads on from a page.
+    private mutating func advance(from response: Response, to request: Request) {
+        do throws(SluiceError) {
+            if origin == nil {
+                let first = try request.httpRequest()
+                origin = first.origin
+                try trail.add(first)
+            }
+            guard let next = try successor(of: response, to: request) else { return position = .over }
+            try trail.add(next.httpRequest())
+            position = .before(next)
+        } catch {
+            position = .failed(error.with(request: response.request, response: response.head))
+        }
+    }
+
+    private mutating func successor(of response: Response, to request: Request) throws(SluiceError) -> Request? {
+        switch pages.way {
+        case .custom(let next):
+            do {
+                return try next(response, request)
+            } catch {
+                if let error = error as? SluiceError { throw error }
+                let reason = "What was to lead to the next page failed."
+                throw SluiceError(.paginationFailed, reason, step: .recovery, underlyingError: error)
+            }
+        case .strategy(let pagination):
+            guard let origin, case .success(let model) = response.result else { return nil }
+            let received = try response.received()
+            let items = max(0, pagination.count?(model) ?? 0)
+            let (total, isOver) = itemCount.addingReportingOverflow(items)
+            itemCount = isOver ? .max : total
+            let next = try pagination.next(
+                PageView(model: model, response: received, number: pageCount, items: items, total: itemCount)
+            )
+            let draft = try request.draft.next(
+                next,
+                from: received.request.url,
+                origin: origin,
+                followsOtherOrigins: pages.followsOtherOrigins,
+                for: request.client.pipeline
+            )
+            return draft.map { APIRequest(request, $0, request.serializer) }
+        }
+    }
+}
+
+/// A page that has been asked for before it is wanted; cancelled where nobody wants it any longer.
+final class PageFetch<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+    private let task: Task<APIResponse<Model, ErrorModel>, Never>
+
+    init(_ request: APIRequest<Model, ErrorModel>) {
+        task = Task { await request.sender().response }
+    }
+
+    deinit {
+        task.cancel()
+    }
+
+    var response: APIResponse<Model, ErrorModel> {
+        get async {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes values of a body that has one JSON text a line, as NDJSON and JSON Lines do.
+struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
+    private var reader: LineReader
+    private let serializer: CodableSerializer<Value>
+    private var number = 0
+
+    init(_ decoder: SharedDecoder, limit: Int) {
+        serializer = CodableSerializer(decoder)
+        reader = LineReader(endingAt: .lineFeed, limit: limit)
+    }
+
+    mutating func append(_ chunk: Data) {
+        reader.append(chunk)
+    }
+
+    mutating func finish() {
+        reader.finish()
+    }
+
+    mutating func next() throws(SluiceError) -> Value? {
+        while true {
+            let line = try reader.next(&number) { number, line -> Data? in
+                number += 1
+                return line.allSatisfy(\.isWhiteSpace) ? nil : Data(line)
+            }
+            guard let line else { return nil }
+            guard let line else { continue }
+            do {
+                return try serializer.model(of: line)
+            } catch {
+                throw error.inLine(number)
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    /// What JSON allows around a value, but for what ends a line (RFC 8259 §2).
+    fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
+}
+
+extension SluiceError {
+    fileprivate func inLine(_ number: Int) -> SluiceError {
+        guard let failure = underlyingError as? DecodingFailure else { return self }
+        let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)” "
+        return SluiceError(
+            .decodingFailed,
+            "Line \(number) of the response is no \(failure.type): \(place)\(failure.reason).",
+            step: .serialization,
+            underlyingError: failure
+        )
+    }
+}

@@ -1,0 +1,67 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What arrives of a response, as elements of one kind: chunks of bytes, lines, values.
+///
+/// ```swift
+/// for try await reading in sensors.stream("readings").jsonLines(of: Reading.self) { print(reading) }
+/// ```
+///
+/// That of a ``StreamRequest`` sends the request each time it is iterated, when the first element is asked for; that of a
+/// ``StreamedResponse`` goes on with what has not been read yet. No more is read than the loop wants: a slow one slows the server
+/// down. Leaving the loop or cancelling its task stops the transfer, unless a ``StreamedResponse`` still holds it.
+public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
+    /// The request's error.
+    public typealias Failure = ErrorModel
+
+    let request: StreamRequest<ErrorModel>
+    /// Nil where iterating sends the request.
+    let body: StreamedBody?
+    let parser: @Sendable () -> any StreamParser<Element>
+
+    /// Makes an iterator, which sends the request when it is first asked for an element.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+
+    /// Reads the elements one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let request: StreamRequest<ErrorModel>
+        private let parser: any StreamParser<Element>
+        private var reader: ElementReader<StreamedBody.Iterator, Element>?
+        private var isOver = false
+
+        fileprivate init(_ sequence: StreamSequence) {
+            request = sequence.request
+            parser = sequence.parser()
+            reader = sequence.body.map { ElementReader(StreamedBody.Iterator(body: $0), parser) }
+        }
+
+        /// The next element, nil at the end and after an error.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
+            do throws(StreamFailure) {
+                if reader == nil, !isOver {
+                    isOver = true
+                    reader = ElementReader(StreamedBody.Iterator(body: try await request.begun()), parser)
+                }
+                return try await element(isolation: actor)
+            } catch {
+                reader = nil
+                throw request.model(of: error)
+            }
+        }
+
+        private mutating func element(isolation actor: isolated (any Actor)?) async throws(StreamFailure) -> Element? {
+            do {
+                return try await reader?.next(isolation: actor)
+            } catch {
+                throw StreamFailure(error: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+@testable import SluiceHTTP
+
+@Suite struct SpeedWindowTests {
+    private let start = ContinuousClock.now
+
+    /// Notes at milliseconds and bytes; asked at the last of them.
+    private func speed(_ notes: [(Int, Int64)], askedAt end: Int) -> Double? {
+        var window = SpeedWindow()
+        for (time, bytes) in notes { window.record(bytes, at: start + .milliseconds(time)) }
+        return window.bytesPerSecond(notes.last?.1 ?? 0, at: start + .milliseconds(end))
+    }
+
+    @Test func nothingIsKnownBeforeThereIsAStepToMeasure() {
+        #expect(speed([], askedAt: 0) == nil)
+        #expect(speed([(0, 0)], askedAt: 50) == nil)
+        #expect(speed([(0, 0), (99, 500)], askedAt: 99) == nil)
+    }
+
+    @Test func aSteadySpeedIsTold() {
+        let notes = (0...100).map { ($0 * 100, Int64($0) * 1000) }
+        #expect(speed(notes, askedAt: 10_000) == 10_000)
+    }
+
+    @Test func onlyTheLastSecondsCount() throws {
+        let slow = (0...50).map { ($0 * 100, Int64($0)) }
+        let fast = (1...40).map { (5000 + $0 * 100, 50 + Int64($0) * 1_000_000) }
+        let speed = try #require(self.speed(slow + fast, askedAt: 9000))
+        #expect(abs(speed - 10_000_000) < 1)
+    }
+
+    @Test func aStallShowsInTheSpeed() throws {
+        let speed = try #require(self.speed([(0, 0), (1000, 1_000_000)], askedAt: 2000))
+        #expect(speed == 500_000)
+    }
+
+    @Test func aNewBeginningForgetsWhatWasBefore() {
+        #expect(speed([(0, 0), (1000, 5000), (2000, 0)], askedAt: 2050) == nil)
+        #expect(speed([(0, 0), (1000, 5000), (2000, 0), (3000, 700)], askedAt: 3000) == 700)
+    }
+
+    @Test func hoursOfSamplesTakeNoMoreRoomThanTheWindow() {
+        var window = SpeedWindow()
+        for second in 0..<100_000 { window.record(Int64(second), at: start + .milliseconds(second * 100)) }
+        #expect(Mirror(reflecting: window).children.first.map { Mirror(reflecting: $0.value).children.count } ?? 0 < 40)
+    }
+
+    @Test(
+        arguments: [
+            (TransferProgress(completed: 5, total: 10, bytesPerSecond: 2), 0.5, Duration.milliseconds(2500)),
+            (TransferProgress(completed: 5, total: 10), 0.5, nil),
+            (TransferProgress(completed: 0, total: 0, bytesPerSecond: 1), 1, .zero),
+            (TransferProgress(completed: 20, total: 10, bytesPerSecond: 1), 1, .zero),
+            (TransferProgress(completed: 5), nil, nil),
+            (TransferProgress(completed: 0, total: .max, bytesPerSecond: 1e-300), 0, .seconds(3_153_600_000)),
+        ] as [(TransferProgress, Double?, Duration?)]
+    )
+    func fractionAndTimeLeftFollow(_ progress: TransferProgress, _ fraction: Double?, _ left: Duration?) {
+        #expect(progress.fractionCompleted == fraction)
+        #expect(progress.timeLeft == left)
+    }
+}

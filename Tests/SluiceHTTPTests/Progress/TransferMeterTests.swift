@@ -1,0 +1,124 @@
+import SluiceTesting
+import XCTest
+
+@testable import SluiceHTTP
+
+final class TransferMeterTests: XCTestCase {
+    private let time = ManualTime()
+
+    private func meter() -> (TransferMeter, TransferProgressSequence) {
+        let meter = TransferMeter(time: time)
+        return (meter, TransferProgressSequence(meter, .download, time: time))
+    }
+
+    func testANewListenerGetsTheStateAtOnceAndTheFinalOneLast() async {
+        let (meter, progress) = meter()
+        let run = meter.begin(uploading: 0)
+        run.expects(100)
+        run.received(40)
+        var listener = progress.makeAsyncIterator()
+        let first = await listener.next()
+        XCTAssertEqual(first?.completed, 40)
+        XCTAssertEqual(first?.total, 100)
+        XCTAssertEqual(first?.attempt, 1)
+        run.received(100)
+        meter.end()
+        let last = await listener.next()
+        XCTAssertEqual(last?.completed, 100)
+        let end = await listener.next()
+        XCTAssertNil(end)
+        var late = progress.makeAsyncIterator()
+        let final = await late.next()
+        XCTAssertEqual(final?.completed, 100)
+        let lateEnd = await late.next()
+        XCTAssertNil(lateEnd)
+    }
+
+    func testASlowListenerGetsTheNewestValueAndNoBacklog() async {
+        let (meter, progress) = meter()
+        let run = meter.begin(uploading: 0)
+        var listener = progress.makeAsyncIterator()
+        _ = await listener.next()
+        for count in 1...1000 { run.received(Int64(count)) }
+        time.advance(by: .seconds(1))
+        let value = await listener.next()
+        XCTAssertEqual(value?.completed, 1000)
+    }
+
+    func testThereAreAtMostTwentyValuesASecond() async {
+        let (meter, progress) = meter()
+        let run = meter.begin(uploading: 0)
+        let values = Task { await progress.reduce(into: [Int64]()) { $0.append($1.completed) } }
+        for step in 0..<20 {
+            // It has just got a value, and sleeps although there are newer ones.
+            run.received(Int64(step * 10 + 1))
+            await time.sleepers(1)
+            run.received(Int64(step * 10 + 2))
+            XCTAssertEqual(time.pending, [.milliseconds(50)])
+            time.advance(by: .milliseconds(50))
+        }
+        // The end does not wait for the rest of the pause.
+        meter.end()
+        let count = await values.value.count
+        XCTAssertLessThanOrEqual(count, 22)
+        XCTAssertGreaterThanOrEqual(count, 20)
+    }
+
+    func testAReplacedTransferCountsNoLonger() async {
+        let (meter, progress) = meter()
+        let old = meter.begin(uploading: 10)
+        old.received(7)
+        let new = meter.begin(uploading: 10)
+        old.received(9)
+        new.received(2)
+        var listener = progress.makeAsyncIterator()
+        let value = await listener.next()
+        XCTAssertEqual(value?.completed, 2)
+        XCTAssertEqual(value?.attempt, 2)
+    }
+
+    func testACancelledListenerEndsAndHoldsNobodyUp() async {
+        let (meter, progress) = meter()
+        let task = Task {
+            var count = 0
+            for await _ in progress { count += 1 }
+            return count
+        }
+        task.cancel()
+        _ = await task.value
+        let run = meter.begin(uploading: 0)
+        run.received(1)
+        meter.end()
+    }
+
+    func testManyListenersAllSeeTheEnd() async {
+        let (meter, progress) = meter()
+        let listeners = (0..<100).map { _ in
+            Task { await progress.reduce(into: nil as TransferProgress?) { $0 = $1 } }
+        }
+        let run = meter.begin(uploading: 0)
+        for count in 1...50 {
+            run.received(Int64(count))
+            await Task.yield()
+        }
+        meter.end()
+        for listener in listeners {
+            let last = await listener.value
+            XCTAssertEqual(last?.completed, 50)
+        }
+    }
+
+    func testTheSpeedIsMeasuredFromTheFirstListenerOn() async {
+        let (meter, progress) = meter()
+        let run = meter.begin(uploading: 0)
+        run.expects(1000)
+        var listener = progress.makeAsyncIterator()
+        let first = await listener.next()
+        XCTAssertNil(first?.bytesPerSecond)
+        time.advance(by: .milliseconds(500))
+        run.received(250)
+        let second = await listener.next()
+        XCTAssertEqual(second?.bytesPerSecond, 500)
+        XCTAssertEqual(second?.timeLeft, .milliseconds(1500))
+    }
+}

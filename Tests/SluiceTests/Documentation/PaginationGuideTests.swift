@@ -1,0 +1,60 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on pages.
+final class PaginationGuideTests: XCTestCase {
+    private struct PostList: Decodable, Sendable {
+        struct Post: Decodable, Sendable { let title: String }
+        let posts: [Post]
+        let nextCursor: String?
+        let total: Int?
+    }
+
+    func testLinks() async throws {
+        let server = try LoopbackServer()
+        let next: HTTPHeaders = ["Link": "<?page=2>; rel=next"]
+        server.on("/users", .json(#"[{"id":1,"name":"Ada"}]"#, headers: next), .json("[]"))
+        let github = APIClient(baseURL: server.url)
+        let users = github.codable.get("users", as: [User].self).pages(by: .link)
+        for try await user in users.items(\.self) {
+            print(user.name)
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
+    func testStrategies() async throws {
+        let server = try LoopbackServer()
+        server.on("/posts") { request in
+            let isFirst = request.query == nil || request.query == "per_page=50"
+            let isSecond = !isFirst || request.headers.contains("X-After")
+            return .json(
+                isSecond
+                    ? #"{"posts":[],"total":1}"#
+                    : #"{"posts":[{"title":"One"}],"nextCursor":"c1","paging":{"next":"posts?x"},"total":9}"#
+            )
+        }
+        let blog = APIClient(baseURL: server.url)
+        let posts = blog.codable.get("posts", as: PostList.self)
+        let byCursor = posts.pages(by: .cursor("after", at: \.nextCursor))
+        let byOffset = posts.pages(by: .offset(counting: \.posts.count, total: \.total))
+        let byNumber = posts.query("per_page", 50).pages(by: .pageNumber(pageSize: 50, counting: \.posts.count))
+        let byURL = posts.pages(by: .nextURL(at: "paging.next"))
+        let pages = posts.pages { response, request in
+            guard let cursor = try response.result.get().nextCursor else { return nil }
+            return request.header("X-After", cursor)
+        }
+        var counts: [Int] = []
+        for way in [byCursor, byOffset, byNumber, byURL, pages] {
+            counts.append(try await way.reduce(0) { count, _ in count + 1 })
+        }
+        XCTAssertEqual(counts, [2, 2, 1, 2, 2])
+
+        for try await page in byCursor { print(page.posts.count) }
+        for try await response in byCursor.responses { print(response.head?.headers["X-Remaining"] ?? "") }
+        for try await post in byCursor.items(\.posts, limit: 100) { print(post.title) }
+        let few = posts.pages(by: .link, limit: 3, prefetch: true)
+        let count = try await few.reduce(0) { count, _ in count + 1 }
+        XCTAssertEqual(count, 1)
+    }
+}

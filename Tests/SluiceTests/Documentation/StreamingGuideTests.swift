@@ -1,0 +1,79 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on streamed responses.
+final class StreamingGuideTests: XCTestCase {
+    private struct Reading: Decodable, Sendable { let value: Double }
+    private struct Price: Decodable, Sendable { let amount: Double }
+
+    private func server(_ path: String, _ text: String, _ type: String = "text/plain") throws -> (
+        LoopbackServer, APIClient
+    ) {
+        let server = try LoopbackServer()
+        server.on(path, .data(Data(text.utf8), contentType: type), .status(.noContent))
+        return (server, APIClient(baseURL: server.url) { $0.time = ManualTime() })
+    }
+
+    func testLinesAndValues() async throws {
+        let (_, logs) = try server("/today", "one\ntwo\n")
+        for try await line in logs.stream("today").lines {
+            print(line)
+        }
+        let (server, sensors) = try server("/readings", "{\"value\":1}\n{\"value\":2}\n")
+        for try await reading in sensors.stream("readings").jsonLines(of: Reading.self) {
+            print(reading.value)
+        }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testHeadFirst() async throws {
+        let (server, files) = try server("/report.csv", "a;b\n1;2\n")
+        let response = try await files.stream("report.csv").response()
+        print(response.head.headers["Last-Modified"] ?? "")
+        for try await row in response.lines {
+            print(row)
+        }
+        let logs = files
+        let request: StreamRequest<ShopError> = logs.stream("yesterday")
+        do {
+            for try await line in request.lines { print(line) }
+        } catch {
+            // No cast: this is a ShopError.
+            print(error.message)
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
+    func testWithABody() async throws {
+        let (server, ai) = try server("/chat", "data: Because.\n\n", "text/event-stream")
+        let answer = ai.stream("chat").post(.json(["prompt": "Why is the sky blue?"]))
+        for try await event in answer.serverSentEvents() {
+            print(event.data, terminator: "")
+        }
+        let file = try TemporaryFile(Data("x".utf8))
+        defer { file.remove() }
+        let recording = file.url
+        server.on("/transcripts", .text("x"))
+        let upload: StreamRequest<ShopError> = ai.data.post("transcripts").file(recording).stream()
+        let text = try await upload.response().collect()
+        XCTAssertEqual(text, Data("x".utf8))
+    }
+
+    func testServerSentEvents() async throws {
+        let (server, shop) = try server("/prices", "id: 1\nretry: 0\ndata: {\"amount\":12.5}\n\n", "text/event-stream")
+        for try await event in shop.stream("prices").serverSentEvents() {
+            let price = try event.decoded(as: Price.self)
+            print(event.type, price.amount, event.lastEventID)
+        }
+        XCTAssertEqual(server.requestCount, 2)
+        let once = shop.stream("prices").serverSentEvents(reconnection: .none)
+        let patient = shop.stream("prices").serverSentEvents(
+            reconnection: Reconnection(delay: .seconds(1), maximumAttempts: 100, statuses: [.serviceUnavailable])
+        )
+        for events in [once, patient] {
+            for try await event in events { XCTFail(event.data) }
+        }
+        XCTAssertEqual(server.requestCount, 4)
+    }
+}

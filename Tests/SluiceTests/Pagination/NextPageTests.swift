@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import Sluice
+
+@Suite struct NextPageTests {
+    private let client = APIClient(baseURL: "https://api.example/v1") {
+        $0.headers["Authorization"] = "client"
+        $0.secretHeaders = ["X-Key"]
+    }
+
+    private func sent(
+        _ page: NextPage,
+        after request: APIRequest<Data, APIError>,
+        followsOtherOrigins: Bool = false
+    ) throws(SluiceError) -> HTTPRequest? {
+        let first = try request.httpRequest()
+        let draft = try request.draft.next(
+            page,
+            from: first.url,
+            origin: first.origin,
+            followsOtherOrigins: followsOtherOrigins,
+            for: client.pipeline
+        )
+        return try draft?.build(for: client.pipeline)
+    }
+
+    @Test func aReferenceIsResolvedAgainstThePage() throws {
+        let request = client.data.get("users/list").query("q", "a b").header("X-Key", "k").header("X-Other", "o")
+        let ways = [
+            ("?page=2", "https://api.example/v1/users/list?page=2"), ("more", "https://api.example/v1/users/more"),
+            ("../x?y#z", "https://api.example/v1/x?y"), ("/p?a=b%20c&d=ü", "https://api.example/p?a=b%20c&d=%C3%BC"),
+            ("//API.example:443/p", "https://API.example:443/p"), ("https://api.example/p", "https://api.example/p"),
+            ("", "https://api.example/v1/users/list?q=a%20b"),
+        ]
+        for (reference, url) in ways {
+            let next = try sent(.url(reference), after: request)
+            #expect(next?.url == url)
+            #expect(next?.headers["X-Key"] == "k")
+            #expect(next?.headers["X-Other"] == "o")
+            #expect(next?.headers["Authorization"] == "client")
+        }
+        #expect(try sent(.none, after: request) == nil)
+    }
+
+    @Test(
+        arguments: [
+            "http://api.example/p", "https://api.example:444/p", "//other.example/p", "https://api.example.evil.com/p",
+            "ftp://api.example/p", "javascript:alert(1)", "https:///p", "https://[::1/p", "mailto:a@b",
+        ]
+    )
+    func anotherOriginIsRefused(_ reference: String) {
+        let error = #expect(throws: SluiceError.self) { try sent(.url(reference), after: client.data.get("users")) }
+        #expect(error?.code == .paginationRefused)
+    }
+
+    @Test func anotherOriginThatIsAllowedLearnsNoSecrets() throws {
+        let request = client.data.get("users")
+            .header("X-Key", "k").header("Cookie", "c").header("X-Other", "o")
+            .intercept(CustomToken("t", header: "X-Token"))
+            .header("X-Token", "t")
+        let next = try sent(.url("http://other.example/p"), after: request, followsOtherOrigins: true)
+        #expect(next?.url == "http://other.example/p")
+        #expect(next?.headers["X-Other"] == "o")
+        for name: HTTPHeaderName in ["X-Key", "Cookie", "Authorization", "X-Token"] {
+            #expect(next?.headers[name] == nil, "\(name)")
+        }
+        // What only moves the host must not have the client's headers go along.
+        let moved = try sent(.url("//third.example/p"), after: request.host("cdn.example"), followsOtherOrigins: true)
+        #expect(moved?.url == "https://third.example/p")
+        #expect(moved?.headers["Authorization"] == nil)
+    }
+
+    @Test func aHostOfOnesOwnStays() throws {
+        let request = client.data.get("users").host("cdn.example")
+        let next = try sent(.url("?page=2"), after: request)
+        #expect(next?.url == "https://cdn.example/v1/users?page=2")
+        #expect(next?.headers["Authorization"] == "client")
+        #expect(try sent(.query("page", "2"), after: request)?.url == "https://cdn.example/v1/users?page=2")
+    }
+
+    @Test func anItemOfTheQueryIsReplacedWhereverItStands() throws {
+        let ways = [
+            ("users", "page=2"), ("users?page=1", "page=2"), ("users?a=b&page=1&c=d", "a=b&page=2&c=d"),
+            ("users?page=1&page=7&page", "page=2"), ("users?pages=3", "pages=3&page=2"), ("users?a=b&&", "a=b&page=2"),
+        ]
+        for (path, query) in ways {
+            #expect(
+                try sent(.query("page", "2"), after: client.data.get(path))?.url
+                    == "https://api.example/v1/users?\(query)"
+            )
+        }
+        let encoded = client.data.get("users").query(["page": 1, "q": "x"]).parameters(["limit": 3])
+        let next = try sent(.query("page", "a&b=ü"), after: encoded)
+        #expect(next?.path.hasPrefix("/v1/users?") == true)
+        #expect(
+            Set(next?.path.dropFirst("/v1/users?".count).split(separator: "&") ?? []) == [
+                "page=a%26b%3D%C3%BC", "q=x", "limit=3",
+            ]
+        )
+        let odd = client.data.get("users").query("page[after]", "1")
+        #expect(try sent(.query("page[after]", "2"), after: odd)?.path == "/v1/users?page%5Bafter%5D=2")
+    }
+
+    @Test func bodyMethodAndRouteStay() throws {
+        let request = client.data.post("users/7/posts").json(["a": 1])
+        let next = try sent(.query("page", "2"), after: request)
+        #expect(next?.method == .post)
+        #expect(next?.headers[.contentType] == "application/json")
+        let form = client.data.request("users").post().parameters(["a": 1]).request
+        let posted = try sent(.query("page", "2"), after: form)
+        #expect(posted?.url == "https://api.example/v1/users?page=2")
+        #expect(posted?.headers[.contentType] == "application/x-www-form-urlencoded")
+        let draft = try request.draft.next(
+            .url("/v1/users/7/posts?page=2"),
+            from: "https://api.example/v1/users/7/posts",
+            origin: HTTPOrigin(scheme: "https", authority: "api.example"),
+            followsOtherOrigins: false,
+            for: client.pipeline
+        )
+        #expect(draft?.route == "users/{}/posts")
+    }
+
+    @Test func aRequestThatWasSentBeforeIsALoop() throws {
+        var trail = PageTrail()
+        var request = HTTPRequest(scheme: "https", authority: "api.example", path: "/a")
+        try trail.add(request)
+        request.path = "/b"
+        try trail.add(request)
+        request.method = .post
+        try trail.add(request)
+        for text in ["1", "2"] {
+            request.body = .data(Data(text.utf8))
+            try trail.add(request)
+        }
+        request.headers["X-Position"] = "2"
+        try trail.add(request)
+        request.body = .stream(AsyncStream<Data> { $0.finish() })
+        try trail.add(request)
+        try trail.add(request)
+        request.body = .data(Data("2".utf8))
+        request.headers["X-Position"] = nil
+        let error = #expect(throws: SluiceError.self) { try trail.add(request) }
+        #expect(error?.code == .paginationLoop)
+    }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct ReconnectionTests {
+    /// What happens to a connection, and what is decided.
+    enum Step: Sendable {
+        case event
+        case end
+        case lost(SluiceError.Code)
+        case status(HTTPStatus)
+    }
+
+    struct Case: Sendable {
+        var policy = Reconnection(backoff: Backoff(base: .seconds(1), hasJitter: false), maximumAttempts: 3)
+        var retry: Duration?
+        let steps: [Step]
+        let decisions: [String]
+    }
+
+    static let cases = [
+        Case(steps: [.event, .end, .event, .end], decisions: ["wait 3.0 seconds", "wait 3.0 seconds"]),
+        Case(retry: .milliseconds(10), steps: [.event, .end], decisions: ["wait 0.01 seconds"]),
+        Case(retry: .zero, steps: [.end], decisions: ["wait 0.0 seconds"]),
+        Case(
+            steps: [.end, .end, .end, .end],
+            decisions: ["wait 3.0 seconds", "wait 5.0 seconds", "wait 7.0 seconds", "fail connectionLost"]
+        ),
+        Case(
+            steps: [.lost(.cannotConnect), .lost(.connectionLost), .event, .lost(.truncatedBody)],
+            decisions: ["wait 4.0 seconds", "wait 5.0 seconds", "wait 4.0 seconds"]
+        ),
+        Case(
+            steps: [.lost(.idleTimedOut), .end, .lost(.timedOut), .lost(.cannotResolveHost)],
+            decisions: ["wait 4.0 seconds", "wait 5.0 seconds", "wait 7.0 seconds", "fail cannotResolveHost"]
+        ),
+        Case(steps: [.lost(.elementTooLarge)], decisions: ["fail elementTooLarge"]),
+        Case(steps: [.lost(.cancelled)], decisions: ["fail cancelled"]),
+        Case(steps: [.lost(.tlsFailed)], decisions: ["fail tlsFailed"]),
+        Case(steps: [.lost(.unacceptableContentType)], decisions: ["fail unacceptableContentType"]),
+        Case(steps: [.status(.serviceUnavailable)], decisions: ["fail unacceptableStatus"]),
+        Case(
+            policy: Reconnection(delay: .seconds(-1), backoff: .constant(.zero), statuses: [.serviceUnavailable]),
+            steps: [.status(.serviceUnavailable), .status(.unauthorized)],
+            decisions: ["wait 0.0 seconds", "fail unacceptableStatus"]
+        ),
+        Case(policy: .none, steps: [.event, .end], decisions: ["finish"]),
+        Case(policy: .none, steps: [.event, .lost(.connectionLost)], decisions: ["fail connectionLost"]),
+        Case(policy: Reconnection(maximumAttempts: -1), steps: [.end], decisions: ["finish"]),
+    ]
+
+    @Test(arguments: cases) func eachConnectionIsFollowedByWhatThePolicySays(_ test: Case) {
+        var state = ReconnectionState(test.policy)
+        var decisions: [String] = []
+        for step in test.steps {
+            let failure: SluiceError?
+            switch step {
+            case .event:
+                state.eventArrived()
+                continue
+            case .end: failure = nil
+            case .lost(let code): failure = SluiceError(code, "It failed.")
+            case .status(let status):
+                failure = SluiceError(.unacceptableStatus, "No.", response: HTTPResponse(status: status))
+            }
+            switch state.decision(after: failure, retry: test.retry, random: 0) {
+            case .wait(let delay): decisions.append("wait \(delay)")
+            case .finish: decisions.append("finish")
+            case .fail(let error): decisions.append("fail \(error.code)")
+            }
+        }
+        #expect(decisions == test.decisions)
+    }
+
+    @Test func jitterNeverWaitsLessThanTheServerAsksFor() {
+        for random in [0, UInt64.max / 2, UInt64.max] {
+            var state = ReconnectionState(.standard)
+            let lost = SluiceError(.connectionLost, "It failed.")
+            guard case .wait(let delay) = state.decision(after: lost, retry: .seconds(2), random: random) else {
+                Issue.record("It did not wait.")
+                return
+            }
+            #expect(delay >= .seconds(2) && delay <= .seconds(3))
+        }
+    }
+}

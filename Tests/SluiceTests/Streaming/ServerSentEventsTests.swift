@@ -1,0 +1,162 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ServerSentEventsTests: XCTestCase {
+    private let time = ManualTime()
+
+    private func events(_ text: String, status: HTTPStatus = .ok) -> LoopbackResponse {
+        .data(Data(text.utf8), contentType: "text/event-stream; charset=utf-8", status: status)
+    }
+
+    private func client(_ server: LoopbackServer) -> APIClient {
+        APIClient(baseURL: server.url) {
+            $0.headers["Accept"] = "application/json"
+            $0.time = time
+            $0.randomness = { 1 << 63 }
+        }
+    }
+
+    /// Reads all events in a task: their data, and the code of the failure.
+    private func read(_ events: ServerSentEvents<APIError>) -> Task<[String], Never> {
+        Task {
+            var read: [String] = []
+            do throws(APIError) {
+                for try await event in events { read.append("\(event.lastEventID):\(event.data)") }
+                read.append("end")
+            } catch {
+                read.append("\(error.code)")
+            }
+            return read
+        }
+    }
+
+    private func pass(_ duration: Duration) async {
+        await time.sleepers(1)
+        XCTAssertEqual(time.pending, [duration])
+        time.advance(by: duration)
+    }
+
+    func testAStreamThatEndsOrIsLostIsAskedForAgainFromItsLastEventOn() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            .get,
+            "/events",
+            events("id: 1\ndata: a\n\n: hello\nid: 2\n\ndata: lost"),
+            .raw(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99\r\n\r\nretry: 50\ndata: b\n\n",
+                thenClose: true
+            ),
+            .drop,
+            events("id\ndata: c\n\n"),
+            .status(.noContent)
+        )
+        let all = read(client(server).stream("events").serverSentEvents())
+        await pass(.seconds(3))
+        // A loss adds half of what the back-off allows.
+        await pass(.milliseconds(550))
+        await pass(.milliseconds(1050))
+        await pass(.milliseconds(50))
+        let read = await all.value
+        XCTAssertEqual(read, ["1:a", "2:b", ":c", "end"])
+        let ids = server.requests.map { $0.headers["Last-Event-ID"] }
+        XCTAssertEqual(ids, [nil, "2", "2", "2", nil])
+        for request in server.requests {
+            XCTAssertEqual(request.headers["Accept"], "text/event-stream")
+            XCTAssertEqual(request.headers["Cache-Control"], "no-store")
+        }
+    }
+
+    func testWhatTheRequestSaysItselfHolds() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("data: a\n\n"), .status(.noContent))
+        let request = client(server).stream("events").header("Last-Event-ID", "7").accept("text/event-stream, */*")
+        let all = read(request.serverSentEvents(reconnection: Reconnection(delay: .seconds(1))))
+        await pass(.seconds(1))
+        let read = await all.value
+        XCTAssertEqual(read, ["7:a", "end"])
+        XCTAssertEqual(server.requests.map { $0.headers["Last-Event-ID"] }, ["7", "7"])
+        XCTAssertEqual(server.requests.first?.headers["Accept"], "text/event-stream, */*")
+    }
+
+    func testOtherStatusesAndTypesFailWithTheirBody() async throws {
+        let server = try LoopbackServer()
+        server.on("/json", .json(#"{"message":"Sign in"}"#))
+        server.on("/created", events("data: a\n\n", status: .created))
+        server.on("/down", .json(#"{"message":"Down"}"#, status: .serviceUnavailable))
+        let ends = [
+            ("json", "Sign in", 200), ("down", "Down", 503),
+            (
+                "created",
+                "GET \(server.url)/created: The server answered 201, and a stream of events begins with 200.", 201
+            ),
+        ]
+        for (path, message, status) in ends {
+            let request: StreamRequest<ShopError> = client(server).stream(path)
+            do {
+                for try await event in request.serverSentEvents() { XCTFail(event.data) }
+                XCTFail("It ended.")
+            } catch {
+                XCTAssertEqual(error.message, message)
+                XCTAssertEqual(error.status, status)
+            }
+        }
+        XCTAssertEqual(server.requests.count, 3)
+    }
+
+    func testItGivesUpAfterSoManyConnectionsWithoutAnEvent() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events(": nothing\n\n"))
+        let policy = Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1)), maximumAttempts: 2)
+        let all = read(client(server).stream("events").serverSentEvents(reconnection: policy))
+        await pass(.seconds(1))
+        await pass(.seconds(2))
+        let read = await all.value
+        XCTAssertEqual(read, ["connectionLost"])
+        XCTAssertEqual(server.requests.count, 3)
+    }
+
+    func testWhatCannotBeSentTwiceEndsWithItsResponse() async throws {
+        let server = try LoopbackServer()
+        server.on("/chat", events("data: a\n\ndata: b\n\n"))
+        let chat = client(server).stream("chat")
+        let requests = [
+            (chat.serverSentEvents(reconnection: .none), "GET"),
+            (chat.post(.json(["q": "why"])).serverSentEvents(), "POST"),
+            (
+                chat.method(.put, .bytes(.stream(AsyncStream<Data> { $0.finish() }))).serverSentEvents(), "PUT"
+            ),
+        ]
+        for (events, method) in requests {
+            let read = await read(events).value
+            XCTAssertEqual(read, [":a", ":b", "end"], method)
+        }
+        XCTAssertEqual(server.requests.map(\.method.rawValue), requests.map(\.1))
+        let again = read(chat.post(.json(["q": "why"])).idempotent().serverSentEvents())
+        await time.sleepers(1)
+        again.cancel()
+        let cancelled = await again.value
+        XCTAssertEqual(cancelled, [":a", ":b", "cancelled"])
+    }
+
+    func testLeavingTheLoopStopsTheTransfer() async throws {
+        let server = try LoopbackServer()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        server.on("/events", .script(.write(head + "data: a\n\n"), .hang))
+        for try await event in client(server).stream("events").serverSentEvents() {
+            XCTAssertEqual(event.data, "a")
+            break
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testTheEventsOfAResponseAreThoseOfItsBody() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("event: x\ndata: a\n\ndata: b\n\n"))
+        let response = try await client(server).stream("events").response()
+        var types: [String] = []
+        for try await event in response.serverSentEvents() { types.append(event.type) }
+        XCTAssertEqual(types, ["x", "message"])
+    }
+}

@@ -1,0 +1,123 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class StreamStoppingTests: XCTestCase {
+    private let line = Data((String(repeating: "a", count: 1023) + "\n").utf8)
+
+    private func endless() throws -> (LoopbackServer, APIClient) {
+        let server = try LoopbackServer()
+        server.on("/log", .endless(chunk: Data(repeatElement(line, count: 64).joined())))
+        return (server, APIClient(baseURL: server.url))
+    }
+
+    func testLeavingTheLoopStopsTheTransfer() async throws {
+        let (server, client) = try endless()
+        var count = 0
+        for try await _ in client.stream("log").lines {
+            count += 1
+            if count == 100 { break }
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(server.openConnections, 0)
+    }
+
+    func testCancellingTheTaskStopsTheTransferWhereverItIs() async throws {
+        let (server, client) = try endless()
+        server.on("/head", .hang)
+        server.on("/body", .headersThenHang())
+        for path in ["log", "head", "body"] {
+            let request: StreamRequest<ShopError> = client.stream(path)
+            let task = Task { () -> ShopError? in
+                do throws(ShopError) {
+                    for try await _ in request.lines {}
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            await server.waitForOpenConnections { $0 == 1 }
+            task.cancel()
+            let error = await task.value
+            XCTAssertEqual(error?.isCancellation, true, path)
+            await server.waitForOpenConnections { $0 == 0 }
+        }
+    }
+
+    func testDroppingTheIteratorOrTheResponseStopsTheTransfer() async throws {
+        let (server, client) = try endless()
+        do {
+            var lines = client.stream("log").lines.makeAsyncIterator()
+            _ = try await lines.next()
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+        do { _ = try await client.stream("log").response() }
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
+    func testALineOverTheLimitStopsTheTransfer() async throws {
+        let (server, client) = try endless()
+        let request: StreamRequest<APIError> = client.stream("log")
+        var lines = request.lines(limit: 100).makeAsyncIterator()
+        do {
+            _ = try await lines.next()
+            XCTFail("It was read.")
+        } catch {
+            XCTAssertEqual(error.code, .elementTooLarge)
+            XCTAssertEqual(error.status, .ok)
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+        let next = try await lines.next()
+        XCTAssertNil(next)
+    }
+
+    func testASlowReaderHoldsTheServerBack() async throws {
+        let (server, client) = try endless()
+        var lines = client.stream("log").lines.makeAsyncIterator()
+        for _ in 0..<3 { _ = try await lines.next() }
+        await server.waitForStalledConnections { $0 == 1 }
+        let sent = server.bytesSent
+        XCTAssertLessThan(sent, 64 << 20)
+        // Read on, and it goes on.
+        for _ in 0..<(sent / 1024 + 1000) { _ = try await lines.next() }
+        XCTAssertGreaterThan(server.bytesSent, sent)
+    }
+
+    func testGatesGetTheirPassesBackWithTheHead() async throws {
+        let server = try LoopbackServer()
+        server.on("/log", .headersThenHang())
+        server.on("/motto", .text("on"))
+        let client = APIClient(baseURL: server.url) { $0.gates = [ConcurrencyLimit(1)] }
+        let response = try await client.stream("log").response()
+        let motto = try await client.string.get("motto").sender().value
+        XCTAssertEqual(motto, "on")
+        XCTAssertEqual(response.status, .ok)
+    }
+
+    func testObserversAreToldOfTheEndOnce() async throws {
+        let server = try LoopbackServer()
+        server.on("/whole", .chunked([Data("one\n".utf8), Data("two\n".utf8)]))
+        server.on("/lost", .truncated(Data("one\n".utf8), announced: 100))
+        server.on("/missing", .status(.notFound))
+        server.on("/endless", .endless(chunk: line))
+        server.on("/empty", .text(""))
+        let ends = [
+            ("whole", "200"), ("empty", "200"), ("lost", "truncatedBody"), ("missing", "unacceptableStatus"),
+            ("endless", "cancelled"),
+        ]
+        for (path, end) in ends {
+            let observer = NotingObserver([.began, .finished])
+            let client = APIClient(baseURL: server.url) { $0.observers = [observer] }
+            do {
+                for try await _ in client.stream(path).lines where path == "endless" { break }
+            } catch {}
+            await eventually {
+                await client.observersCaughtUp()
+                return observer.events.count == 2
+            }
+            XCTAssertEqual(observer.events.first, "began /\(path)")
+            XCTAssertEqual(observer.events.last, "finished \(end)", path)
+        }
+    }
+}

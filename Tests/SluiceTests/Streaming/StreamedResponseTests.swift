@@ -1,0 +1,171 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class StreamedResponseTests: XCTestCase {
+    private func server(_ response: LoopbackResponse) throws -> (LoopbackServer, APIClient) {
+        let server = try LoopbackServer()
+        server.on("/log", response)
+        return (server, APIClient(baseURL: server.url))
+    }
+
+    func testLinesAreThereAsSoonAsTheServerHasSentThem() async throws {
+        let signal = LoopbackSignal()
+        let (_, client) = try server(
+            .script(
+                .write("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\none\ntw"),
+                .wait(for: signal),
+                .write("o\nend")
+            )
+        )
+        var lines = client.stream("log").lines.makeAsyncIterator()
+        let first = try await lines.next()
+        XCTAssertEqual(first, "one")
+        signal.fire()
+        let rest = try await [lines.next(), lines.next(), lines.next(), lines.next()]
+        XCTAssertEqual(rest, ["two", "end", nil, nil])
+    }
+
+    func testValuesAreDecodedByTheClientsDecoderAndChunksComeAsTheyAre() async throws {
+        struct Renamed: Decodable, Sendable { let fullName: String }
+        let server = try LoopbackServer()
+        server.on("/people", .chunked(["{\"full_", "name\":\"Ada\"}\n{\"full_name\":\"Alan\"}"].map { Data($0.utf8) }))
+        let client = APIClient(baseURL: server.url) {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.modelDecoder = decoder
+        }
+        var names: [String] = []
+        for try await person in client.stream("people").jsonLines(of: Renamed.self) { names.append(person.fullName) }
+        XCTAssertEqual(names, ["Ada", "Alan"])
+        var bytes = Data()
+        for try await chunk in client.stream("people").bytes {
+            XCTAssertFalse(chunk.isEmpty)
+            bytes.append(chunk)
+        }
+        XCTAssertEqual(String(decoding: bytes, as: UTF8.self), "{\"full_name\":\"Ada\"}\n{\"full_name\":\"Alan\"}")
+    }
+
+    func testAResponseThatIsNotAcceptedIsTheRequestsError() async throws {
+        let (_, client) = try server(.json(#"{"message":"No such log"}"#, status: .notFound))
+        let request: StreamRequest<ShopError> = client.stream("log")
+        do {
+            for try await line in request.lines { XCTFail(line) }
+            XCTFail("It was accepted.")
+        } catch {
+            XCTAssertEqual(error.message, "No such log")
+            XCTAssertEqual(error.status, 404)
+        }
+        let accepted = try await request.validate(statuses: 404..<405).response().collect()
+        XCTAssertEqual(accepted, Data(#"{"message":"No such log"}"#.utf8))
+    }
+
+    func testHeadRulesHoldBeforeTheBody() async throws {
+        struct Refused: Error {}
+        let (_, client) = try server(.text("one\n", headers: ["X-Kind": "log"]))
+        let request: StreamRequest<APIError> = client.stream("log")
+        let response = try await request.validate(contentTypes: "text/*").validate { head, body in
+            guard head.headers["X-Kind"] == "log", body.isEmpty else { throw Refused() }
+        }.response()
+        XCTAssertEqual(response.status, .ok)
+        await XCTAssertFails(request.validate(contentTypes: "text/event-stream"), .unacceptableContentType)
+        await XCTAssertFails(request.validate { _, _ in throw Refused() }, .validationFailed)
+        await XCTAssertFails(request.path("http://127.0.0.1:1/"), .cannotConnect)
+        await XCTAssertFails(request.path("ftp://x/"), .unsupportedScheme)
+    }
+
+    private func XCTAssertFails(
+        _ request: StreamRequest<APIError>,
+        _ code: SluiceError.Code,
+        line: UInt = #line
+    ) async {
+        do {
+            _ = try await request.response()
+            XCTFail("It did not fail.", line: line)
+        } catch {
+            XCTAssertEqual(error.code, code, line: line)
+        }
+    }
+
+    func testAnAPIRequestIsStreamedWithItsBodyAndItsError() async throws {
+        let server = try LoopbackServer()
+        server.on(.post, "/chat", .echo)
+        let client = APIClient(baseURL: server.url)
+        let request: StreamRequest<ShopError> = client.data.post("chat").json(["q": "why"]).stream()
+        let echo = try await request.jsonLines(of: LoopbackEcho.self).reduce(into: []) { $0.append($1) }.first
+        XCTAssertEqual(echo?.text, #"{"q":"why"}"#)
+        let same = client.stream("chat").post(.json(["q": "how"])).header("X-Trace", "t1")
+        let other = try await same.jsonLines(of: LoopbackEcho.self).reduce(into: []) { $0.append($1) }.first
+        XCTAssertEqual(other?.text, #"{"q":"how"}"#)
+        XCTAssertEqual(other?.values(for: "X-Trace"), ["t1"])
+        XCTAssertEqual(other?.values(for: .contentType), ["application/json"])
+    }
+
+    func testTheClientsLimitsOnAWholeBodyDoNotHoldAndTheRequestsDo() async throws {
+        let server = try LoopbackServer()
+        server.on("/log", .drip(Data(repeating: 97, count: 200), pieces: 4, every: .milliseconds(30)))
+        let client = APIClient(baseURL: server.url) {
+            $0.limits.body = 10
+            $0.timeouts.total = .milliseconds(60)
+        }
+        let request: StreamRequest<SluiceError> = client.stream("log")
+        let all = try await request.response().collect()
+        XCTAssertEqual(all.count, 200)
+        let changes: [(StreamRequest<SluiceError>, SluiceError.Code)] = [
+            (request.limits(ResponseLimits(body: 10)), .bodyTooLarge),
+            (request.timeout(total: .milliseconds(40)), .timedOut),
+        ]
+        for (request, code) in changes {
+            do {
+                for try await _ in request.bytes {}
+                XCTFail("It was not limited.")
+            } catch {
+                XCTAssertEqual(error.code, code)
+            }
+        }
+        let response = try await request.response()
+        do {
+            _ = try await response.collect(upTo: 100)
+            XCTFail("It was not limited.")
+        } catch {
+            XCTAssertEqual(error.code, .bodyTooLarge)
+        }
+    }
+
+    func testASecondReadingGoesOnWhereTheFirstStopped() async throws {
+        let (_, client) = try server(.text("one\ntwo\n"))
+        let response = try await client.stream("log").response()
+        for try await line in response.lines {
+            XCTAssertEqual(line, "one")
+            break
+        }
+        let rest = try await response.collect()
+        XCTAssertTrue(rest.isEmpty)
+        XCTAssertEqual(response.head.headers[.contentLength], "8")
+        XCTAssertEqual(response.request.path, "/log")
+        XCTAssertEqual(response.metrics?.bytesReceived, 8)
+    }
+
+    func testARedirectIsFollowed() async throws {
+        let (server, client) = try server(.text("one\n"))
+        server.on("/moved", .redirect(to: "/log"))
+        let response = try await client.stream("moved").response()
+        XCTAssertEqual(response.request.path, "/log")
+        let lines = try await response.lines.reduce(into: []) { $0.append($1) }
+        XCTAssertEqual(lines, ["one"])
+    }
+
+    func testWhatCameBeforeAConnectionWasLostIsRead() async throws {
+        let (_, client) = try server(.truncated(Data("one\ntwo\nthr".utf8), announced: 100))
+        let request: StreamRequest<APIError> = client.stream("log")
+        var read: [String] = []
+        do {
+            for try await line in request.lines { read.append(line) }
+            XCTFail("It ended.")
+        } catch {
+            XCTAssertEqual(error.code, .truncatedBody)
+            XCTAssertEqual(error.status, .ok)
+        }
+        XCTAssertEqual(read, ["one", "two"])
+    }
+}
