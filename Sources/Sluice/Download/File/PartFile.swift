@@ -125,7 +125,11 @@ final class PartFile: Sendable {
         try await queue.result(flags: flags) { () -> Result<Value, SluiceError> in
             Result { () throws(SluiceError) in
                 if self.state.withLock({ $0.isOver }) {
-                    throw SluiceError(.internalFailure, "The download “\(self.subject)” has ended already.")
+                    throw SluiceError(
+                        .internalFailure,
+                        "The download “\(self.subject)” has ended already.",
+                        step: .file
+                    )
                 }
                 return try work(self)
             }
