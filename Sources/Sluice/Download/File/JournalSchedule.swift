@@ -19,6 +19,7 @@ struct JournalSchedule: Sendable {
     private var lastNote: ContinuousClock.Instant
     private var lastSync: ContinuousClock.Instant
     private var isBusy = false
+    private var isNoteWanted = false
 
     init(now: ContinuousClock.Instant) {
         lastNote = now
@@ -45,17 +46,24 @@ struct JournalSchedule: Sendable {
         return step
     }
 
-    /// Begins a note that is due for another reason; false where something is being done.
-    mutating func beginNote() -> Bool {
-        if isBusy { return false }
+    /// Asks for a note for another reason than what was written.
+    ///
+    /// - Returns: What is due; nothing where something is being done, after which the note is.
+    mutating func wantNote() -> Step? {
+        isNoteWanted = isBusy
+        if isBusy { return nil }
         begin(.note)
-        return true
+        return .note
     }
 
-    mutating func finish(_ step: Step, now: ContinuousClock.Instant) {
+    /// Ends a step.
+    ///
+    /// - Returns: What is due next, as by ``wrote(_:now:)``.
+    mutating func finish(_ step: Step, now: ContinuousClock.Instant) -> Step? {
         isBusy = false
         lastNote = now
         if step == .sync { lastSync = now }
+        return isNoteWanted ? wantNote() : nil
     }
 
     private mutating func begin(_ step: Step) {

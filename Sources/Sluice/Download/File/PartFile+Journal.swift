@@ -17,7 +17,8 @@ extension PartFile {
             }
             _ = writeJournal(isSynced: step == .sync)
         }
-        state.withLock { $0.schedule.finish(step, now: .now) }
+        let next = state.withLock { $0.schedule.finish(step, now: .now) }
+        if let next { journalLater(next) }
     }
 
     /// Writes what is known, if a later send could make use of it.
@@ -45,8 +46,12 @@ extension PartFile {
     /// Takes over what an earlier send left, as far as it can be relied on; forgets and empties all else. Called alone.
     func recall() -> Int32 {
         let length = descriptor.length ?? 0
-        if case .contents(let data) = SystemFile.contents(of: location.journal, limit: PartJournal.limit, isOwn: true) {
-            if let journal = try? JSONDecoder().decode(PartJournal.self, from: data),
+        if case .contents(let data) = SystemFile.contents(
+            of: location.journal,
+            limit: PartJournal.limit + 1,
+            isOwn: true
+        ) {
+            if data.count <= PartJournal.limit, let journal = try? JSONDecoder().decode(PartJournal.self, from: data),
                 let completed = journal.trusted(partLength: length, bootID: BootID.current), !completed.isEmpty
             {
                 let isSameBoot = journal.bootID == BootID.current

@@ -58,7 +58,7 @@ extension PartFile {
                 return count
             }
             guard let digest else {
-                throw SluiceError(.unsupported, "SHA-256 cannot be had from the system's library.")
+                throw SluiceError(.unsupported, "SHA-256 cannot be had from the system's library.", step: .file)
             }
             return HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
         }

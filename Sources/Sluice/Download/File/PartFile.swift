@@ -82,12 +82,12 @@ final class PartFile: Sendable {
 
     /// Says more of the resource that is being written: its length, its name.
     func learn(_ resource: RemoteResource) {
-        let isNoted = state.withLock { state in
-            if state.isOver || state.resource == resource { return false }
+        let step = state.withLock { state -> JournalSchedule.Step? in
+            if state.isOver || state.resource == resource { return nil }
             state.resource = resource
-            return !state.completed.isEmpty && state.schedule.beginNote()
+            return state.completed.isEmpty ? nil : state.schedule.wantNote()
         }
-        if isNoted { journalLater(.note) }
+        if let step { journalLater(step) }
     }
 
     /// Writes pieces one behind the other, without copying them.
@@ -125,7 +125,11 @@ final class PartFile: Sendable {
         try await queue.result(flags: flags) { () -> Result<Value, SluiceError> in
             Result { () throws(SluiceError) in
                 if self.state.withLock({ $0.isOver }) {
-                    throw SluiceError(.internalFailure, "The download “\(self.subject)” has ended already.")
+                    throw SluiceError(
+                        .internalFailure,
+                        "The download “\(self.subject)” has ended already.",
+                        step: .file
+                    )
                 }
                 return try work(self)
             }
@@ -133,7 +137,7 @@ final class PartFile: Sendable {
     }
 
     /// Writes the journal once it is its turn.
-    private func journalLater(_ step: JournalSchedule.Step) {
+    func journalLater(_ step: JournalSchedule.Step) {
         queue.async { self.journal(step) }
     }
 

@@ -52,7 +52,7 @@ struct PartPlace: Sendable, Hashable {
         conflict = destination.conflict
         createsDirectories = destination.createsDirectories
         guard let digest = SystemSHA256.digest(of: Array("\(key)\0\(kind)".utf8)) else {
-            throw SluiceError(.unsupported, "Downloads need SHA-256, which the system's library refuses.")
+            throw SluiceError(.unsupported, "Downloads need SHA-256, which the system's library refuses.", step: .file)
         }
         stem =
             "."
@@ -106,11 +106,11 @@ struct PartPlace: Sendable, Hashable {
 
     private static func path(of url: URL) throws(SluiceError) -> String {
         if let scheme = url.scheme, scheme.lowercased() != "file" {
-            throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.")
+            throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.", step: .file)
         }
         let path = url.absoluteURL.path
-        // The system would take such a path for a shorter one.
-        if path.isEmpty || path.utf8.contains(0) {
+        // The system would take such a path for a shorter one; the URL leaves it encoded.
+        if path.isEmpty || path.utf8.contains(0) || url.path(percentEncoded: true).contains("%00") {
             throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or holds a NUL")
         }
         return path
