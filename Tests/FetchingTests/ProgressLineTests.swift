@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func aNarrowOneLosesWhatMattersLeast() {
-        #expect(Self.line(72) == "film.mkv   37% ━━━━            3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
+        #expect(Self.line(72) == "film.mkv   37% ━━━━━            3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
         #expect(Self.line(60) == "film.mkv   37%  3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
         #expect(Self.line(50) == "film.mkv   37%  3.0 MiB of 8.0 MiB  1.2 MiB/s")
         #expect(Self.line(40) == "film.mkv   37%  3.0 MiB of 8.0 MiB")

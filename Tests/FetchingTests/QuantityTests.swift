@@ -21,7 +21,6 @@ import Testing
         ] as [(Double?, String?)]
     )
     func ratesAreBytesASecond(rate: Double?, text: String?) {
-        if rate == 1e300 { return #expect(Quantity.rate(rate)?.hasSuffix("EiB/s") == true) }
         #expect(Quantity.rate(rate) == text)
     }
 

@@ -5,9 +5,9 @@ public enum Quantity {
         bytes(Double(max(0, count)))
     }
 
-    /// `1.5 MiB/s`; nil for what is no number.
+    /// `1.5 MiB/s`; nil for what is no number, or one that no network has.
     public static func rate(_ bytesPerSecond: Double?) -> String? {
-        guard let bytesPerSecond, bytesPerSecond.isFinite, bytesPerSecond >= 0 else { return nil }
+        guard let bytesPerSecond, bytesPerSecond >= 0, bytesPerSecond < Double(Int64.max) else { return nil }
         return bytes(bytesPerSecond) + "/s"
     }
 

@@ -5,9 +5,9 @@ import XCTest
 /// Every source of an upload against what makes a client send it twice.
 final class UploadReplayTests: XCTestCase {
     /// More than goes out in one piece with the head, and than the upload pipe holds.
-    private static let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
-    private static let chunks = stride(from: 0, to: bytes.count, by: 700_000).map {
-        bytes[$0..<min($0 + 700_000, bytes.count)]
+    private static let bytes = Data((0..<1_400_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    private static let chunks = stride(from: 0, to: bytes.count, by: 600_000).map {
+        bytes[$0..<min($0 + 600_000, bytes.count)]
     }
 
     private struct Source {
