@@ -77,6 +77,10 @@ import Testing
             because: "Foundation on Linux fails a response in which no space follows a header's colon"
         ),
         .init(
+            "A server that does not know the question is sent the body without it",
+            because: "Foundation on Linux sends an Expect field as it stands, and takes a 417 for the response"
+        ),
+        .init(
             "Trailers are no headers",
             because: "Foundation on Linux stops the process: “Transfer completed, but there's no response.”"
         ),

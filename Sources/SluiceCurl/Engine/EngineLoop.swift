@@ -172,7 +172,7 @@ extension EngineLoop {
         curl_multi_remove_handle(multi, exchange.handle.raw)
         active[ObjectIdentifier(transfer)] = nil
         exchange.end()
-        if !exchange.hasCredentials { tracks[transfer.lane.id]?.keep(exchange) }
+        if exchange.isReusable { tracks[transfer.lane.id]?.keep(exchange) }
         release(transfer)
     }
 

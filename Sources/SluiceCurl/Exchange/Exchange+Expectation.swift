@@ -34,7 +34,8 @@ extension Exchange {
             // The body was announced and will not come: what goes by this connection next would be taken for it. libcurl sees to
             // that itself where the status is an error.
             if wasAsked, sent == 0, head.status.isSuccess { setReuse(isForbidden: true) }
-            return expectation == .contradicted
+            wasContradicted = expectation == .contradicted
+            return wasContradicted
         }
     }
 

@@ -25,12 +25,17 @@ final class Exchange {
     var streamWeight = RequestPriority.normal.streamWeight
     /// What has come of asking for the server's word before the body is sent.
     var expectation = Expectation.none
+    /// Whether it was contradicted: libcurl does not ask again by a handle for which it was.
+    var wasContradicted = false
     /// Whether the last transfer kept its connection from being used again.
     var forbidsReuse = false
     /// The cookies the handle is attached to.
     var cookies: CookieShare?
     /// What the handle knows of passwords and challenges would go with further transfers, so there are none.
     var hasCredentials = false
+
+    /// Whether the handle is as good for another transfer as a new one.
+    var isReusable: Bool { !hasCredentials && !wasContradicted }
 
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now
@@ -134,7 +139,7 @@ final class Exchange {
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
-guard !isContradiction(head) else { return true }
+        guard !isContradiction(head) else { return true }
         if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {

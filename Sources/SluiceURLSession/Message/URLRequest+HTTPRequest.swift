@@ -24,7 +24,10 @@ extension URLRequest {
         self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: URLRequest.noTimeout)
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
-        for field in request.headers { addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        // A request without content must not ask whether it may come (RFC 9110 §10.1.1).
+        for field in request.headers where field.name != .expect || request.body.length != 0 {
+            addValue(field.value, forHTTPHeaderField: field.name.rawValue)
+        }
         allowsCellularAccess = networkAccess.contains(.cellular)
         #if !canImport(FoundationNetworking)
         allowsExpensiveNetworkAccess = networkAccess.contains(.expensive)

@@ -60,7 +60,8 @@ extension TransportConformance {
         Case("A request without content does not ask") { trial in
             trial.server.on("/", .text("ok"))
             for body in [HTTPBody.none, .data(Data())] {
-                _ = try await trial.ask(body)
+                let answer = try await trial.ask(body)
+                try trial.expectEqual(answer.text, "ok", "The answer")
                 try trial.expectEqual(trial.server.requests.last?.headers[.expect], nil, "The Expect field")
             }
         },
