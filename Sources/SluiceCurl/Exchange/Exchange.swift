@@ -134,7 +134,7 @@ final class Exchange {
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
-guard !isContradiction(head) else { return true }
+        guard !isContradiction(head) else { return true }
         if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {
