@@ -59,7 +59,7 @@ let package = Package(
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
-                "fetch", "waterfall",
+                "Fetching", "fetch", "waterfall",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),

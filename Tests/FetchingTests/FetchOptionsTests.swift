@@ -52,6 +52,14 @@ import Testing
         #expect(both.items == [.init(url: "http://a", sha256: Self.hex)])
     }
 
+    @Test(arguments: [
+        ("http://a/b/c.mkv", "c.mkv"), ("http://a/b/c.mkv?d=/e#f", "c.mkv"), ("http://a/b/", "http://a/b/"),
+        ("http://a", "http://a"), ("http://a/", "http://a/"), ("http://a?b/c", "http://a?b/c"), ("http://", "http://"),
+    ])
+    func anItemIsCalledByTheEndOfItsPath(url: String, name: String) {
+        #expect(FetchOptions.Item(url: url).name == name)
+    }
+
     @Test(arguments: [["-h"], ["--help"], ["--help", "http://a"], ["-h", "-q"]])
     func helpIsAllThatIsAskedFor(_ words: [String]) throws {
         #expect(try Invocation(words) == .help)

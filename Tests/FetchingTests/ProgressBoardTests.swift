@@ -49,6 +49,12 @@ import Testing
         #expect(log.line(1, DownloadState(name: "b")) == nil)
     }
 
+    @Test func aLogWaitsForTheFirstBytesOfWhatHasNoTotal() {
+        var log = ProgressLog()
+        #expect(log.line(0, DownloadState(name: "a", phase: .running)) == nil)
+        #expect(log.line(0, DownloadState(name: "a", phase: .running, completed: 5)) == "a: 5 B")
+    }
+
     @Test func aLogOfWhatHasNoTotalBeginsOnce() {
         var log = ProgressLog()
         let state = DownloadState(name: "a", phase: .running, completed: 2048, bytesPerSecond: 1024)

@@ -10,8 +10,12 @@ import Darwin
 #endif
 
 /// The first Ctrl-C, or SIGTERM, ends the work in good order; the second ends the process.
-final class Interruption: Sendable {
-    private let isInterrupted = Atomic(false)
+final class Interruption {
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    private let flag = Flag()
     private let sources: [any DispatchSourceSignal]
 
     /// Begins to listen.
@@ -24,8 +28,8 @@ final class Interruption: Sendable {
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
         for source in sources {
-            source.setEventHandler { [self] in
-                guard !isInterrupted.exchange(true, ordering: .relaxed) else { return }
+            source.setEventHandler { [flag] in
+                guard !flag.isSet.exchange(true, ordering: .relaxed) else { return }
                 for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
                 stop()
             }
@@ -33,6 +37,10 @@ final class Interruption: Sendable {
         }
     }
 
+    deinit {
+        for source in sources { source.cancel() }
+    }
+
     /// Whether there has been a signal.
-    var hasHappened: Bool { isInterrupted.load(ordering: .relaxed) }
+    var hasHappened: Bool { flag.isSet.load(ordering: .relaxed) }
 }

@@ -22,8 +22,8 @@ actor Reporter {
     init(_ options: FetchOptions) {
         report = options.report
         urls = options.items.map(\.url)
-        states = urls.map { DownloadState(name: $0) }
-        board = ProgressBoard(urls)
+        states = options.items.map { DownloadState(name: $0.name) }
+        board = ProgressBoard(states.map(\.name))
         isTerminal = report == .progress && StandardError.isTerminal
     }
 
@@ -62,7 +62,7 @@ actor Reporter {
         let reason = error.isCancellation ? "interrupted" : error.description
         states[index].phase = .failed(reason)
         var event = DownloadEvent(.failed, url: urls[index])
-        event.code = error.code.rawValue
+        event.code = error.code.description
         event.reason = reason
         show(index, event)
         if report == .quiet, !error.isCancellation { StandardError.write("fetch: \(PlainText.of(reason))\n") }

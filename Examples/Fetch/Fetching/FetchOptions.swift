@@ -12,6 +12,12 @@ public struct FetchOptions: Sendable, Equatable {
             self.url = url
             self.sha256 = sha256
         }
+
+        /// What to call it before its file has a name: the end of the URL's path, or the URL where that is empty.
+        public var name: String {
+            let path = url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+            return path.count > 3 && path.last?.isEmpty == false ? String(path.last ?? "") : url
+        }
     }
 
     /// A header that goes with every request.

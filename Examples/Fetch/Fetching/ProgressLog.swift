@@ -18,7 +18,7 @@ public struct ProgressLog: Sendable {
             return nil
         case .running:
             let tenth = (state.percent ?? 0) / 10
-            guard tenth > tenths[index, default: -1] else { return nil }
+            guard state.completed > 0 || state.total != nil, tenth > tenths[index, default: -1] else { return nil }
             tenths[index] = tenth
             let details = [
                 state.percent.map { "\($0)% of \(Quantity.bytes(state.total ?? 0))" }

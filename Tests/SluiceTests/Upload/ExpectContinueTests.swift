@@ -10,7 +10,10 @@ final class ExpectContinueTests: XCTestCase {
         server.onExpectation { _ in .refused(.json(#"{"message":"too large"}"#, status: 413)) }
         let client = APIClient(baseURL: server.url)
         let once = Chunks(String(repeating: "film ", count: 200_000))
-        for upload in [client.data.upload("films", from: film), client.data.upload("films", from: once)] {
+        let uploads: [APIRequest<Data, APIError>] = [
+            client.data.upload("films", from: film), client.data.upload("films", from: once),
+        ]
+        for upload in uploads {
             let response = await upload.expectsContinue(waiting: .seconds(600)).sender().response
             XCTAssertEqual(response.status, 413)
             XCTAssertEqual(response.result.failure?.response?.status, 413)

@@ -38,8 +38,8 @@ package protocol Competitor: Sendable {
     /// Puts a file to a path by the client's own means for that; nil for a client that has none.
     func upload(file: String, to path: String) async throws -> Bool?
 
-    /// Reads a stream of server-sent events to its end; how many there were, nil for a client that cannot.
-    func events(at path: String) async throws -> Int?
+    /// Reads so many events of a stream of server-sent events, or all there are; how many, nil for a client that cannot.
+    func events(at path: String, upTo count: Int) async throws -> Int?
 
     /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
     func lenient(_ json: Data) throws -> [Reading]?
@@ -56,7 +56,7 @@ extension Competitor {
     package func multipart(_ files: [String], path: String) async throws -> Bool? { nil }
     package func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool? { nil }
     package func upload(file: String, to path: String) async throws -> Bool? { nil }
-    package func events(at path: String) async throws -> Int? { nil }
+    package func events(at path: String, upTo count: Int) async throws -> Int? { nil }
     package func lenient(_ json: Data) throws -> [Reading]? { nil }
     package func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)? { nil }
 }

@@ -60,10 +60,12 @@ package enum Measurement {
             return try await measureFile(client, arguments)
         case .events:
             let start = clock.now
-            guard let count = try await client.events(at: try arguments.string("path")) else {
+            let wanted: Int = try arguments.number("count", default: 1)
+            guard let count = try await client.events(at: try arguments.string("path"), upTo: wanted) else {
                 throw Unexpected(description: "the client reads no events")
             }
-            return ["events": Double(count), "rate": Double(count) / ((clock.now - start) / .seconds(1))]
+            guard count == wanted else { throw Unexpected(description: "there were \(count) events, not \(wanted)") }
+            return ["rate": Double(count) / ((clock.now - start) / .seconds(1))]
         case .startup:
             _ = try await client.user()
             return ["rss": ResourceUsage.peakMiB]

@@ -1,0 +1,99 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The command `fetch` under those who end it.
+final class FetchInterruptionTests: XCTestCase {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+    private static let film = LoopbackResource(.random(96 << 20, seed: 7), eTag: "\"7\"")
+
+    override func setUp() {
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    override func tearDown() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A server of a film of which about 40 MiB come in a second.
+    private func server() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.recordsRequests = false
+        server.on("/film", .resource(Self.film).dripped(pieceSize: 256 << 10, every: .milliseconds(6)))
+        return server
+    }
+
+    func testTwentyKillsLoseLittleAndBreakNothing() async throws {
+        try await endTwenty(segments: 1)
+    }
+
+    func testTwentyKillsOfADownloadInSegmentsLoseLittleAndBreakNothing() async throws {
+        try await endTwenty(segments: 4)
+    }
+
+    private func endTwenty(segments: Int) async throws {
+        let server = try server()
+        let file = folder.appending(path: "film.mkv")
+        let digest = try sha256(Self.film.data)
+        let arguments = ["-q", "--segments", "\(segments)", "-o", file.path, "\(server.url)/film#sha256=\(digest)"]
+        var random = SeededGenerator(seed: UInt64(segments))
+        var kills = 0
+        while kills < 20 {
+            let process = try FetchProcess(arguments)
+            // Long enough to begin and short enough not to end; when it is killed is what is random here.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
+            process.send(SIGKILL)
+            let end = try process.end()
+            if end.status == 0 { break }
+            kills += 1
+            XCTAssertFalse(FileManager.default.fileExists(atPath: file.path), "after \(kills) kills")
+        }
+        let end = try FetchProcess(arguments).end()
+        XCTAssertTrue(end.status == 0 || kills < 20, end.errors)
+        XCTAssertEqual(try sha256(Data(contentsOf: file)), digest)
+        XCTAssertGreaterThan(kills, 5, "it was hardly ever killed")
+        // What was on its way when the process died is lost each time, and what had not been noted.
+        XCTAssertLessThan(server.bytesSent, 5 * Int64(Self.film.data.count))
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        XCTAssertEqual(left, ["film.mkv"], "nothing is left beside the file")
+    }
+
+    func testCtrlCLeavesWhatTheNextRunGoesOnWith() async throws {
+        for signal in [SIGINT, SIGTERM] {
+            let server = try server()
+            let file = folder.appending(path: "film-\(signal).mkv")
+            let digest = try sha256(Self.film.data)
+            let arguments = ["-o", file.path, "\(server.url)/film#sha256=\(digest)"]
+            let process = try FetchProcess(arguments)
+            await server.waitForBytes(30 << 20)
+            process.send(signal)
+            let end = try process.end()
+            XCTAssertEqual(end.status, 130, end.errors)
+            XCTAssertTrue(end.errors.hasSuffix("goes on where this one stopped.\n"), end.errors)
+            XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
+            let before = server.bytesSent
+            let next = try FetchProcess(arguments).end()
+            XCTAssertEqual(next.status, 0, next.errors)
+            XCTAssertEqual(try sha256(Data(contentsOf: file)), digest)
+            XCTAssertLessThan(server.bytesSent - before, Int64(Self.film.data.count - (12 << 20)), "it went on")
+        }
+    }
+
+    func testTheSecondCtrlCEndsItAtOnce() async throws {
+        let server = try LoopbackServer()
+        server.on("/film", .hang)
+        let process = try FetchProcess(["-d", folder.path, "\(server.url)/film"])
+        await server.waitForRequests(1)
+        process.send(SIGINT)
+        process.send(SIGINT)
+        XCTAssertTrue([130, 128 + SIGINT, SIGINT].contains(try process.end().status))
+    }
+}
+
+extension LoopbackServer {
+    /// Waits until so many bytes have been sent.
+    fileprivate func waitForBytes(_ count: Int64) async {
+        while bytesSent < count { try? await Task.sleep(for: .milliseconds(2)) }
+    }
+}

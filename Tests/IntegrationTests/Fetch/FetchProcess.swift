@@ -1,0 +1,65 @@
+import Foundation
+import SluiceTesting
+
+/// The command `fetch` as another process.
+struct FetchProcess {
+    /// What it came to.
+    struct End {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+
+    /// Starts it; it is ended after a minute at the latest.
+    init(_ arguments: [String]) throws {
+        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        process.executableURL = tests.appending(path: "fetch")
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let running = process.processIdentifier
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak process] in
+            if process?.isRunning == true { kill(running, SIGKILL) }
+        }
+    }
+
+    /// Sends it a signal.
+    func send(_ signal: Int32) {
+        kill(process.processIdentifier, signal)
+    }
+
+    /// Waits for its end.
+    func end() throws -> End {
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+        let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return End(
+            status: process.terminationStatus,
+            output: String(decoding: printed, as: UTF8.self),
+            errors: String(decoding: complained, as: UTF8.self)
+        )
+    }
+}
+
+/// The SHA-256 of bytes, by the program of that name.
+func sha256(_ data: Data) throws -> String {
+    let file = try TemporaryFile(data)
+    defer { file.remove() }
+    return String(try RealServer.run("sha256sum", file.url.path).prefix(64))
+}
+
+extension Data {
+    /// Bytes that are the same for the same seed.
+    static func random(_ count: Int, seed: UInt64) -> Data {
+        var generator = SeededGenerator(seed: seed)
+        var words = [UInt64](repeating: 0, count: (count + 7) / 8)
+        for index in words.indices { words[index] = generator.next() }
+        return words.withUnsafeBytes { Data($0.prefix(count)) }
+    }
+}
