@@ -195,6 +195,8 @@ final class Exchange {
         // A challenge that was to be answered is not what the server had to say.
         let head = challenge.isUnderWay ? nil : parser.head
         let error = error.with(request: transfer.request, response: head)
+        // What came before it can still be read, though it has not been handed over yet.
+        if head != nil, pipe == nil, !chunk.isEmpty { flush() }
         if let pipe {
             flush()
             pipe.finish(.failure(error))
