@@ -17,6 +17,7 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "SluiceHTTP"),
         .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
@@ -26,6 +27,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(
                     name: "SluiceURLSession",
@@ -45,16 +47,23 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting", "WaterfallPage"],
             path: "Examples/Waterfall/Command"
         ),
+        .target(name: "Fetching", path: "Examples/Fetch/Fetching"),
+        .executableTarget(
+            name: "fetch",
+            dependencies: ["Fetching", "Sluice"],
+            path: "Examples/Fetch/Command"
+        ),
         .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
-                "waterfall",
+                "fetch", "waterfall",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
+        .testTarget(name: "FetchingTests", dependencies: ["Fetching"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),

@@ -289,6 +289,7 @@ final class Pipeline: Sendable {
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,
             credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials,
+            priority: options.priority,
             meter: meter
         )
     }

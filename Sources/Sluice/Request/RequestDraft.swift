@@ -57,6 +57,7 @@ struct RequestOptions: Sendable {
     var urlBuilder: URLBuilder?
     var tags: Set<String> = []
     var networkAccess = NetworkAccess.all
+    var priority = RequestPriority.normal
     var usesCookies = true
     var route: String?
     var steps = OwnSteps()
@@ -109,6 +110,11 @@ extension RequestDraft {
     public var networkAccess: NetworkAccess {
         get { options.networkAccess }
         set { options.networkAccess = newValue }
+    }
+    /// Whether it goes before others that wait.
+    public var priority: RequestPriority {
+        get { options.priority }
+        set { options.priority = newValue }
     }
     /// Whether the request takes part in the client's cookies, where it keeps any.
     public var usesCookies: Bool {

@@ -122,7 +122,12 @@ extension EngineLoop {
 
     private func admit(_ transfer: Transfer) {
         let isAdmitted = tracks[transfer.lane.id, default: EngineTrack(transfer.lane.configuration)].queue
-            .admit(transfer, id: ObjectIdentifier(transfer), host: transfer.origin)
+            .admit(
+                transfer,
+                id: ObjectIdentifier(transfer),
+                host: transfer.origin,
+                priority: transfer.context.priority
+            )
         if isAdmitted {
             begin(transfer)
         } else if let total = transfer.context.timeouts.total {

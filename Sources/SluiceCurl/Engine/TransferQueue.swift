@@ -1,4 +1,9 @@
-/// Who may start and who waits: a limit per host and in all, hosts taking turns, first come first served within one.
+import SluiceHTTP
+
+/// Who may start and who waits: a limit per host and in all. Of those that may start, a higher priority goes first, within one
+/// priority hosts take turns, and within one host first come is first served.
+///
+/// Someone of a low priority waits for as long as there are others of a higher one that may start.
 struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     /// A place in a line. The number tells it from one of somebody who left and whose identity was used again.
     fileprivate struct Place {
@@ -6,11 +11,16 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         let number: Int
     }
 
-    fileprivate struct Line {
-        var active = 0
-        /// In order of arrival; those that left are skipped when their turn comes.
+    /// Those of one host and one priority that wait, in order of arrival; those that left are skipped when their turn comes.
+    fileprivate struct Places {
         var waiting: [Place] = []
         var next = 0
+    }
+
+    fileprivate struct Line {
+        var active = 0
+        /// By priority, the lowest first; empty where nobody has waited yet.
+        var places: [Places] = []
     }
 
     /// Lines of hosts with nobody in them are kept, up to a number that does not matter.
@@ -19,8 +29,8 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     private let limit: Int
     private let limitPerHost: Int
     private var lines: [Host: Line] = [:]
-    /// Hosts with somebody waiting, the one whose turn is next in front.
-    private var turns: [Host] = []
+    /// By priority, the lowest first: hosts with somebody waiting, the one whose turn is next in front.
+    private var turns: [[Host]] = Array(repeating: [], count: RequestPriority.allCases.count)
     private var elements: [ID: (number: Int, element: Element)] = [:]
     private var lastNumber = 0
     private(set) var active = 0
@@ -33,14 +43,15 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
     /// Whether an element may start at once; otherwise it waits in its host's line.
-    mutating func admit(_ element: Element, id: ID, host: Host) -> Bool {
+    mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal) -> Bool {
         if active < limit, lines[host, default: Line()].occupy(upTo: limitPerHost) {
             active += 1
             return true
         }
         lastNumber += 1
         elements[id] = (lastNumber, element)
-        if lines[host, default: Line()].append(Place(id: id, number: lastNumber)) { turns.append(host) }
+        let level = Int(priority.rawValue)
+        if lines[host, default: Line()].append(Place(id: id, number: lastNumber), level) { turns[level].append(host) }
         return false
     }
 
@@ -54,24 +65,27 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         active -= 1
         lines[host]?.active -= 1
         if lines.count > TransferQueue.maximumLines { lines = lines.filter { !$0.value.isEmpty } }
-        return turns.isEmpty ? nil : next()
+        guard active < limit else { return nil }
+        for level in turns.indices.reversed() where !turns[level].isEmpty {
+            if let next = next(level) { return next }
+        }
+        return nil
     }
 
-    private mutating func next() -> Element? {
-        guard active < limit else { return nil }
+    private mutating func next(_ level: Int) -> Element? {
         var index = 0
-        while index < turns.count {
-            let host = turns[index]
+        while index < turns[level].count {
+            let host = turns[level][index]
             guard var line = lines[host], line.active < limitPerHost else {
                 index += 1
                 continue
             }
             var found: Element?
-            while found == nil, let place = line.popFirst() {
+            while found == nil, let place = line.places[level].popFirst() {
                 if elements[place.id]?.number == place.number { found = remove(place.id) }
             }
-            turns.remove(at: index)
-            if !line.isNobodyWaiting { turns.append(host) }
+            turns[level].remove(at: index)
+            if !line.places[level].isEmpty { turns[level].append(host) }
             if found != nil {
                 line.active += 1
                 active += 1
@@ -84,8 +98,7 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 }
 
 extension TransferQueue.Line {
-    fileprivate var isNobodyWaiting: Bool { next == waiting.count }
-    fileprivate var isEmpty: Bool { active == 0 && isNobodyWaiting }
+    fileprivate var isEmpty: Bool { active == 0 && places.allSatisfy(\.isEmpty) }
 
     /// Takes a slot if there is one.
     fileprivate mutating func occupy(upTo limit: Int) -> Bool {
@@ -94,11 +107,16 @@ extension TransferQueue.Line {
         return true
     }
 
-    /// Takes a place behind the others; whether there are none.
-    fileprivate mutating func append(_ place: TransferQueue.Place) -> Bool {
-        defer { waiting.append(place) }
-        return isNobodyWaiting
+    /// Takes a place behind the others of its priority; whether there are none.
+    fileprivate mutating func append(_ place: TransferQueue.Place, _ level: Int) -> Bool {
+        if places.isEmpty { places = Array(repeating: .init(), count: RequestPriority.allCases.count) }
+        defer { places[level].waiting.append(place) }
+        return places[level].isEmpty
     }
+}
+
+extension TransferQueue.Places {
+    fileprivate var isEmpty: Bool { next == waiting.count }
 
     /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
     fileprivate mutating func popFirst() -> TransferQueue.Place? {

@@ -34,6 +34,7 @@ extension Exchange {
     /// Sets the options of one transfer; the first that fails is kept in the handle.
     func setOptions(for transfer: Transfer) {
         let request = transfer.request
+        setReuse(isForbidden: false)
         setURL(request)
         setSharing(request)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
@@ -42,13 +43,14 @@ extension Exchange {
         if let credentials = transfer.credentials { setCredentials(credentials, transfer.upload) }
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {
-            setMethodAndBody(request, transfer.upload, suppressed: &suppressed)
+            setMethodAndBody(transfer, suppressed: &suppressed)
             hasMethodOptions = true
         } else if hasMethodOptions {
             unsetMethodAndBody()
             hasMethodOptions = false
         }
-        headers.set(request.headers, suppressing: suppressed)
+        setWeight(transfer.context.priority)
+        headers.set(request.headers, suppressing: suppressed, omittingExpect: request.headers.expectsContinue)
         handle.set(CURLOPT_HTTPHEADER, pointer: headers.head)
     }
 
@@ -85,9 +87,21 @@ extension Exchange {
         handle.set(CURLOPT_INFILESIZE_LARGE, offset: -1)
     }
 
-    private func setMethodAndBody(_ request: HTTPRequest, _ upload: UploadSource, suppressed: inout [StaticString]) {
+    /// Sets its share of an HTTP/2 connection; the handle keeps it.
+    private func setWeight(_ priority: RequestPriority) {
+        let weight = priority.streamWeight
+        guard weight != streamWeight else { return }
+        streamWeight = weight
+        // What libcurl was built without HTTP/2 does without weights too.
+        _ = sluice_easy_set_long(handle.raw, CURLOPT_STREAM_WEIGHT, weight)
+    }
+
+    private func setMethodAndBody(_ transfer: Transfer, suppressed: inout [StaticString]) {
         if hasMethodOptions { unsetMethodAndBody() }
-        switch upload {
+        let request = transfer.request
+        let asks = request.headers.expectsContinue && transfer.upload.mayHaveContent
+        if asks { askBeforeSending(transfer.context.timeouts.continueWait) }
+        switch transfer.upload {
         case .none where request.method == .head:
             handle.set(CURLOPT_NOBODY, 1)
             return
@@ -96,7 +110,7 @@ extension Exchange {
             setInline(Data())
         case .none:
             break
-        case .data(let data) where data.count <= Exchange.inlineBody:
+        case .data(let data) where data.count <= Exchange.inlineBody && !asks:
             setInline(data)
         case .data(let data):
             setStreamed(length: Int64(data.count))
@@ -104,8 +118,8 @@ extension Exchange {
             setStreamed(length: length)
         }
         handle.set(CURLOPT_CUSTOMREQUEST, string: request.method.rawValue)
-        // libcurl would wait up to a second for a 100, and call an inline body a form.
-        if !request.headers.contains(.expect) { suppressed.append("Expect") }
+        // libcurl would wait for a 100 where nobody has asked for that, and call an inline body a form.
+        if !asks, !request.headers.contains(.expect) || request.headers.expectsContinue { suppressed.append("Expect") }
         if !request.headers.contains(.contentType) { suppressed.append("Content-Type") }
     }
 

@@ -21,6 +21,12 @@ final class Exchange {
     var waitsForConnection = false
     /// The one the handle has, in milliseconds.
     var connectTimeout = -1
+    /// The one the handle has.
+    var streamWeight = RequestPriority.normal.streamWeight
+    /// What has come of asking for the server's word before the body is sent.
+    var expectation = Expectation.none
+    /// Whether the last transfer kept its connection from being used again.
+    var forbidsReuse = false
     /// The cookies the handle is attached to.
     var cookies: CookieShare?
     /// What the handle knows of passwords and challenges would go with further transfers, so there are none.
@@ -35,7 +41,8 @@ final class Exchange {
     private var chunk = Data()
     private var received: Int64 = 0
     /// Bytes of the body that libcurl fetched by callback; its own count includes the framing of chunks.
-    private var sent: Int64 = 0
+    private(set) var sent: Int64 = 0
+    private(set) var hasSentAll = false
     /// Where the transfer tells how far it is.
     private var run: TransferMeter.Run?
     /// Whether the request has gone out and nothing has come back.
@@ -72,9 +79,11 @@ final class Exchange {
         parser = ResponseHeadParser()
         received = 0
         sent = 0
+        hasSentAll = false
         isUnanswered = false
         isReceivingPaused = false
         isSendingPaused = false
+        expectation = .none
         failure = nil
         errorText[0] = 0
         run = transfer.context.meter?.begin(uploading: transfer.upload.length)
@@ -107,6 +116,10 @@ final class Exchange {
             challenge = .none
             parser = ResponseHeadParser()
         }
+        if expectation == .contradicted, ResponseHeadParser.isStatusLine(line) {
+            expectation = .none
+            parser = ResponseHeadParser()
+        }
         if parser.parse(line, limit: transfer.context.limits.headers) == .tooLarge {
             return fail(
                 SluiceError(
@@ -121,20 +134,14 @@ final class Exchange {
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
-        if let limit = transfer.context.limits.body, let length = announcedLength(head, of: transfer.request),
+guard !isContradiction(head) else { return true }
+        if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {
             return fail(.bodyTooLarge(limit: limit))
         }
         markDirty()
         return true
-    }
-
-    /// The length of the body that will follow, where the head tells; an encoded one's says nothing of the decoded.
-    private func announcedLength(_ head: HTTPResponse, of request: HTTPRequest) -> Int64? {
-        if request.method == .head || head.status == .noContent || head.status == .notModified { return 0 }
-        if head.headers.contains(.contentEncoding) { return nil }
-        return head.headers[.contentLength].flatMap { Int64($0) }
     }
 
     /// Takes a piece of the body; nil asks libcurl to keep it and to pause.
@@ -144,6 +151,7 @@ final class Exchange {
         if isReceivingPaused { return nil }
         touch()
         challenge = .none
+        if expectation == .contradicted { return true }
         received += Int64(bytes.count)
         if let limit = transfer.context.limits.body, received > limit { return fail(.bodyTooLarge(limit: limit)) }
         if let base = bytes.bindMemory(to: UInt8.self).baseAddress { chunk.append(base, count: bytes.count) }
@@ -159,7 +167,7 @@ final class Exchange {
         if pipe == nil {
             let pipe = transfer.makePipe()
             self.pipe = pipe
-            run?.expects(announcedLength(head, of: transfer.request))
+            run?.expects(head.bodyLength(of: transfer.request.method))
             transfer.answer(
                 .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
             )
@@ -192,8 +200,8 @@ final class Exchange {
     /// Answers for a transfer that ends early.
     func finish(throwing error: SluiceError) {
         guard let transfer else { return }
-        // A challenge that was to be answered is not what the server had to say.
-        let head = challenge.isUnderWay ? nil : parser.head
+        // A challenge that was to be answered is not what the server had to say, nor is what libcurl sends again after.
+        let head = challenge.isUnderWay || expectation == .contradicted ? nil : parser.head
         let error = error.with(request: transfer.request, response: head)
         // What came before it can still be read, though it has not been handed over yet.
         if head != nil, pipe == nil, !chunk.isEmpty { flush() }
@@ -201,6 +209,8 @@ final class Exchange {
             flush()
             pipe.finish(.failure(error))
         } else {
+            run?.expects(head?.bodyLength(of: transfer.request.method))
+            run?.received(received)
             transfer.answer(.failure(error))
         }
     }
@@ -226,6 +236,7 @@ final class Exchange {
             run?.sent(sent)
             return count
         case .end:
+            hasSentAll = true
             return 0
         case .wait:
             isSendingPaused = true
@@ -239,6 +250,7 @@ final class Exchange {
     /// Goes back to the body's start, where libcurl must send it again on a fresh connection.
     func rewind() -> Bool {
         sent = 0
+        hasSentAll = false
         run?.sent(0)
         isSendingPaused = false
         challenge.rewound()

@@ -19,8 +19,8 @@ final class HeaderList {
 
     var head: UnsafeMutablePointer<curl_slist>? { count == 0 ? nil : nodes.baseAddress }
 
-    /// Takes the fields of a request; framing is libcurl's own business.
-    func set(_ headers: HTTPHeaders, suppressing suppressed: [StaticString]) {
+    /// Takes the fields of a request; framing is libcurl's own business, and asking before a body is sent too.
+    func set(_ headers: HTTPHeaders, suppressing suppressed: [StaticString], omittingExpect: Bool = false) {
         count = 0
         used = 0
         let size = suppressed.reduce(headers.bytes.count) { $0 + $1.utf8CodeUnitCount + 2 }
@@ -29,7 +29,7 @@ final class HeaderList {
             for index in headers.indices {
                 let line = headers.line(at: index)
                 let name = UnsafeRawBufferPointer(rebasing: fields[line.offset..<line.offset + line.nameLength])
-                if name.isFraming { continue }
+                if name.isFraming || omittingExpect && name.isExpect { continue }
                 // A name with a colon and nothing behind it would take the field away; a semicolon sends it empty.
                 let isEmpty = line.isValueEmpty
                 let end = isEmpty ? line.offset + line.nameLength : line.end
@@ -72,6 +72,8 @@ extension UnsafeRawBufferPointer {
     fileprivate var isFraming: Bool {
         equals("content-length") || equals("transfer-encoding")
     }
+
+    fileprivate var isExpect: Bool { equals("expect") }
 
     private func equals(_ name: StaticString) -> Bool {
         count == name.utf8CodeUnitCount

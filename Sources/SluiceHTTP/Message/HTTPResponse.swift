@@ -40,3 +40,13 @@ public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
     /// `HTTP/1.1`, `HTTP/2`
     public var description: String { major < 2 ? "HTTP/\(major).\(minor)" : "HTTP/\(major)" }
 }
+
+extension HTTPResponse {
+    /// How many bytes of a body must follow (RFC 9112 §6.3); nil where the head does not say. An encoded body's length says nothing of the
+    /// decoded one.
+    package func bodyLength(of method: HTTPMethod) -> Int64? {
+        if method == .head || status == .noContent || status == .notModified { return 0 }
+        if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
+        return headers[.contentLength].flatMap { Int64($0) }
+    }
+}

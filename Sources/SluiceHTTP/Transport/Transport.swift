@@ -41,6 +41,8 @@ public struct TransferContext: Sendable {
     /// What to answer a challenge of its server with; nil for nothing. They have an origin, and go to no other: a transport
     /// asks ``credentials(for:)``.
     public var credentials: ChallengeCredentials?
+    /// Who goes first where transfers wait for each other.
+    public var priority: RequestPriority
     /// Where the transport tells how far it is; nil where nobody can ask.
     public var meter: TransferMeter?
 
@@ -51,8 +53,10 @@ public struct TransferContext: Sendable {
         networkAccess: NetworkAccess = .all,
         cookies: CookieJar? = nil,
         credentials: ChallengeCredentials? = nil,
+        priority: RequestPriority = .normal,
         meter: TransferMeter? = nil
     ) {
+        self.priority = priority
         self.meter = meter
         self.cookies = cookies
         self.credentials = credentials
@@ -71,9 +75,18 @@ public struct Timeouts: Sendable, Hashable {
     public var idle: Duration?
     /// From the call to the last byte, time in the queue included; none by default.
     public var total: Duration?
+    /// How long a body is held back for the server's word that it may come, where a request asks for that with
+    /// `Expect: 100-continue`; 1 second by default. After that it is sent all the same (RFC 9110 §10.1.1).
+    public var continueWait: Duration
 
     /// Makes time-outs; nil stands for none.
-    public init(connect: Duration? = .seconds(10), idle: Duration? = .seconds(60), total: Duration? = nil) {
+    public init(
+        connect: Duration? = .seconds(10),
+        idle: Duration? = .seconds(60),
+        total: Duration? = nil,
+        continueWait: Duration = .seconds(1)
+    ) {
+        self.continueWait = continueWait
         self.connect = connect
         self.idle = idle
         self.total = total

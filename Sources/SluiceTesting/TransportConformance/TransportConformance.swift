@@ -46,7 +46,7 @@ public struct TransportConformance: Sendable {
     public static var cases: [Case] {
         let topics: [[Case]] = [
             exchangeCases, headerCases, cookieCases, credentialCases, requestBodyCases, brokenRequestBodyCases,
-            preparedBodyCases,
+            preparedBodyCases, expectationCases,
             responseBodyCases, backPressureCases, connectionCases, failureCases, limitCases, timeoutCases,
             cancellationCases, metricsCases,
         ]

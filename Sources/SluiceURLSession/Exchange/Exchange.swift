@@ -32,6 +32,7 @@ final class Exchange: Sendable {
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
+    private let priority: RequestPriority
     /// Where the transfer tells how far it is.
     private let run: TransferMeter.Run?
 
@@ -50,6 +51,7 @@ final class Exchange: Sendable {
         self.message = message
         self.body = body
         self.session = session
+        priority = context.priority
         run = context.meter?.begin(uploading: body.length)
     }
 
@@ -86,6 +88,7 @@ final class Exchange: Sendable {
             guard parts.withLock({ $0.state.phase != .done }) else { return }
             if case .stream(let open) = payload { parts.withLock { $0.openStream = open } }
             let task = session.makeTask(for: self, message, payload)
+            if priority != .normal { task.priority = priority.ofTask }
             let isOver = parts.withLock { parts in
                 parts.task = task
                 parts.state.begin(at: .now)
@@ -277,4 +280,15 @@ extension URLSessionTask {
     fileprivate func suspendTransfer() { suspend() }
     fileprivate func resumeTransfer() { resume() }
     #endif
+}
+
+extension RequestPriority {
+    /// As `URLSession` counts it, between 0 and 1.
+    fileprivate var ofTask: Float {
+        switch self {
+        case .low: URLSessionTask.lowPriority
+        case .normal: URLSessionTask.defaultPriority
+        case .high: URLSessionTask.highPriority
+        }
+    }
 }

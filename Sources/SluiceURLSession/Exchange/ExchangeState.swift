@@ -189,13 +189,6 @@ extension HTTPResponse {
     fileprivate var size: Int {
         "HTTP/1.1 200\r\n\r\n".utf8.count + headers.byteCount
     }
-
-    /// How many bytes of a body must follow, nil where the head does not say.
-    fileprivate func bodyLength(of method: HTTPMethod) -> Int64? {
-        if method == .head || status == .noContent || status == .notModified { return nil }
-        if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
-        return headers[.contentLength].flatMap { Int64($0) }
-    }
 }
 
 extension SluiceError {

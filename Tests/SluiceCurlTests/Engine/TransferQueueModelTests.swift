@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceHTTP
 import SluiceTesting
 import Testing
 
@@ -10,6 +11,7 @@ private struct TransferQueueModel {
         let number: Int
         let host: Int
         let id: Int
+        var priority = RequestPriority.normal
     }
 
     let limit: Int
@@ -36,11 +38,11 @@ private struct TransferQueueModel {
         return (0...used.count).first { !used.contains($0) } ?? 0
     }
 
-    mutating func arrive(at host: Int) {
+    mutating func arrive(at host: Int, _ priority: RequestPriority) {
         count += 1
-        let element = Element(number: count, host: host, id: freeID)
+        let element = Element(number: count, host: host, id: freeID, priority: priority)
         let mayStart = mayStart(host)
-        #expect(queue.admit(element, id: element.id, host: host) == mayStart)
+        #expect(queue.admit(element, id: element.id, host: host, priority: priority) == mayStart)
         if mayStart { active.append(element) } else { waiting.append(element) }
     }
 
@@ -59,7 +61,8 @@ private struct TransferQueueModel {
             #expect(startable.isEmpty, "\(startable) might have started and did not.")
             return
         }
-        #expect(startable.first { $0.host == next.host } == next, "It was not first in its host's line.")
+        let highest = startable.filter { $0.priority == startable.map(\.priority).max() }
+        #expect(highest.first { $0.host == next.host } == next, "It was not first of the highest in its host's line.")
         waiting.removeAll { $0 == next }
         active.append(next)
         started.append(next.number)
@@ -85,7 +88,10 @@ private struct TransferQueueModel {
             // Waves, so that the queue fills and empties several times.
             let arrivals = step % 100 < 50 ? 6 : 2
             switch Int.random(in: 0..<10, using: &random) {
-            case 0..<arrivals: model.arrive(at: Int.random(in: 0..<hosts, using: &random))
+            case 0..<arrivals:
+                // Some runs have no priorities, as most programs.
+                let priority = seed % 3 == 0 ? .normal : RequestPriority.allCases.randomElement(using: &random)
+                model.arrive(at: Int.random(in: 0..<hosts, using: &random), priority ?? .normal)
             case arrivals..<arrivals + 2: model.leave(&random)
             default: model.release(&random)
             }

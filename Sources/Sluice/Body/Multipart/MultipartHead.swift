@@ -86,7 +86,7 @@ extension MultipartForm {
 }
 
 extension HTTPHeaderName {
-    fileprivate static let contentDisposition: Self = "Content-Disposition"
+    static let contentDisposition: Self = "Content-Disposition"
 }
 
 /// How names are written between quotes (WHATWG HTML, “multipart/form-data encoding algorithm”).

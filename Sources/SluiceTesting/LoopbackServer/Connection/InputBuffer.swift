@@ -61,6 +61,11 @@ struct InputBuffer {
         return text.withUTF8 { socket.sendNow(UnsafeRawBufferPointer($0)) != nil }
     }
 
+    /// Waits for a signal; false when the client has gone before.
+    func wait(for signal: LoopbackSignal) -> Bool {
+        signal.block(socket)
+    }
+
     private func lengthOfHead(from position: Int) -> Int? {
         var index = position
         while index + 3 < end {

@@ -29,13 +29,13 @@ struct LoopbackConnection {
     }
 
     private func serve() {
-        var reader = RequestReader(socket: socket, log: log)
+        var reader = RequestReader(socket: socket, log: log, expectation: routes.expectation)
         while true {
             switch reader.next(connection: number) {
             case .request(let request, let wantsClose):
-                log.record(request)
-                var player = ResponsePlayer(socket: socket, log: log, request: request)
-                guard player.play(routes.response(to: request)), !wantsClose else { return }
+                guard answer(request, routes.response(to:)), !wantsClose else { return }
+            case .refused(let request, let response, let wantsClose):
+                guard answer(request, { _ in response }), !wantsClose else { return }
             case .malformed(let reason):
                 refuse(reason)
                 return
@@ -43,6 +43,13 @@ struct LoopbackConnection {
                 return
             }
         }
+    }
+
+    /// Returns whether the connection can take another request.
+    private func answer(_ request: LoopbackRequest, _ respond: (LoopbackRequest) -> LoopbackResponse) -> Bool {
+        log.record(request)
+        var player = ResponsePlayer(socket: socket, log: log, request: request)
+        return player.play(respond(request))
     }
 
     private func refuse(_ reason: String) {

@@ -10,6 +10,8 @@ import Foundation
 struct RequestReader {
     enum Outcome {
         case request(LoopbackRequest, wantsClose: Bool)
+        /// One whose body was not asked for, and the answer to it.
+        case refused(LoopbackRequest, LoopbackResponse, wantsClose: Bool)
         case malformed(String)
         case end
     }
@@ -22,11 +24,13 @@ struct RequestReader {
 
     private var input: InputBuffer
     private let log: TrafficLog
+    private let expectation: (LoopbackRequest) -> LoopbackExpectation
     private static let headLimit = 1 << 20
 
-    init(socket: StreamSocket, log: TrafficLog) {
+    init(socket: StreamSocket, log: TrafficLog, expectation: @escaping (LoopbackRequest) -> LoopbackExpectation) {
         input = InputBuffer(socket: socket)
         self.log = log
+        self.expectation = expectation
     }
 
     mutating func next(connection: Int) -> Outcome {
@@ -34,15 +38,21 @@ struct RequestReader {
             let head = try input.takeHead(limit: RequestReader.headLimit)
             guard let parsed = RequestHead(head) else { throw .malformed("The head of the request is malformed.") }
             log.headArrived()
+            if parsed.expectsContinue {
+                switch expectation(parsed.request(body: Data(), connection)) {
+                case .continue:
+                    guard input.sendContinue() else { throw .end }
+                case .continueAfter(let signal):
+                    guard input.wait(for: signal), input.sendContinue() else { throw .end }
+                case .ignored:
+                    break
+                case .refused(let response):
+                    let request = parsed.request(body: Data(), connection)
+                    return .refused(request, response, wantsClose: parsed.wantsClose)
+                }
+            }
             let body = try readBody(of: parsed)
-            let request = LoopbackRequest(
-                method: parsed.method,
-                target: parsed.target,
-                headers: parsed.headers,
-                body: body,
-                connection: connection
-            )
-            return .request(request, wantsClose: parsed.wantsClose)
+            return .request(parsed.request(body: body, connection), wantsClose: parsed.wantsClose)
         } catch {
             switch error {
             case .end: return .end
@@ -55,8 +65,6 @@ struct RequestReader {
         let coding = head.headers[.transferEncoding]?.lowercased()
         let length = head.headers[.contentLength]
         guard coding != nil || length != nil else { return Data() }
-        // A client that expects this holds the body back until it comes (RFC 9110 §10.1.1).
-        if head.headers[.expect]?.lowercased() == "100-continue", !input.sendContinue() { throw .end }
         if coding == "chunked" { return try readChunks() }
         guard coding == nil else { throw .malformed("The transfer coding is unknown.") }
         guard let length = length.flatMap({ Int($0) }), length >= 0 else {
@@ -81,5 +89,17 @@ struct RequestReader {
         }
         while try !input.takeLine().isEmpty {}
         return body
+    }
+}
+
+extension RequestHead {
+    /// Whether the client holds its body back until it is told to send it (RFC 9110 §10.1.1).
+    fileprivate var expectsContinue: Bool {
+        headers[.expect]?.lowercased() == "100-continue"
+            && (headers.contains(.transferEncoding) || headers.contains(.contentLength))
+    }
+
+    fileprivate func request(body: Data, _ connection: Int) -> LoopbackRequest {
+        LoopbackRequest(method: method, target: target, headers: headers, body: body, connection: connection)
     }
 }

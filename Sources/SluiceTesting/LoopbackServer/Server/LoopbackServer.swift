@@ -15,7 +15,7 @@ import SluiceHTTP
 /// released; a responder that captures it keeps it alive until ``stop()``.
 public final class LoopbackServer: Sendable {
     private let listener: LoopbackListener
-    private let routes = RouteTable()
+    let routes = RouteTable()
     let log = TrafficLog()
 
     /// Starts a server on a free port; it is listening when this returns.

@@ -16,6 +16,7 @@ final class RouteTable: Sendable {
     private struct State {
         var exact: [String: [Route]] = [:]
         var prefixed: [String: [Route]] = [:]
+        var expectation: (@Sendable (LoopbackRequest) -> LoopbackExpectation)?
     }
 
     private let state = Locked(State())
@@ -29,6 +30,14 @@ final class RouteTable: Sendable {
                 RouteTable.insert(route, into: &state.exact[path, default: []])
             }
         }
+    }
+
+    func onExpectation(_ respond: @escaping @Sendable (LoopbackRequest) -> LoopbackExpectation) {
+        state.withLock { $0.expectation = respond }
+    }
+
+    func expectation(of request: LoopbackRequest) -> LoopbackExpectation {
+        state.withLock { $0.expectation }?(request) ?? .continue
     }
 
     func response(to request: LoopbackRequest) -> LoopbackResponse {

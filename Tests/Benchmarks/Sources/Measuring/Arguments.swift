@@ -3,6 +3,9 @@ package struct Arguments: Sendable {
     /// What to measure.
     package enum Mode: String, CaseIterable, Sendable {
         case rps, download, upload, startup, building, multipart, lenient, gate
+        case downloadFile = "download-file"
+        case uploadFile = "upload-file"
+        case events
     }
 
     package let mode: Mode

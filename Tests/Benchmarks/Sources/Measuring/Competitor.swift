@@ -31,6 +31,16 @@ package protocol Competitor: Sendable {
     /// Posts files as a multipart form to a path; nil for a client that has no such forms.
     func multipart(_ files: [String], path: String) async throws -> Bool?
 
+    /// Gets a path into a file by the client's own means for that, while somebody listens to its progress or not; nil for a client
+    /// that has no such means.
+    func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool?
+
+    /// Puts a file to a path by the client's own means for that; nil for a client that has none.
+    func upload(file: String, to path: String) async throws -> Bool?
+
+    /// Reads a stream of server-sent events to its end; how many there were, nil for a client that cannot.
+    func events(at path: String) async throws -> Int?
+
     /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
     func lenient(_ json: Data) throws -> [Reading]?
 
@@ -44,6 +54,9 @@ package protocol Competitor: Sendable {
 
 extension Competitor {
     package func multipart(_ files: [String], path: String) async throws -> Bool? { nil }
+    package func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool? { nil }
+    package func upload(file: String, to path: String) async throws -> Bool? { nil }
+    package func events(at path: String) async throws -> Int? { nil }
     package func lenient(_ json: Data) throws -> [Reading]? { nil }
     package func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)? { nil }
 }

@@ -56,6 +56,14 @@ package enum Measurement {
             try await client.upload(upload)
             let seconds = (clock.now - start) / .seconds(1)
             return ["seconds": seconds, "rss": ResourceUsage.peakMiB]
+        case .downloadFile, .uploadFile:
+            return try await measureFile(client, arguments)
+        case .events:
+            let start = clock.now
+            guard let count = try await client.events(at: try arguments.string("path")) else {
+                throw Unexpected(description: "the client reads no events")
+            }
+            return ["events": Double(count), "rate": Double(count) / ((clock.now - start) / .seconds(1))]
         case .startup:
             _ = try await client.user()
             return ["rss": ResourceUsage.peakMiB]
@@ -80,6 +88,21 @@ package enum Measurement {
             }
             return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
         }
+    }
+
+    private static func measureFile(
+        _ client: some Competitor,
+        _ arguments: Arguments
+    ) async throws -> KeyValuePairs<String, Double> {
+        let file = try arguments.string("file")
+        let path = try arguments.string("path")
+        let start = ContinuousClock.now
+        let outcome =
+            arguments.mode == .uploadFile
+            ? try await client.upload(file: file, to: path)
+            : try await client.download(path, to: file, isWatched: arguments.optional("watched") != nil)
+        guard outcome != nil else { throw Unexpected(description: "the client has no means for files") }
+        return ["seconds": (ContinuousClock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
     }
 
     private static func measureLoad(_ client: some Competitor, _ arguments: Arguments) async throws -> Load.Outcome {

@@ -11,8 +11,8 @@ import Foundation
 
 @main
 struct AHC: Competitor {
-    private let server: String
-    private let client: HTTPClient
+    let server: String
+    let client: HTTPClient
     private let decoder = JSONDecoder()
 
     init(_ arguments: Arguments) throws {

@@ -11,7 +11,7 @@ import Foundation
 @main
 struct SluiceBench: Competitor {
     private let authority: String
-    private let client: APIClient
+    let client: APIClient
     private let transport = CurlTransport()
 
     init(_ arguments: Arguments) throws {

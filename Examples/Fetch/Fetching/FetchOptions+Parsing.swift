@@ -1,0 +1,161 @@
+/// What a command line asks for.
+public enum Invocation: Sendable, Equatable {
+    /// To be told how it is used.
+    case help
+    /// To fetch.
+    case fetch(FetchOptions)
+}
+
+/// Why a command line makes no sense, as a sentence.
+public struct UsageError: Error, Equatable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+}
+
+extension Invocation {
+    /// Reads a command line.
+    ///
+    /// - Parameter arguments: The words behind the command's name.
+    /// - Throws: A ``UsageError``.
+    public init(_ arguments: some Sequence<String>) throws(UsageError) {
+        var parser = OptionParser(arguments)
+        try parser.parse()
+        self = parser.wantsHelp ? .help : .fetch(try parser.checked())
+    }
+}
+
+/// Takes a command line word by word.
+private struct OptionParser {
+    private static let most = 64
+    private static let letters = ["-o": "--output", "-d": "--directory", "-j": "--jobs", "-H": "--header"]
+
+    private var rest: ArraySlice<String>
+    private var options = FetchOptions()
+    private var digests: [String] = []
+    private(set) var wantsHelp = false
+
+    init(_ arguments: some Sequence<String>) {
+        rest = Array(arguments)[...]
+    }
+
+    mutating func parse() throws(UsageError) {
+        while let word = rest.popFirst() {
+            switch word {
+            case "--":
+                while let url = rest.popFirst() { try add(url) }
+            case "-h", "--help": wantsHelp = true
+            case "-q", "--quiet": options.report = .quiet
+            case "--json": options.report = .json
+            case "--overwrite": options.overwrites = true
+            case _ where word.hasPrefix("--"): try long(word)
+            case _ where word.hasPrefix("-"): try short(word)
+            default: try add(word)
+            }
+        }
+    }
+
+    /// The options once they fit together.
+    consuming func checked() throws(UsageError) -> FetchOptions {
+        if options.items.isEmpty { throw UsageError("There is no URL to fetch.") }
+        if options.output != nil, options.items.count > 1 {
+            throw UsageError(
+                "--output names one file, but there are \(options.items.count) URLs; --directory takes them all."
+            )
+        }
+        if options.output != nil, options.directory != nil {
+            throw UsageError("--output and --directory both say where the file goes; one of them is enough.")
+        }
+        guard digests.isEmpty || digests.count == options.items.count else {
+            throw UsageError("There are \(options.items.count) URLs and \(digests.count) --sha256; each URL needs one.")
+        }
+        for (index, digest) in digests.enumerated() {
+            if let own = options.items[index].sha256, own != digest {
+                throw UsageError(
+                    "--sha256 and what stands behind the URL are not the same: \(options.items[index].url)"
+                )
+            }
+            options.items[index].sha256 = digest
+        }
+        return options
+    }
+
+    /// `--name VALUE` or `--name=VALUE`.
+    private mutating func long(_ word: String) throws(UsageError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        try set(name, parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    /// `-o FILE` or `-oFILE`.
+    private mutating func short(_ word: String) throws(UsageError) {
+        guard let name = OptionParser.letters[String(word.prefix(2))] else { throw .unknown(word) }
+        try set(name, word.count > 2 ? String(word.dropFirst(2)) : nil)
+    }
+
+    private mutating func set(_ name: String, _ attached: String?) throws(UsageError) {
+        switch name {
+        case "--output": options.output = try value(of: name, attached)
+        case "--directory": options.directory = try value(of: name, attached)
+        case "--jobs": options.jobs = try number(name, attached)
+        case "--segments": options.segments = try number(name, attached)
+        case "--sha256": digests.append(try digest(try value(of: name, attached)))
+        case "--header": options.headers.append(try header(try value(of: name, attached)))
+        default: throw .unknown(name)
+        }
+    }
+
+    private mutating func value(of name: String, _ attached: String?) throws(UsageError) -> String {
+        guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+            throw UsageError("\(name) needs a value.")
+        }
+        return value
+    }
+
+    private mutating func number(_ name: String, _ attached: String?) throws(UsageError) -> Int {
+        let value = try value(of: name, attached)
+        guard let number = Int(value), (1...OptionParser.most).contains(number) else {
+            throw UsageError("\(name) takes a number from 1 to \(OptionParser.most), not “\(value)”.")
+        }
+        return number
+    }
+
+    private func digest(_ value: String) throws(UsageError) -> String {
+        let isDigest = value.utf8.count == 64 && value.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        guard isDigest else { throw UsageError("A SHA-256 has 64 hexadecimal digits, and “\(value)” is none.") }
+        return value.lowercased()
+    }
+
+    private func header(_ value: String) throws(UsageError) -> FetchOptions.Header {
+        guard let colon = value.utf8.firstIndex(of: UInt8(ascii: ":")), colon > value.startIndex else {
+            throw UsageError("A header is of the form 'Name: value', and “\(value)” is not.")
+        }
+        let text = value[value.utf8.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        return FetchOptions.Header(name: String(value[..<colon]), value: String(text))
+    }
+
+    private mutating func add(_ word: String) throws(UsageError) {
+        let scheme = word.prefix { $0 != ":" }.lowercased()
+        guard scheme == "http" || scheme == "https", word.dropFirst(scheme.count).hasPrefix("://") else {
+            throw UsageError("“\(word)” is no http or https URL.")
+        }
+        let mark = "#sha256="
+        guard let start = word.lastStart(of: mark) else { return options.items.append(.init(url: word)) }
+        let digest = try digest(String(word[start...].dropFirst(mark.count)))
+        options.items.append(.init(url: String(word[..<start]), sha256: digest))
+    }
+}
+
+extension UsageError {
+    fileprivate init(_ sentence: String) {
+        description = sentence
+    }
+
+    fileprivate static func unknown(_ word: String) -> UsageError { UsageError("There is no option “\(word)”.") }
+}
+
+extension String {
+    /// Where a text stands in this one for the last time.
+    fileprivate func lastStart(of text: String) -> Index? {
+        indices.reversed().first { self[$0...].hasPrefix(text) }
+    }
+}

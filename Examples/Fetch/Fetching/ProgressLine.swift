@@ -1,0 +1,59 @@
+/// One download as one line of a terminal.
+///
+///     film.mkv   42% ━━━━━━━━━━━━━━━━                      3.2 MiB of 7.6 MiB  1.2 MiB/s  0:04 left
+public struct ProgressLine: Sendable {
+    /// The columns there are.
+    public let columns: Int
+    private static let narrowestBar = 10
+    private static let widestBar = 40
+
+    /// Makes a line for a terminal of so many columns.
+    public init(columns: Int) {
+        self.columns = max(0, columns)
+    }
+
+    /// Writes a state.
+    ///
+    /// - Parameter state: The download.
+    /// - Returns: No more columns than there are; what matters least is left out first.
+    public func text(_ state: DownloadState) -> String {
+        let name = PlainText.of(state.name)
+        switch state.phase {
+        case .waiting: return fitted(name, ["waiting"])
+        case .running: return running(name, state)
+        case .finished(let time):
+            let rest = [Quantity.bytes(state.completed), Quantity.time(time).map { "in \($0)" }]
+            return fitted("✓ \(name)", rest.compactMap(\.self))
+        case .failed(let reason): return PlainText.fitted("✗ \(name)  \(PlainText.of(reason))", to: columns)
+        }
+    }
+
+    private func running(_ name: String, _ state: DownloadState) -> String {
+        let amount = state.total.map { "\(Quantity.bytes(state.completed)) of \(Quantity.bytes($0))" }
+        let details = [
+            amount ?? Quantity.bytes(state.completed), Quantity.rate(state.bytesPerSecond),
+            Quantity.time(state.timeLeft).map { "\($0) left" },
+        ].compactMap(\.self)
+        guard let percent = state.percent else { return fitted(name, details) }
+        let head = [String(repeating: " ", count: percent < 10 ? 2 : percent < 100 ? 1 : 0) + "\(percent)%"]
+        let tail = details.joined(separator: "  ")
+        let name = PlainText.fitted(name, to: max(8, columns / 3))
+        let used = PlainText.columns(name) + head[0].count + tail.count + 5
+        let width = min(ProgressLine.widestBar, columns - used)
+        guard width >= ProgressLine.narrowestBar else { return fitted(name, head + details) }
+        let filled = width * percent / 100
+        let bar = String(repeating: "━", count: filled) + String(repeating: " ", count: width - filled)
+        return "\(name)  \(head[0]) \(bar)  \(tail)"
+    }
+
+    /// A name and what fits of the rest, its beginning first; where there is little room the name is cut short.
+    private func fitted(_ name: String, _ details: [String]) -> String {
+        var details = details
+        while details.count > 1, PlainText.columns(name) + details.reduce(0, { $0 + $1.count + 2 }) > columns {
+            details.removeLast()
+        }
+        let tail = details.map { "  " + $0 }.joined()
+        guard tail.count + 4 <= columns else { return PlainText.fitted(name, to: columns) }
+        return PlainText.fitted(name, to: columns - tail.count) + tail
+    }
+}

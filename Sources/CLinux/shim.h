@@ -1,0 +1,21 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Both are declared by the C library only for those who ask for GNU's additions, which a module cannot do.
+
+// renameat2(2) with RENAME_NOREPLACE: renames where nothing has the new name.
+static inline int sluice_rename_exclusively(const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
+}
+
+// sync_file_range(2) with SYNC_FILE_RANGE_WRITE: begins to write back without waiting for the end.
+static inline int sluice_begin_writeback(int descriptor, long long offset, long long count) {
+#if defined(__LP64__) && defined(SYS_sync_file_range)
+    return (int)syscall(SYS_sync_file_range, descriptor, offset, count, 2u);
+#else
+    return 0;
+#endif
+}

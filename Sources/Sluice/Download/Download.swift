@@ -1,0 +1,220 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One download from its first request to the file in its place: as many requests as it takes, each through the whole pipeline.
+struct Download: Sendable {
+    /// What came of it.
+    struct Outcome: Sendable {
+        let result: Result<DownloadedFile, SluiceError>
+        /// The last response, with its body where that went into no file.
+        let response: ServerResponse?
+    }
+
+    private struct Failure: Error {
+        let error: SluiceError
+        var response: ServerResponse?
+        /// Whether the resource has to be asked for anew.
+        var isChanged = false
+    }
+
+    /// A response that went into the part.
+    private struct Arrival: Sendable {
+        let response: ServerResponse
+        let sending: Sending?
+
+        /// Tells observers that it is over.
+        func finish() {
+            sending?.finish(.success(response))
+        }
+    }
+
+    let pipeline: Pipeline
+    let draft: RequestDraft
+    let destination: DownloadDestination
+    let options: DownloadOptions
+    let lease: PartLease
+    let upload: TransferMeter
+    let progress: DownloadProgress
+
+    /// How often a resource may change while it is downloaded.
+    private static let restarts = 3
+
+    func run() async -> Outcome {
+        let part: PartFile
+        do throws(SluiceError) {
+            part = try await PartFile.open(key: try key(), destination: destination, lease: lease)
+        } catch {
+            return Outcome(result: .failure(error), response: nil)
+        }
+        if part.completed.isEmpty { progress.begin() } else { progress.update(part) }
+        let arrival: Arrival
+        do throws(Failure) {
+            arrival = try await fetch(part)
+        } catch {
+            await part.close()
+            return Outcome(result: .failure(error.error), response: error.response)
+        }
+        do throws(SluiceError) {
+            if let expected = options.length, let length = part.resource?.length, length != expected {
+                await part.discard()
+                throw .unexpectedLength(length, expected)
+            }
+            let file = try await part.place(sha256: options.sha256)
+            arrival.finish()
+            return Outcome(result: .success(file), response: arrival.response)
+        } catch {
+            await part.close()
+            let error = error.with(request: arrival.response.request, response: arrival.response.head)
+            arrival.sending?.finish(.failure(error))
+            return Outcome(result: .failure(error), response: arrival.response)
+        }
+    }
+
+    /// By what a later send finds what this one leaves. Only a GET is the same each time.
+    private func key() throws(SluiceError) -> String {
+        let request = try draft.build(for: pipeline)
+        guard request.method == .get, request.body.isNone else {
+            return "\(request.method) \(request.url) \(UInt64.random(in: .min ... .max))"
+        }
+        return "GET \(request.url)"
+    }
+
+    /// Asks until all is there.
+    private func fetch(_ part: PartFile) async throws(Failure) -> Arrival {
+        let deadline = draft.options.timeouts.applied(to: pipeline.configuration.timeouts).total
+            .map { pipeline.time.now + $0 }
+        var last: Arrival?
+        var restarts = 0
+        while true {
+            let plan = DownloadPlan(
+                part.resource,
+                part.completed,
+                options,
+                hasFetched: last != nil,
+                isPlain: restarts > 0
+            )
+            let before = part.completed.count
+            do throws(Failure) {
+                let arrival: Arrival
+                switch plan {
+                case .done:
+                    if let last { return last }
+                    throw Failure(error: SluiceError(.internalFailure, "Nothing was downloaded.", step: .file))
+                case .whole: arrival = try await fetch(nil, part, upload, until: deadline)
+                case .probe(let range): arrival = try await fetch(DownloadSpan(range), part, upload, until: deadline)
+                case .rest(let first):
+                    arrival = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
+                case .segments(let ranges): arrival = try await fetch(ranges, part, until: deadline)
+                }
+                last?.finish()
+                let isFirst = last == nil
+                last = arrival
+                if part.resource?.length == nil { return arrival }
+                guard isFirst || part.completed.count > before else {
+                    throw Failure(error: .stalled, response: arrival.response)
+                }
+            } catch {
+                guard error.isChanged, restarts < Self.restarts else { throw error }
+                restarts += 1
+            }
+        }
+    }
+
+    /// Asks for several ranges at once; the first failure ends all.
+    private func fetch(
+        _ ranges: [Range<Int64>],
+        _ part: PartFile,
+        until deadline: ContinuousClock.Instant?
+    ) async throws(Failure) -> Arrival {
+        let results = await withTaskGroup(of: Result<Arrival, Failure>.self) { group in
+            for range in ranges {
+                group.addTask {
+                    do throws(Failure) {
+                        return .success(try await fetch(DownloadSpan(range), part, nil, until: deadline))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            var results: [Result<Arrival, Failure>] = []
+            for await result in group {
+                if case .failure = result { group.cancelAll() }
+                results.append(result)
+            }
+            return results
+        }
+        var last: Arrival?
+        for result in results {
+            let arrival = try result.get()
+            last?.finish()
+            last = arrival
+        }
+        guard let last else { throw Failure(error: .stalled) }
+        return last
+    }
+
+    /// Sends one request, whose response goes into the part.
+    private func fetch(
+        _ span: DownloadSpan?,
+        _ part: PartFile,
+        _ meter: TransferMeter?,
+        until deadline: ContinuousClock.Instant?
+    ) async throws(Failure) -> Arrival {
+        var draft = draft
+        if let deadline {
+            let left = max(.zero, pipeline.time.now.duration(to: deadline))
+            draft.options.timeouts.change { $0.total = left }
+        }
+        let sink = DownloadSink(span, of: part, progress, options, pipeline.configuration.randomness)
+        let landing = await pipeline.landing(of: draft, into: sink, meter)
+        do throws(Failure) {
+            return Arrival(response: try accepted(landing.outcome, sink, draft), sending: landing.sending)
+        } catch {
+            landing.sending?.finish(.failure(error.error))
+            throw error
+        }
+    }
+
+    private func accepted(
+        _ outcome: TransportOutcome,
+        _ sink: DownloadSink,
+        _ draft: RequestDraft
+    ) throws(Failure) -> ServerResponse {
+        let response: ServerResponse
+        switch outcome {
+        case .success(let success): response = success
+        case .failure(let error): throw Failure(error: error, isChanged: sink.isChanged)
+        }
+        // Nobody but the download has asked for a part.
+        var judged = response
+        if sink.isTaken { judged.head.status = response.head.status == .partialContent ? .ok : response.head.status }
+        do throws(SluiceError) {
+            try pipeline.validate(judged, draft)
+            guard sink.isTaken else { throw .noFile(response) }
+        } catch {
+            throw Failure(error: error, response: response)
+        }
+        return response
+    }
+}
+
+extension SluiceError {
+    fileprivate static var stalled: SluiceError {
+        SluiceError(.invalidResponse, "The server gives no more bytes of what it says there are.", step: .file)
+    }
+
+    fileprivate static func noFile(_ response: ServerResponse) -> SluiceError {
+        SluiceError(
+            .unacceptableStatus,
+            "A response with the status \(response.head.status) is no file.",
+            step: .validation,
+            request: response.request,
+            response: response.head
+        )
+    }
+}

@@ -1,0 +1,95 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// All that came of a download.
+public struct DownloadResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+    /// The last request as it was sent; nil if none could be.
+    public let request: HTTPRequest?
+    /// Status, headers and version of the last response: 206 where a part was asked for. Nil if none came.
+    public let head: HTTPResponse?
+    /// The file; nil where there is none.
+    public let file: DownloadedFile?
+    /// The body of a response that was no file; empty if none came.
+    public let body: Data
+    /// What the last transfer took; nil if no response came.
+    public let metrics: TransferMetrics?
+    /// The model, or the error.
+    public let result: Result<Model, ErrorModel>
+    /// What failed, as Sluice tells it; nil of a success.
+    public let failure: SluiceError?
+}
+
+extension DownloadResponse {
+    /// What a finished download means to its request.
+    init(_ outcome: Download.Outcome, to request: DownloadAPIRequest<Model, ErrorModel>) async {
+        let file: DownloadedFile
+        switch outcome.result {
+        case .success(let success): file = success
+        case .failure(let error):
+            self.init(failure: error, of: request, outcome.response)
+            return
+        }
+        guard let response = outcome.response else {
+            self.init(failure: SluiceError(.internalFailure, "There is no response."), of: request)
+            return
+        }
+        do {
+            let model = try await request.serializer.model(from: file, response: response)
+            self.init(
+                request: response.request,
+                head: response.head,
+                file: file,
+                body: Data(),
+                metrics: response.metrics,
+                result: .success(model),
+                failure: nil
+            )
+        } catch {
+            let failure = (error as? SluiceError) ?? .cannotDecode(file, error)
+            let error = failure.with(request: response.request, response: response.head)
+            self.init(failure: error, of: request, response, file)
+        }
+    }
+
+    /// A failure as the error model sees it.
+    init(
+        failure error: SluiceError,
+        of request: DownloadAPIRequest<Model, ErrorModel>,
+        _ response: ServerResponse? = nil,
+        _ file: DownloadedFile? = nil
+    ) {
+        let configuration = request.client.pipeline.configuration
+        let failure = RequestFailure(
+            error: error,
+            body: response?.body ?? Data(),
+            decoder: request.errorDecoder ?? configuration.errorDecoder,
+            envelope: request.draft.options.modelLocation.envelope(orOf: configuration.envelope),
+            fileURL: file?.url
+        )
+        self.init(
+            request: error.request,
+            head: error.response,
+            file: file,
+            body: failure.body,
+            metrics: response?.metrics,
+            result: .failure(ErrorModel(failure)),
+            failure: error
+        )
+    }
+}
+
+extension SluiceError {
+    fileprivate static func cannotDecode(_ file: DownloadedFile, _ error: any Error) -> SluiceError {
+        SluiceError(
+            .decodingFailed,
+            "The file “\(file.url.path)” is not the model it should be.",
+            step: .serialization,
+            underlyingError: error
+        )
+    }
+}

@@ -1,0 +1,88 @@
+/// Which bytes of a file are there: half-open ranges in their order that neither overlap nor touch.
+struct ByteRanges: Sendable, Hashable {
+    private(set) var ranges: [Range<Int64>] = []
+
+    init() {}
+
+    init(_ ranges: some Sequence<Range<Int64>>) {
+        for range in ranges { insert(range) }
+    }
+
+    /// The number of bytes in all of them.
+    var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+
+    var isEmpty: Bool { ranges.isEmpty }
+
+    /// Where the last of them ends; 0 if there is none.
+    var end: Int64 { ranges.last?.upperBound ?? 0 }
+
+    /// Where the run ends that begins at 0; 0 if there is none.
+    var prefix: Int64 {
+        guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
+        return first.upperBound
+    }
+
+    /// Adds a range; what lies before 0 is left out.
+    mutating func insert(_ range: Range<Int64>) {
+        var merged = range.clamped(to: 0..<Int64.max)
+        if merged.isEmpty { return }
+        // Those from `first` until `end` overlap or touch it.
+        let first = firstIndex { $0.upperBound >= merged.lowerBound }
+        var end = first
+        while end < ranges.count, ranges[end].lowerBound <= merged.upperBound {
+            merged = min(merged.lowerBound, ranges[end].lowerBound)..<max(merged.upperBound, ranges[end].upperBound)
+            end += 1
+        }
+        ranges.replaceSubrange(first..<end, with: CollectionOfOne(merged))
+    }
+
+    /// Whether all bytes of a range are there.
+    func contains(_ range: Range<Int64>) -> Bool {
+        if range.isEmpty { return true }
+        let index = firstIndex { $0.upperBound > range.lowerBound }
+        return index < ranges.count && ranges[index].lowerBound <= range.lowerBound
+            && ranges[index].upperBound >= range.upperBound
+    }
+
+    /// What is not there of a file of some length.
+    func missing(upTo length: Int64) -> [Range<Int64>] {
+        var missing: [Range<Int64>] = []
+        var position: Int64 = 0
+        for range in ranges where position < length {
+            if range.lowerBound > position { missing.append(position..<min(range.lowerBound, length)) }
+            position = range.upperBound
+        }
+        if position < length { missing.append(position..<length) }
+        return missing
+    }
+
+    /// The first for which something is true that is true for all behind it as well.
+    private func firstIndex(where isBehind: (Range<Int64>) -> Bool) -> Int {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isBehind(ranges[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension ByteRanges: Codable {
+    /// Reads pairs of a beginning and an end; refuses what is no range.
+    init(from decoder: any Decoder) throws {
+        for pair in try decoder.singleValueContainer().decode([[Int64]].self) {
+            guard pair.count == 2, pair[0] >= 0, pair[0] < pair[1] else {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "This is no range.")
+                )
+            }
+            insert(pair[0]..<pair[1])
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(ranges.map { [$0.lowerBound, $0.upperBound] })
+    }
+}

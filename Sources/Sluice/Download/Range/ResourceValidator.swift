@@ -1,0 +1,85 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What tells one version of a resource from another, byte for byte: a strong validator (RFC 9110 §8.8.1).
+enum ResourceValidator: Sendable, Hashable, Codable {
+    /// A strong entity tag, its quotes included.
+    case entityTag(String)
+    /// The value of a `Last-Modified` that is strong.
+    case lastModified(String)
+
+    /// The strong validator of a response; nil if it has none.
+    ///
+    /// A date counts only where the response has no entity tag, not even a weak one (RFC 9110 §13.1.5), and where the
+    /// response is at least a minute younger, so that the clocks can be trusted and the resource cannot have changed
+    /// twice in that second (§8.8.2.2).
+    init?(of head: HTTPResponse) {
+        if let tag = EntityTag(of: head) {
+            guard !tag.isWeak, !tag.isEmpty else { return nil }
+            self = .entityTag(tag.text)
+            return
+        }
+        guard let text = head.headers.values(for: .lastModified).only, let modified = HTTPDate.parse(text),
+            let date = head.headers.values(for: .date).only.flatMap({ HTTPDate.parse($0) }),
+            date.timeIntervalSince(modified) >= 60
+        else { return nil }
+        self = .lastModified(text)
+    }
+
+    /// The value of an `If-Range` (RFC 9110 §13.1.5).
+    var ifRangeValue: String {
+        switch self {
+        case .entityTag(let tag): tag
+        case .lastModified(let date): date
+        }
+    }
+
+    /// Whether a later response is of the same version, by the strong comparison (RFC 9110 §8.8.3.2).
+    ///
+    /// - Parameter head: The response.
+    /// - Returns: nil where it says nothing of the kind, as a 206 that answers an `If-Range` with a date may (§15.3.7).
+    func matches(_ head: HTTPResponse) -> Bool? {
+        switch self {
+        case .entityTag(let own):
+            guard head.headers.contains(.eTag) else { return nil }
+            return EntityTag(of: head).map { !$0.isWeak && $0.text == own } ?? false
+        case .lastModified(let own):
+            guard let text = head.headers[.lastModified] else { return nil }
+            return text == own || HTTPDate.parse(text).map { $0 == HTTPDate.parse(own) } ?? false
+        }
+    }
+}
+
+/// The entity tag of a response (RFC 9110 §8.8.3).
+private struct EntityTag {
+    let isWeak: Bool
+    /// With its quotes, without `W/`.
+    let text: String
+
+    /// Nil where there is none, or several, or what is none.
+    init?(of head: HTTPResponse) {
+        guard let value = head.headers.values(for: .eTag).only else { return nil }
+        isWeak = value.hasPrefix("W/")
+        text = isWeak ? String(value.dropFirst(2)) : value
+        let bytes = text.utf8
+        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),
+            bytes.dropFirst().dropLast().allSatisfy({ $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F })
+        else { return nil }
+    }
+
+    var isEmpty: Bool { text.utf8.count == 2 }
+}
+
+extension HTTPHeaderName {
+    static let lastModified: Self = "Last-Modified"
+}
+
+extension [String] {
+    /// The one element there is; nil for none or several.
+    fileprivate var only: String? { count == 1 ? first : nil }
+}

@@ -1,0 +1,67 @@
+import Fetching
+import Testing
+
+@Suite struct ProgressBoardTests {
+    private static func running(_ name: String) -> DownloadState {
+        DownloadState(name: name, phase: .running, completed: 1)
+    }
+    private static func finished(_ name: String) -> DownloadState { DownloadState(name: name, phase: .finished(.zero)) }
+
+    @Test func theLinesAreDrawnOverEachOther() {
+        var board = ProgressBoard(["a", "b"])
+        #expect(board.drawing(columns: 80) == "and 2 more\n")
+        board.update(0, Self.running("a"))
+        #expect(board.drawing(columns: 80) == "\u{1B}[1A\u{1B}[Ja  1 B\nand 1 more\n")
+        board.update(1, Self.running("b"))
+        #expect(board.drawing(columns: 80) == "\u{1B}[2A\u{1B}[Ja  1 B\nb  1 B\n")
+        board.update(0, Self.finished("a"))
+        #expect(board.drawing(columns: 80) == "\u{1B}[2A\u{1B}[J✓ a  0 B  in 0:00\nb  1 B\n")
+        board.update(1, DownloadState(name: "b", phase: .failed("no")))
+        #expect(board.drawing(columns: 80) == "\u{1B}[1A\u{1B}[J✗ b  no\n")
+        #expect(board.drawing(columns: 80) == "", "what is over is written once")
+    }
+
+    @Test func moreThanFitAreCounted() {
+        var board = ProgressBoard((0..<10).map { "\($0)" })
+        for index in 0..<10 { board.update(index, Self.running("\(index)")) }
+        let text = board.drawing(columns: 80, rows: 5)
+        #expect(text == "0  1 B\n1  1 B\n2  1 B\nand 7 more\n")
+        #expect(board.drawing(columns: 80, rows: 0).hasPrefix("\u{1B}[4A\u{1B}[J0  1 B\nand 9 more"))
+    }
+
+    @Test func whatIsNotThereIsNotDrawn() {
+        var board = ProgressBoard([])
+        board.update(3, Self.running("x"))
+        #expect(board.drawing(columns: 80) == "")
+    }
+
+    @Test func aLogHasALineForEachTenth() {
+        var log = ProgressLog()
+        var lines: [String] = []
+        for completed in 0...100 {
+            let state = DownloadState(name: "a", phase: .running, completed: Int64(completed), total: 100)
+            if let line = log.line(0, state) { lines.append(line) }
+        }
+        #expect(lines.count == 11)
+        #expect(lines.prefix(2) == ["a: 0% of 100 B", "a: 10% of 100 B"])
+        #expect(log.line(0, Self.finished("a")) == "a: 0 B in 0:00")
+        #expect(log.line(1, DownloadState(name: "b", phase: .failed("no"))) == "b: failed: no")
+        #expect(log.line(1, DownloadState(name: "b")) == nil)
+    }
+
+    @Test func aLogOfWhatHasNoTotalBeginsOnce() {
+        var log = ProgressLog()
+        let state = DownloadState(name: "a", phase: .running, completed: 2048, bytesPerSecond: 1024)
+        #expect(log.line(0, state) == "a: 2.0 KiB, 1.0 KiB/s")
+        #expect(log.line(0, state) == nil)
+    }
+}
+
+@Suite struct DownloadEventTests {
+    @Test func anEventSaysWhatIsKnown() {
+        var event = DownloadEvent(.progress, url: "https://a.example/x")
+        event.completed = 5
+        #expect(event.line == #"{"completed":5,"event":"progress","url":"https://a.example/x"}"#)
+        #expect(DownloadEvent(.interrupted).line == #"{"event":"interrupted"}"#)
+    }
+}

@@ -1,0 +1,81 @@
+import SluiceTesting
+import XCTest
+
+final class LoopbackInterruptionTests: XCTestCase {
+    private let digits = LoopbackResource(Data("0123456789".utf8), eTag: "\"1\"")
+
+    /// A client that has asked once.
+    private func ask(_ server: LoopbackServer) throws -> RawClient {
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\n\r\n")
+        return client
+    }
+
+    func testABodyIsCutOffAndTheRestCanBeAskedFor() throws {
+        let server = try LoopbackServer()
+        server.on("/", .resource(digits).cutOff(after: 4), .resource(digits))
+        XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n0123"))
+        let rest = try RawClient(port: server.port).get("/", headers: "Range: bytes=4-\r\n")
+        XCTAssertTrue(rest.hasSuffix("Content-Length: 6\r\n\r\n456789"))
+    }
+
+    func testACutAtTheBeginningLeavesTheHead() throws {
+        let server = try LoopbackServer()
+        server.on("/", .resource(digits).cutOff(after: 0))
+        XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n"))
+    }
+
+    func testACutMayBeAReset() throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("0123").cutOff(after: 2, by: .reset))
+        let client = try ask(server)
+        XCTAssertTrue(client.receive(through: "\r\n\r\n01").hasSuffix("01"))
+        XCTAssertEqual(client.receiveError(), ECONNRESET)
+    }
+
+    func testACutMayBeAHang() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("0123").cutOff(after: 2, by: .hang))
+        let client = try ask(server)
+        XCTAssertTrue(client.receive(through: "\r\n\r\n01").hasSuffix("01"))
+        XCTAssertEqual(server.openConnections, 1)
+        client.leave()
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testABodyThatEndsBeforeIsWhole() throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("0123").cutOff(after: 4))
+        let client = try RawClient(port: server.port)
+        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"))
+        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"), "the connection is open still")
+    }
+
+    func testPiecesAndEndlessBodiesAreCutInTheirMiddle() throws {
+        let server = try LoopbackServer()
+        let drip = LoopbackResponse.drip(Data("0123456789".utf8), pieces: 5, every: .microseconds(1))
+        server.on("/", drip.cutOff(after: 7), .endless(chunk: Data("ab".utf8)).cutOff(after: 16))
+        for expected in ["\r\n\r\n0123456", "\r\n\r\n2\r\nab\r\n2\r\nab\r\n2\r"] {
+            let answer = try ask(server).receiveToEnd()
+            XCTAssertTrue(answer.hasSuffix(expected), answer)
+        }
+    }
+
+    func testABodyIsHeldInTheMiddle() throws {
+        let signal = LoopbackSignal()
+        let server = try LoopbackServer()
+        server.on("/", .resource(digits).held(after: 3, until: signal))
+        let client = try ask(server)
+        XCTAssertTrue(client.receive(through: "\r\n\r\n012").hasSuffix("012"))
+        signal.fire()
+        XCTAssertEqual(client.receive(through: "789"), "3456789")
+    }
+
+    func testADrippedBodyIsTheSame() throws {
+        for size in [Int.min, 1, 3, 100] {
+            let server = try LoopbackServer()
+            server.on("/", .resource(digits).dripped(pieceSize: size, every: .microseconds(1)))
+            XCTAssertTrue(try RawClient(port: server.port).get("/").hasSuffix("\r\n\r\n0123456789"), "\(size)")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Whatever a server says: a typed error or the right file, and never anything else under its name.
+final class DownloadBadServerTests: XCTestCase {
+    private func failure(
+        of response: LoopbackResponse,
+        _ others: LoopbackResponse...,
+        change: (DownloadAPIRequest<DownloadedFile, APIError>) -> DownloadAPIRequest<DownloadedFile, APIError> = { $0 },
+        in fixture: DownloadFixture
+    ) async -> SluiceError.Code? {
+        let turns = Shared([response] + others)
+        fixture.server.on("/file") { request in
+            turns.change { $0.count > 1 ? $0.removeFirst() : $0[0] }
+        }
+        let code = await change(fixture.download()).sender().response.failure?.code
+        XCTAssertNil(fixture.saved)
+        return code
+    }
+
+    func testAPartThatNobodyAskedForIsNoFile() async throws {
+        let fixture = try DownloadFixture()
+        let code = await failure(of: .resource(fixture.resource.lying(.unaskedPart(0..<500_000))), in: fixture)
+        XCTAssertEqual(code, .invalidResponse)
+    }
+
+    func testOtherBytesThanWereAskedForAreRefused() async throws {
+        for lie in [LoopbackResource.Lie.shiftedRange(by: -7), .noContentRange] {
+            let fixture = try DownloadFixture()
+            let code = await failure(
+                of: .resource(fixture.resource).cutOff(after: 300_000),
+                .resource(fixture.resource.lying(lie)),
+                in: fixture
+            )
+            XCTAssertEqual(code, .invalidResponse, "\(lie)")
+        }
+    }
+
+    func testPartsThatAreShorterThanTheySayAreAskedForAgain() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 300_000),
+            .resource(fixture.resource.lying(.shortPart(by: 1000))),
+            .resource(fixture.resource)
+        )
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", "bytes=999000-"])
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    func testAnotherLengthInAPartIsAnotherResource() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 300_000),
+            .resource(fixture.resource.lying(.total(2_000_000))),
+            .resource(fixture.resource)
+        )
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    func testTheChecksumDecides() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .text("hello"))
+        let right = "2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E73043362938B9824"
+        let wrong = await fixture.download().sha256(String(repeating: "0", count: 64)).sender().response
+        XCTAssertEqual(wrong.failure?.code, .checksumMismatch)
+        XCTAssertEqual(fixture.names, [])
+        let file = try await fixture.download().sha256(right).sender().value
+        XCTAssertEqual(file.sha256, right.lowercased())
+        XCTAssertEqual(fixture.saved, Data("hello".utf8))
+    }
+
+    func testAnotherLengthThanExpectedIsNoFile() async throws {
+        let fixture = try DownloadFixture()
+        let announced = await failure(of: .text("hello"), change: { $0.expectedLength(6) }, in: fixture)
+        XCTAssertEqual(announced, .lengthMismatch)
+        let unannounced = try DownloadFixture()
+        let code = await failure(
+            of: .chunked([Data("hello".utf8)]),
+            change: { $0.expectedLength(6) },
+            in: unannounced
+        )
+        XCTAssertEqual(code, .lengthMismatch)
+        XCTAssertEqual(unannounced.names, [])
+    }
+
+    func testACutBodyOfNoKnownLengthIsAnError() async throws {
+        let fixture = try DownloadFixture()
+        let code = await failure(of: .chunked([fixture.contents]).cutOff(after: 500_000), in: fixture)
+        XCTAssertTrue([.truncatedBody, .connectionLost].contains(code), "\(String(describing: code))")
+        XCTAssertEqual(fixture.names, [])
+    }
+
+    func testAnEncodedBodyIsDecodedAndNotResumed() async throws {
+        let fixture = try DownloadFixture()
+        // "hello", compressed with gzip.
+        let zipped = Data([
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0, 0,
+        ])
+        fixture.server.on("/file", .data(zipped, headers: ["Content-Encoding": "gzip", "ETag": "\"1\""]))
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, Data("hello".utf8))
+        XCTAssertEqual(file.length, 5)
+        XCTAssertEqual(fixture.server.requests.first?.headers["Accept-Encoding"], "identity")
+    }
+
+    func testAFolderThatCannotBeMadeIsNamedInTheError() async throws {
+        let fixture = try DownloadFixture()
+        try Data().write(to: fixture.file)
+        let below = fixture.file.appending(path: "below/file.bin")
+        let response = await fixture.client.download("file", to: .file(below)).sender().response
+        XCTAssertEqual(response.failure?.code, .cannotWriteFile)
+        XCTAssertEqual(response.failure?.reason.contains(fixture.file.lastPathComponent), true)
+        XCTAssertEqual(fixture.server.requestCount, 0)
+    }
+
+    func testAURLThatIsNoneFailsBeforeAnyFileIsMade() async throws {
+        let fixture = try DownloadFixture()
+        let response = await APIClient().download("file", to: .file(fixture.file)).sender().response
+        XCTAssertEqual(response.failure?.code, .invalidURL)
+        XCTAssertEqual(fixture.names, [])
+    }
+}

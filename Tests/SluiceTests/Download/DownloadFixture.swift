@@ -1,0 +1,41 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// A server, a folder, and a file that is too large to come in one piece.
+final class DownloadFixture: Sendable {
+    let server: LoopbackServer
+    let folder: URL
+    let contents: Data
+
+    init(bytes: Int = 1_000_000) throws {
+        server = try LoopbackServer()
+        folder = FileManager.default.temporaryDirectory.appending(path: "sluice-download-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var generator = SeededGenerator(seed: 42)
+        contents = Data((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    var resource: LoopbackResource { LoopbackResource(contents, eTag: "\"1\"") }
+    var client: APIClient { APIClient(baseURL: server.url) }
+    var file: URL { folder.appending(path: "file.bin") }
+
+    /// A download of `/file` to ``file``.
+    func download(by client: APIClient? = nil) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        (client ?? self.client).download("file", to: .file(file))
+    }
+
+    /// What is in the folder, hidden files included.
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+    }
+
+    var saved: Data? { try? Data(contentsOf: file) }
+
+    /// The ranges that were asked for, in their order.
+    var ranges: [String?] { server.requests.map { $0.headers["Range"] } }
+}

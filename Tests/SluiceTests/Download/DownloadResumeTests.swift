@@ -1,0 +1,194 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class DownloadResumeTests: XCTestCase {
+    func testWhatBreaksOffGoesOnWithinOneSend() async throws {
+        let fixture = try DownloadFixture()
+        let broken = LoopbackResponse.resource(fixture.resource).cutOff(after: 300_000)
+        fixture.server.on("/file", broken, broken, .resource(fixture.resource))
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(file.resumedBytes, 0)
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", "bytes=600000-"])
+        XCTAssertEqual(fixture.server.requests.map { $0.headers["If-Range"] }, [nil, "\"1\"", "\"1\""])
+        XCTAssertEqual(fixture.names, ["file.bin"])
+    }
+
+    func testALaterSendGoesOnWhereOneFailed() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 400_000),
+            .status(.serviceUnavailable),
+            .resource(fixture.resource)
+        )
+        let failed = await fixture.download().sender().response
+        XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
+        XCTAssertNil(fixture.saved, "nothing under the name before it is whole")
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(file.resumedBytes, 400_000)
+        XCTAssertEqual(fixture.ranges.last, "bytes=400000-")
+        XCTAssertEqual(fixture.names, ["file.bin"])
+    }
+
+    func testACancelledDownloadGoesOnWhenItIsSentAgainAtOnce() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 500_000, by: .hang),
+            .resource(fixture.resource)
+        )
+        let sender = fixture.download().sender()
+        let task = Task { await sender.result }
+        for await progress in sender.downloadProgress where progress.completed == 500_000 { sender.cancel() }
+        let result = await task.value
+        XCTAssertEqual(result.failure?.code, .cancelled)
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(file.resumedBytes, 500_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=500000-"])
+    }
+
+    func testAResourceThatChangedBeginsAnew() async throws {
+        let fixture = try DownloadFixture()
+        let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, changed.data)
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-"])
+    }
+
+    func testAServerThatGivesAPartOfAnotherVersionIsAskedForTheWhole() async throws {
+        let fixture = try DownloadFixture()
+        let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"").lying(.ignoringIfRange)
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, changed.data)
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
+    }
+
+    func testAResourceThatShrankBeginsAnew() async throws {
+        let fixture = try DownloadFixture()
+        let shrunk = LoopbackResource(fixture.contents.prefix(1000), eTag: "\"1\"")
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(shrunk))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents.prefix(1000))
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
+    }
+
+    func testAResourceThatNeverStaysTheSameFails() async throws {
+        let fixture = try DownloadFixture()
+        let number = Shared(0)
+        let contents = fixture.contents
+        fixture.server.on("/file") { request in
+            let version = number.change { number in
+                number += 1
+                return number
+            }
+            let resource = LoopbackResource(contents, eTag: "\"\(version)\"").lying(.ignoringIfRange)
+            return resource.response(to: request).cutOff(after: 300_000)
+        }
+        let response = await fixture.download().sender().response
+        XCTAssertEqual(response.failure?.code, .resourceChanged)
+        XCTAssertNil(fixture.saved)
+    }
+
+    func testWithoutAStrongValidatorNothingIsPutTogether() async throws {
+        let fixture = try DownloadFixture()
+        let weak = LoopbackResource(fixture.contents, eTag: "W/\"1\"")
+        fixture.server.on("/file", .resource(weak).cutOff(after: 300_000), .resource(weak))
+        let failed = await fixture.download().sender().response
+        XCTAssertEqual(failed.failure?.code, .truncatedBody)
+        XCTAssertEqual(fixture.names, [], "what cannot be gone on with is not kept")
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.ranges, [nil, nil])
+    }
+
+    func testAServerWithoutRangesSendsAllAgain() async throws {
+        let fixture = try DownloadFixture()
+        let plain = LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)
+        fixture.server.on("/file", .resource(plain).cutOff(after: 300_000), .resource(plain))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requestCount, 2)
+    }
+
+    func testADownloadThatBringsNothingAnyMoreBacksOffAndFails() async throws {
+        let fixture = try DownloadFixture()
+        let dead = LoopbackResponse.resource(fixture.resource).cutOff(after: 0)
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), dead)
+        let time = ManualTime()
+        let client = APIClient(baseURL: fixture.server.url) {
+            $0.time = time
+            $0.randomness = { .max }
+        }
+        let sender = fixture.download(by: client).resumes(upTo: 3).sender()
+        let response = Task { await sender.response }
+        for seconds in [0.5, 1.0] {
+            await time.sleepers(1)
+            XCTAssertEqual((time.pending.first ?? .zero) / .seconds(1), seconds, accuracy: 0.001)
+            time.advance(by: .seconds(5))
+        }
+        let failure = await response.value.failure
+        XCTAssertEqual(failure?.code, .truncatedBody)
+        XCTAssertEqual(fixture.server.requestCount, 4)
+        XCTAssertNil(fixture.saved)
+    }
+
+    func testARequestThatIsNotIdempotentIsNotSentAgain() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(.post, "/file", .data(fixture.contents, headers: ["ETag": "\"1\""]).cutOff(after: 300_000))
+        let export: APIRequest<Data, APIError> = fixture.client.data.request("file").post().json(["rows": 3])
+        let response = await export.download(to: .file(fixture.file)).sender().response
+        XCTAssertEqual(response.failure?.code, .truncatedBody)
+        XCTAssertEqual(fixture.server.requestCount, 1)
+        XCTAssertEqual(fixture.names, [])
+    }
+
+    func testAWholePartThatOnlyLackedItsNameIsConfirmedByOneByte() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).held(after: 500_000, until: signal),
+            .resource(fixture.resource)
+        )
+        let sender = fixture.download().sender()
+        async let refused = sender.response
+        await fixture.server.waitForRequests(1)
+        try Data("mine".utf8).write(to: fixture.file)
+        signal.fire()
+        let code = await refused.failure?.code
+        XCTAssertEqual(code, .fileExists)
+        try FileManager.default.removeItem(at: fixture.file)
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=999999-"])
+        XCTAssertEqual(file.resumedBytes, 1_000_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    func testRetriesGoOnToo() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 400_000),
+            .status(.serviceUnavailable),
+            .resource(fixture.resource)
+        )
+        let time = ManualTime()
+        let client = APIClient(baseURL: fixture.server.url) {
+            $0.retry = .standard
+            $0.time = time
+        }
+        let sender = fixture.download(by: client).sender()
+        async let value = sender.value
+        await time.sleepers(1)
+        time.advance(by: .seconds(60))
+        _ = try await value
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=400000-", "bytes=400000-"])
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+}

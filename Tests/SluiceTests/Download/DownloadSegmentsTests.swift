@@ -1,0 +1,98 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class DownloadSegmentsTests: XCTestCase {
+    private func shared(_ fixture: DownloadFixture) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        fixture.download().segments(4, ofAtLeast: 100_000)
+    }
+
+    func testALargeFileComesInSeveralTransfersAtOnce() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        let signal = LoopbackSignal()
+        // No part but the first ends before four of them are under way.
+        fixture.server.on("/file") { request in
+            let isProbe = request.headers["Range"] == "bytes=0-99999"
+            return isProbe ? resource.response(to: request) : .after(signal, resource.response(to: request))
+        }
+        let sender = shared(fixture).sender()
+        async let value = sender.value
+        await fixture.server.waitForRequests(5)
+        signal.fire()
+        let file = try await value
+        XCTAssertEqual(file.length, 1_000_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(
+            Set(fixture.ranges),
+            [
+                "bytes=0-99999", "bytes=100000-324999", "bytes=325000-549999", "bytes=550000-774999",
+                "bytes=775000-999999",
+            ]
+        )
+        XCTAssertEqual(fixture.names, ["file.bin"])
+    }
+
+    func testAServerWithoutRangesSendsItAtOnce() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .resource(LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)))
+        _ = try await shared(fixture).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requestCount, 1)
+    }
+
+    func testWithoutAValidatorItIsNotShared() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .resource(LoopbackResource(fixture.contents)))
+        _ = try await shared(fixture).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.ranges, ["bytes=0-99999", nil])
+    }
+
+    func testASmallFileComesWithTheFirstAnswer() async throws {
+        let fixture = try DownloadFixture(bytes: 5000)
+        fixture.server.on("/file", .resource(fixture.resource))
+        _ = try await shared(fixture).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requestCount, 1)
+    }
+
+    func testAFileThatChangesBetweenItsSegmentsIsFetchedAnew() async throws {
+        let fixture = try DownloadFixture()
+        let new = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
+        fixture.server.on("/file", .resource(fixture.resource), .resource(fixture.resource), .resource(new))
+        _ = try await shared(fixture).sender().value
+        XCTAssertEqual(fixture.saved, new.data)
+    }
+
+    func testSegmentsThatBreakOffGoOn() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        let broken = Shared<Set<String>>([])
+        fixture.server.on("/file") { request in
+            let range = request.headers["Range"] ?? ""
+            let breaks = range != "bytes=0-99999" && broken.change { $0.count < 3 && $0.insert(range).inserted }
+            return breaks ? resource.response(to: request).cutOff(after: 50_000) : resource.response(to: request)
+        }
+        _ = try await shared(fixture).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requestCount, 8)
+    }
+
+    func testTheLossOfOneSegmentKeepsWhatTheOthersBrought() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        let isDown = Shared(true)
+        fixture.server.on("/file") { request in
+            let isLast = request.headers["Range"] == "bytes=775000-999999"
+            return isLast && isDown.read ? .status(.internalServerError) : resource.response(to: request)
+        }
+        let failed = await shared(fixture).sender().response
+        XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
+        XCTAssertNil(fixture.saved)
+        isDown.change { $0 = false }
+        let file = try await shared(fixture).sender().value
+        XCTAssertGreaterThanOrEqual(file.resumedBytes, 100_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct JournalScheduleTests {
+    private static let start = ContinuousClock.now
+
+    /// What is written when, in milliseconds, and what is due then.
+    private static let writes: [(writes: [(Int64, Int)], due: [JournalSchedule.Step?])] = [
+        ([(1, 0), (1, 100), (1, 249), (1, 250)], [nil, nil, nil, .note]),
+        ([(4 << 20, 0), (1, 24), (1, 25)], [nil, nil, .note]),
+        ([(4 << 20, 30), (4 << 20, 40), (1, 55), (1, 56)], [.note, nil, .note, nil]),
+        ([(1, 250), (1, 251), (1, 499), (1, 500)], [.note, nil, nil, .note]),
+        ([(256 << 20, 0), (1, 1)], [.sync, nil]),
+        ([(200 << 20, 30), (56 << 20, 31)], [.note, .sync]),
+        ([(1, 15_000), (1, 15_001), (1, 15_250)], [.sync, nil, .note]),
+        ([(.max, 0), (.max, 1), (0, 2)], [.sync, .sync, nil]),
+    ]
+
+    @Test(arguments: writes)
+    func aJournalIsDueAfterSoMuchOrSoLong(_ writes: [(Int64, Int)], _ due: [JournalSchedule.Step?]) {
+        var schedule = JournalSchedule(now: Self.start)
+        let steps = writes.map { count, time in
+            let now = Self.start + .milliseconds(time)
+            let step = schedule.wrote(count, now: now)
+            if let step {
+                let next = schedule.finish(step, now: now)
+                #expect(next == nil)
+            }
+            return step
+        }
+        #expect(steps == due)
+    }
+
+    @Test func whileOneIsWrittenNoOtherIsDue() {
+        var schedule = JournalSchedule(now: Self.start)
+        let start = schedule.wrote(1, now: Self.start + .seconds(1))
+        #expect(start == .note)
+        let due = schedule.wrote(1 << 30, now: Self.start + .seconds(60))
+        #expect(due == nil)
+        let end = schedule.finish(.note, now: Self.start + .seconds(60))
+        #expect(end == nil)
+        let next = schedule.wrote(1, now: Self.start + .seconds(60))
+        #expect(next == .sync)
+    }
+
+    @Test func aNoteThatIsWantedMeanwhileComesAfterwards() {
+        var schedule = JournalSchedule(now: Self.start)
+        let steps = [
+            schedule.wantNote(), schedule.wantNote(), schedule.wantNote(), schedule.finish(.note, now: Self.start),
+            schedule.finish(.note, now: Self.start), schedule.wantNote(), schedule.finish(.note, now: Self.start),
+        ]
+        #expect(steps == [.note, nil, nil, .note, nil, .note, nil])
+    }
+}

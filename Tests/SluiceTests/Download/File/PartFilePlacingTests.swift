@@ -1,0 +1,194 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+@Suite struct PartFilePlacingTests {
+    private static let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+
+    @Test func aFileThatIsNotWholeIsNotPlaced() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun()
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        try await part.write("89", at: 8)
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        part.learn(RemoteResource.digits.with { $0.length = nil })
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(folder.text() == nil)
+        try await part.write("567", at: 5)
+        #expect(try await part.place().length == 10)
+        #expect(folder.text() == "0123456789")
+    }
+
+    @Test func aPartThatSomebodyCutShortIsNotPlaced() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        #expect(truncate(try folder.place().part, 4) == 0)
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(folder.text() == nil)
+    }
+
+    @Test func aChecksumIsVerified() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        let file = try await part.place(sha256: Self.digest.uppercased())
+        #expect(file.sha256 == Self.digest)
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test(arguments: ["", "84d8", String(repeating: "0", count: 64), "not hexadecimal"])
+    func whatHasAnotherChecksumIsRemoved(_ expected: String) async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        let error = await #expect(throws: SluiceError.self) { try await part.place(sha256: expected) }
+        #expect(error?.code == .checksumMismatch)
+        #expect(error?.description.contains(folder.file.path) == true)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aChecksumIsToldWhereItIsAskedFor() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        #expect(try await part.place(reportsSHA256: true).sha256 == Self.digest)
+        let other = try await folder.begun("0123456789", .suggested(in: folder.url))
+        #expect(try await other.place().sha256 == nil)
+    }
+
+    @Test func aLargeFilesChecksumIsOfAllOfIt() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.open()
+        try await part.begin(RemoteResource.digits.with { $0.length = 1_000_000 })
+        try await part.write([Data(repeating: UInt8(ascii: "a"), count: 1_000_000)], at: 0)
+        // FIPS 180-4's example of a million times “a”.
+        let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+        #expect(try await part.place(sha256: expected).sha256 == expected)
+    }
+
+    @Test func takingAChecksumCanBeCancelled() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        let code = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await SluiceError.Code.thrown { _ = try await part.place(sha256: Self.digest) }
+        }.value
+        #expect(code == .cancelled)
+        #expect(try await part.place(sha256: Self.digest).length == 10)
+    }
+
+    @Test func nothingAtAllIsAFileToo() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.open()
+        try await part.begin(RemoteResource.digits.with { $0.length = 0 })
+        let file = try await part.place(reportsSHA256: true)
+        #expect(file.sha256 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        #expect(folder.text() == "")
+    }
+
+    @Test func aFileThatCameInBetweenIsKeptAndSoIsThePart() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789")
+        try folder.write("precious")
+        #expect(await .fileExists == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(folder.text() == "precious")
+        await part.close()
+        #expect(await .fileExists == SluiceError.Code.thrown { _ = try await folder.open() })
+
+        let again = try await folder.open(.file(folder.file, ifExists: .overwrite))
+        #expect(again.resource == .digits)
+        #expect(again.completed.prefix == 10)
+        #expect(try await again.place().resumedBytes == 10)
+        #expect(folder.text() == "0123456789")
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test func whatIsKeptBesideAnotherIsNumbered() async throws {
+        let folder = try DownloadFolder()
+        try folder.write("precious")
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "file 2.bin"),
+            withIntermediateDirectories: false
+        )
+        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .keepBoth))
+        #expect(try await part.place().url == folder.url.appending(path: "file 3.bin"))
+        #expect(folder.text() == "precious")
+        #expect(folder.text(of: "file 3.bin") == "0123456789")
+    }
+
+    @Test func manyAtOnceAreAllKept() async throws {
+        let folder = try DownloadFolder()
+        let urls = try await withThrowingTaskGroup(of: URL.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    let part = try await folder.begun("number \(index / 10)\(index % 10)!", .suggested(in: folder.url))
+                    return try await part.place().url
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(urls.count == 20)
+        #expect(folder.names.count == 20)
+        #expect(Set(folder.names.map { folder.text(of: $0) ?? "" }).count == 20)
+        #expect(folder.names.contains("digits 20.txt"))
+    }
+
+    @Test func aTemporaryFileHasANameOfItsOwn() async throws {
+        let folder = try DownloadFolder()
+        let part = try await PartFile.open(key: folder.url.path, destination: .temporary, lease: PartLease())
+        try await part.begin(.digits)
+        try await part.write("0123456789", at: 0)
+        let file = try await part.place()
+        defer { try? FileManager.default.removeItem(at: file.url) }
+        #expect(file.url.pathExtension == "txt")
+        let temporary = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
+        #expect(file.url.deletingLastPathComponent().resolvingSymlinksInPath().path == temporary)
+        #expect(try Data(contentsOf: file.url) == Data("0123456789".utf8))
+    }
+
+    @Test func aFolderIsNeverReplaced() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .overwrite))
+        try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
+        #expect(await .cannotWriteFile == SluiceError.Code.thrown { _ = try await part.place() })
+        await part.close()
+        try FileManager.default.removeItem(at: folder.file)
+        #expect(try await folder.open().place().resumedBytes == 10)
+    }
+
+    @Test func aLinkInTheFilesPlaceIsReplacedAndNotFollowed() async throws {
+        let folder = try DownloadFolder()
+        try folder.write("precious", to: "victim")
+        try FileManager.default.createSymbolicLink(atPath: folder.file.path, withDestinationPath: "victim")
+        #expect(await .fileExists == SluiceError.Code.thrown { _ = try await folder.open() })
+        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .overwrite))
+        _ = try await part.place()
+        #expect(folder.text() == "0123456789")
+        #expect(folder.text(of: "victim") == "precious")
+    }
+
+    @Test func theFileHasTheRightsOfAnyFile() async throws {
+        let folder = try DownloadFolder()
+        try folder.write("any", to: "any")
+        _ = try await (folder.begun("0123456789")).place()
+        let modes = try ["any", "file.bin"].map {
+            try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: $0).path)[.posixPermissions]
+                as? Int
+        }
+        #expect(modes[0] == modes[1])
+    }
+
+    @Test(arguments: [PartPlace.renameExclusively, PartPlace.linkExclusively])
+    func aNameThatIsTakenIsNotTakenOver(_ rename: @Sendable (String, String) -> Int32) throws {
+        let folder = try DownloadFolder()
+        let (from, to) = (folder.url.appending(path: "from").path, folder.url.appending(path: "to").path)
+        try folder.write("new", to: "from")
+        try folder.write("old", to: "to")
+        #expect(rename(from, to) == EEXIST)
+        #expect(folder.text(of: "to") == "old")
+        try FileManager.default.removeItem(atPath: to)
+        #expect(rename(from, to) == 0)
+        #expect(folder.names == ["to"])
+        #expect(folder.text(of: "to") == "new")
+        #expect(rename(from, to) != 0)
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+@Suite struct PartFileSharingTests {
+    @Test func whoComesSecondHasAPartOfTheirOwn() async throws {
+        let folder = try DownloadFolder()
+        let first = try await folder.begun("01234")
+        let second = try await folder.begun("abc")
+        #expect(folder.partCount == 2)
+        #expect(second.completed.prefix == 3)
+        await second.close()
+        #expect(folder.partCount == 1)
+        let third = try await folder.begun("0123456789")
+        #expect(try await third.place().length == 10)
+        #expect(folder.text() == "0123456789")
+        await first.close()
+        let resumed = try await folder.open(.file(folder.file, ifExists: .overwrite))
+        #expect(resumed.completed.prefix == 5)
+        await resumed.discard()
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test func aPartThatAnotherProcessHoldsIsLeftAlone() async throws {
+        let folder = try DownloadFolder()
+        await (try folder.begun()).close()
+        let descriptor = try FileHandle(forUpdating: URL(filePath: folder.place().part))
+        #expect(flock(descriptor.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+        let own = try await folder.open()
+        #expect(own.completed.isEmpty)
+        try await own.begin(.digits)
+        await own.close()
+        #expect(folder.partCount == 1)
+        try descriptor.close()
+        #expect(try await folder.open().completed.prefix == 5)
+    }
+
+    @Test func whoFollowsACancellationWaitsAndResumes() async throws {
+        let folder = try DownloadFolder()
+        let lease = PartLease()
+        let first = try await folder.open(lease: lease)
+        try await first.begin(.digits)
+        try await first.write("01234", at: 0)
+        lease.end()
+        let next = Task { try await folder.open() }
+        let isDone = Task { (try? await next.value) != nil }
+        #expect(await TaskRace.isDone(isDone) == false)
+        try await first.write("56", at: 5)
+        await first.close()
+        let second = try await next.value
+        #expect(second.completed.prefix == 7)
+        await second.discard()
+    }
+
+    @Test func ofManyWhoWaitOneResumes() async throws {
+        let folder = try DownloadFolder()
+        let lease = PartLease()
+        let first = try await folder.open(lease: lease)
+        try await first.begin(.digits)
+        try await first.write("01234", at: 0)
+        lease.end()
+        let parts = try await withThrowingTaskGroup(of: PartFile.self) { group in
+            for _ in 0..<10 { group.addTask { try await folder.open() } }
+            await first.close()
+            var parts: [PartFile] = []
+            for try await part in group { parts.append(part) }
+            return parts
+        }
+        #expect(parts.filter { !$0.completed.isEmpty }.count == 1)
+        for part in parts { await part.discard() }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func whoWaitsCanBeCancelled() async throws {
+        let folder = try DownloadFolder()
+        let lease = PartLease()
+        let first = try await folder.open(lease: lease)
+        lease.end()
+        let next = Task { await SluiceError.Code.thrown { _ = try await folder.open() } }
+        #expect(await TaskRace.isDone(next) == false)
+        next.cancel()
+        #expect(await next.value == .cancelled)
+        await first.close()
+    }
+
+    @Test func whoHasEndedAlreadyGetsNothing() async throws {
+        let folder = try DownloadFolder()
+        let lease = PartLease()
+        lease.end()
+        #expect(await .cancelled == SluiceError.Code.thrown { _ = try await folder.open(lease: lease) })
+        #expect(folder.names.isEmpty)
+        #expect(try await folder.open().completed.isEmpty)
+    }
+
+    @Test func aClaimIsNeverHeldTwice() async throws {
+        let claims = PartClaims()
+        let holders = Shared(0)
+        let given = Shared(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let lease = PartLease()
+                    guard try await claims.claim("a", for: lease) else { return }
+                    let count = holders.change { count in
+                        count += 1
+                        return count
+                    }
+                    #expect(count == 1)
+                    given.change { $0 += 1 }
+                    if index.isMultiple(of: 2) { await Task.yield() }
+                    lease.end()
+                    if index.isMultiple(of: 3) { await Task.yield() }
+                    holders.change { $0 -= 1 }
+                    claims.release("a", from: lease)
+                    // Not its own any more.
+                    claims.release("a", from: lease)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(given.read >= 1)
+        #expect(try await claims.claim("a", for: PartLease()))
+    }
+
+    /// What may lie where the part should.
+    enum Obstacle: CaseIterable, Sendable {
+        case link, danglingLink, folder, pipe
+    }
+
+    @Test(arguments: Obstacle.allCases)
+    func whatIsNoPartIsLeftAlone(_ obstacle: Obstacle) async throws {
+        let folder = try DownloadFolder()
+        let path = try folder.place().part
+        try folder.write("precious", to: "victim")
+        let victim = folder.url.appending(path: "victim").path
+        switch obstacle {
+        case .link: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim)
+        case .danglingLink: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+        case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        }
+        let part = try await folder.begun("0123456789")
+        #expect(try await part.place().length == 10)
+        #expect(folder.text() == "0123456789")
+        #expect(folder.text(of: "victim") == "precious")
+        #expect(folder.names.count == 3)
+        // Whoever had claimed it has given it back.
+        try FileManager.default.removeItem(atPath: path)
+        await (try folder.begun("01", .file(folder.file, ifExists: .overwrite))).close()
+        #expect(try await folder.open(.file(folder.file, ifExists: .overwrite)).completed.prefix == 2)
+    }
+
+    @Test func aLinkInTheJournalsPlaceIsNotFollowed() async throws {
+        let folder = try DownloadFolder()
+        let place = try folder.place()
+        try folder.write("precious", to: "victim")
+        for path in [place.journal, place.newJournal] {
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "victim")
+        }
+        let part = try await folder.begun()
+        await part.close()
+        #expect(folder.text(of: "victim") == "precious")
+        #expect(try await folder.open().completed.prefix == 5)
+    }
+
+    @Test func aDownloadThatIsInItsPlaceIsNoPartAnyMore() async throws {
+        // A crash between the two steps of giving a file its name by way of a second one.
+        let folder = try DownloadFolder()
+        await (try folder.begun("0123456789")).close()
+        let place = try folder.place()
+        #expect(link(place.part, folder.file.path) == 0)
+        let part = try await folder.open(.file(folder.file, ifExists: .overwrite))
+        #expect(part.completed.isEmpty)
+        try await part.begin(.digits)
+        try await part.write("x", at: 0)
+        #expect(folder.text() == "0123456789")
+        await part.discard()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct PartFileWritingTests {
+    private static func pattern(_ count: Int) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    }
+
+    /// Cuts bytes into pieces of any size, none included, whose indices do not begin at 0.
+    private static func pieces(_ data: Data, _ random: inout SeededGenerator) -> [Data] {
+        var pieces: [Data] = []
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = [0, 1, 7, 13, 15, 100, 3000].randomElement(using: &random) ?? 1
+            pieces.append(rest.prefix(count))
+            rest = rest.dropFirst(count)
+        }
+        return pieces
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func manyWritersFillOneFile(_ seed: UInt64) async throws {
+        let folder = try DownloadFolder()
+        let whole = Self.pattern(1 << 20)
+        let part = try await folder.open()
+        try await part.begin(RemoteResource.digits.with { $0.length = Int64(whole.count) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    var random = SeededGenerator(seed: seed * 8 + UInt64(writer))
+                    let size = whole.count / 8
+                    for quarter in 0..<4 {
+                        let start = writer * size + quarter * size / 4
+                        let pieces = Self.pieces(whole[start..<start + size / 4], &random)
+                        try await part.write(pieces, at: Int64(start))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(part.completed.ranges == [0..<Int64(whole.count)])
+        let file = try await part.place()
+        #expect(file.length == Int64(whole.count))
+        #expect(try Data(contentsOf: folder.file) == whole)
+    }
+
+    private static let outside: [(Int64, String)] = [
+        (10, "x"), (9, "xy"), (11, "x"), (-1, "x"), (.max, "x"), (.min, "x"), (.max - 1, "xyz"),
+    ]
+
+    @Test(arguments: outside)
+    func nothingIsWrittenOutsideTheResource(_ offset: Int64, _ text: String) async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun()
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { try await part.write(text, at: offset) })
+        #expect(part.completed.ranges == [0..<5])
+    }
+
+    @Test func withoutALengthThereIsNoEnd() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.open()
+        try await part.begin(RemoteResource.digits.with { $0.length = nil })
+        try await part.write("0123456789ABCDEF", at: 0)
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { try await part.write("x", at: .max) })
+        #expect(try await part.place().length == 16)
+        #expect(folder.text() == "0123456789ABCDEF")
+    }
+
+    @Test func nothingIsWrittenWithoutHarm() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.begun("")
+        try await part.write([], at: 0)
+        try await part.write([Data(), Data()], at: 10)
+        #expect(part.completed.isEmpty)
+        await part.close()
+    }
+
+    @Test func whatHasNoRoomFailsAtOnce() async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.open()
+        let error = await #expect(throws: SluiceError.self) {
+            try await part.begin(RemoteResource.digits.with { $0.length = .max })
+        }
+        #expect(error?.code == .insufficientSpace)
+        #expect(error?.description.contains(folder.file.path) == true)
+        await part.close()
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func whileItGrowsItIsThisUsersOnly() async throws {
+        let folder = try DownloadFolder()
+        await (try folder.begun()).close()
+        for name in folder.names {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: name).path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+@Suite struct RangeAnswerTests {
+    enum Expected: Sendable {
+        case answer(RangeAnswer)
+        case refusal
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let head: HTTPResponse
+        let question: RangeAnswer.Question
+        let expected: Expected
+
+        init(
+            _ testDescription: String,
+            _ status: HTTPStatus,
+            _ headers: HTTPHeaders = [:],
+            first: Int64? = nil,
+            end: Int64? = nil,
+            of resource: RemoteResource? = nil,
+            completed: Int64 = 0,
+            gives expected: Expected
+        ) {
+            self.testDescription = testDescription
+            head = HTTPResponse(status: status, headers: headers)
+            question = RangeAnswer.Question(first: first, end: end, resource: resource, completed: completed)
+            self.expected = expected
+        }
+    }
+
+    private static let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/f.bin")
+    private static let known = resource(.entityTag("\"1\""), 100)
+
+    private static func resource(_ validator: ResourceValidator?, _ length: Int64?) -> RemoteResource {
+        RemoteResource(url: "http://h/f.bin", validator: validator, length: length, name: "f.bin")
+    }
+
+    private static func whole(_ validator: ResourceValidator?, _ length: Int64?) -> Expected {
+        .answer(.whole(resource(validator, length)))
+    }
+
+    private static func part(_ range: Range<Int64>) -> Expected { .answer(.part(range, of: known)) }
+
+    // RFC 9110 §15.3.1, §15.3.5; §14.2: a server may ignore the Range; §13.1.5: the resource may be another.
+    static let wholes: [Case] = [
+        Case("200", 200, ["ETag": "\"1\"", "Content-Length": "100"], gives: whole(.entityTag("\"1\""), 100)),
+        Case("200 without a length", 200, ["ETag": "\"1\""], gives: whole(.entityTag("\"1\""), nil)),
+        Case("200 with a weak validator", 200, ["ETag": "W/\"1\"", "Content-Length": "100"], gives: whole(nil, 100)),
+        Case(
+            "200 that is encoded",
+            200,
+            ["ETag": "\"1\"", "Content-Length": "9", "Content-Encoding": "gzip"],
+            gives: whole(nil, nil)
+        ),
+        Case(
+            "200 to a resumption",
+            200,
+            ["ETag": "\"2\"", "Content-Length": "7"],
+            first: 50,
+            of: known,
+            completed: 50,
+            gives: whole(.entityTag("\"2\""), 7)
+        ),
+        Case(
+            "200 to one of several ranges",
+            200,
+            ["ETag": "\"2\""],
+            first: 50,
+            end: 60,
+            of: known,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "200 to a probe",
+            200,
+            ["ETag": "\"1\"", "Content-Length": "100"],
+            first: 0,
+            end: 10,
+            gives: whole(.entityTag("\"1\""), 100)
+        ),
+        Case("204 has no bytes", 204, gives: whole(nil, 0)),
+    ]
+
+    // RFC 9110 §15.3.7, §14.4
+    static let parts: [Case] = [
+        Case(
+            "as asked",
+            206,
+            ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""],
+            first: 50,
+            of: known,
+            gives: part(50..<100)
+        ),
+        Case(
+            "fewer than asked for",
+            206,
+            ["Content-Range": "bytes 50-59/100"],
+            first: 50,
+            of: known,
+            gives: part(50..<60)
+        ),
+        Case(
+            "one that tells the length",
+            206,
+            ["Content-Range": "bytes 50-99/100"],
+            first: 50,
+            of: resource(.entityTag("\"1\""), nil),
+            gives: part(50..<100)
+        ),
+        Case("of unknown length", 206, ["Content-Range": "bytes 50-99/*"], first: 50, of: known, gives: part(50..<100)),
+        Case(
+            "of another version",
+            206,
+            ["Content-Range": "bytes 50-99/100", "ETag": "\"2\""],
+            first: 50,
+            of: known,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "of another length",
+            206,
+            ["Content-Range": "bytes 50-99/200"],
+            first: 50,
+            of: known,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "of what was encoded",
+            206,
+            ["Content-Range": "bytes 50-99/100", "Content-Encoding": "br"],
+            first: 50,
+            of: known,
+            gives: .answer(.changed)
+        ),
+        Case("unasked", 206, ["Content-Range": "bytes 0-99/100"], gives: .refusal),
+        Case("of other bytes", 206, ["Content-Range": "bytes 40-99/100"], first: 50, of: known, gives: .refusal),
+        Case(
+            "of more bytes",
+            206,
+            ["Content-Range": "bytes 50-99/100"],
+            first: 50,
+            end: 60,
+            of: known,
+            gives: .refusal
+        ),
+        Case("of unsaid bytes", 206, first: 50, of: known, gives: .refusal),
+        Case("of no possible bytes", 206, ["Content-Range": "bytes 99-50/100"], first: 50, of: known, gives: .refusal),
+        Case(
+            "several",
+            206,
+            ["Content-Type": "multipart/byteranges; boundary=x"],
+            first: 50,
+            of: known,
+            gives: .refusal
+        ),
+        Case(
+            "to a probe",
+            206,
+            ["Content-Range": "bytes 0-9/100", "ETag": "\"1\""],
+            first: 0,
+            end: 10,
+            gives: part(0..<10)
+        ),
+        Case(
+            "to a probe, no validator",
+            206,
+            ["Content-Range": "bytes 0-9/100"],
+            first: 0,
+            end: 10,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "to a probe, no length",
+            206,
+            ["Content-Range": "bytes 0-9/*", "ETag": "\"1\""],
+            first: 0,
+            end: 10,
+            gives: .answer(.changed)
+        ),
+    ]
+
+    // RFC 9110 §15.5.17
+    static let others: [Case] = [
+        Case(
+            "416, whole",
+            416,
+            ["Content-Range": "bytes */100"],
+            first: 100,
+            of: known,
+            completed: 100,
+            gives: .answer(.complete)
+        ),
+        Case(
+            "416, shorter",
+            416,
+            ["Content-Range": "bytes */40"],
+            first: 50,
+            of: known,
+            completed: 50,
+            gives: .answer(.changed)
+        ),
+        Case("416 that says nothing", 416, first: 50, of: known, completed: 50, gives: .answer(.changed)),
+        Case("416 unasked", 416, gives: .answer(.other)),
+        Case("404", 404, gives: .answer(.other)),
+        Case("304 unasked", 304, gives: .answer(.other)),
+        Case("503", 503, first: 50, of: known, gives: .answer(.other)),
+    ]
+
+    @Test(arguments: wholes + parts + others) func aHeadIsUnderstood(_ test: Case) {
+        let answer = RangeAnswer(test.head, to: test.question, by: Self.request)
+        switch test.expected {
+        case .answer(let expected):
+            #expect(answer == expected)
+        case .refusal:
+            if case .refused = answer { return }
+            Issue.record("\(answer)")
+        }
+    }
+}

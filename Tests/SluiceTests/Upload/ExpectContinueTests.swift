@@ -1,0 +1,67 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+final class ExpectContinueTests: XCTestCase {
+    private let film = Data(repeating: 7, count: 3_000_000)
+
+    func testARefusalComesWithoutTheBodyHavingBeenSent() async throws {
+        let server = try LoopbackServer()
+        server.onExpectation { _ in .refused(.json(#"{"message":"too large"}"#, status: 413)) }
+        let client = APIClient(baseURL: server.url)
+        let once = Chunks(String(repeating: "film ", count: 200_000))
+        for upload in [client.data.upload("films", from: film), client.data.upload("films", from: once)] {
+            let response = await upload.expectsContinue(waiting: .seconds(600)).sender().response
+            XCTAssertEqual(response.status, 413)
+            XCTAssertEqual(response.result.failure?.response?.status, 413)
+            XCTAssertEqual(server.requests.last?.body.count, 0)
+        }
+    }
+
+    func testNoByteOfTheBodyLeavesBeforeTheServerAsksForIt() async throws {
+        let server = try LoopbackServer()
+        server.onExpectation { _ in .refused(.text("here already")) }
+        let client = APIClient(baseURL: server.url)
+        let response = await client.data.upload("films", from: film).expectsContinue(waiting: .seconds(600)).sender()
+            .response
+        XCTAssertEqual(response.status, .ok)
+        XCTAssertEqual(response.metrics?.bytesSent, 0)
+    }
+
+    func testTheBodyFollowsTheSignalToGoOn() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/films", .text("thanks"))
+        server.onExpectation { _ in .continueAfter(signal) }
+        let client = APIClient(baseURL: server.url)
+        let sender = client.string.upload("films", from: film).expectsContinue(waiting: .seconds(600)).sender()
+        async let value = sender.value
+        await server.waitForOpenConnections { $0 == 1 }
+        XCTAssertEqual(server.requestCount, 0)
+        signal.fire()
+        let thanks = try await value
+        XCTAssertEqual(thanks, "thanks")
+        XCTAssertEqual(server.requests.first?.body, film)
+    }
+
+    func testARetryAsksAgain() async throws {
+        let server = try LoopbackServer()
+        server.on("/films", .status(.serviceUnavailable), .text("thanks"))
+        let client = APIClient(baseURL: server.url) {
+            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero))
+        }
+        let thanks = try await client.string.upload("films", from: film).put().expectsContinue().sender().value
+        XCTAssertEqual(thanks, "thanks")
+        XCTAssertEqual(server.requests.map { $0.headers[.expect] }, ["100-continue", "100-continue"])
+    }
+
+    func testARedirectThatDropsTheBodyDropsTheQuestion() async throws {
+        let server = try LoopbackServer()
+        server.on("/films", .redirect(to: "/done", status: .seeOther))
+        server.on("/done", .text("done"))
+        let client = APIClient(baseURL: server.url)
+        let done = try await client.string.upload("films", from: film).expectsContinue().sender().value
+        XCTAssertEqual(done, "done")
+        XCTAssertEqual(server.requests.map { $0.headers.contains(.expect) }, [true, false])
+    }
+}

@@ -1,0 +1,150 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Every source of an upload against what makes a client send it twice.
+final class UploadReplayTests: XCTestCase {
+    /// More than goes out in one piece with the head, and than the upload pipe holds.
+    private static let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    private static let chunks = stride(from: 0, to: bytes.count, by: 700_000).map {
+        bytes[$0..<min($0 + 700_000, bytes.count)]
+    }
+
+    private struct Source {
+        let name: String
+        let isReplayable: Bool
+        let request: (APIClient) -> APIRequest<Data, APIError>
+    }
+
+    private func sources(_ file: URL) -> [Source] {
+        var stream = Chunks()
+        stream.chunks = Self.chunks
+        var form = MultipartForm(boundary: "b")
+        form.append(.text("Ada", name: "user"))
+        form.append(.file(file, name: "file", fileName: "a.bin"))
+        let once = form.adding(.stream(stream, name: "once"))
+        let again = form.adding(.stream(stream, name: "again", isReplayable: true))
+        let length = Int64(Self.bytes.count)
+        return [
+            Source(name: "data", isReplayable: true) { $0.data.upload("upload", from: Self.bytes) },
+            Source(name: "a few bytes", isReplayable: true) { $0.data.upload("upload", from: Data("few".utf8)) },
+            Source(name: "no bytes", isReplayable: true) { $0.data.upload("upload", from: Data()) },
+            Source(name: "file", isReplayable: true) { $0.data.upload("upload", fromFile: file) },
+            Source(name: "stream", isReplayable: false) { $0.data.upload("upload", from: stream) },
+            Source(name: "stream with length", isReplayable: false) {
+                $0.data.upload("upload", from: stream, length: length)
+            },
+            Source(name: "replayable stream", isReplayable: true) {
+                $0.data.upload("upload", from: stream, isReplayable: true)
+            },
+            Source(name: "replayable stream with length", isReplayable: true) {
+                $0.data.upload("upload", from: stream, length: length, isReplayable: true)
+            },
+            Source(name: "form", isReplayable: true) { $0.data.upload("upload", multipart: form) },
+            Source(name: "form with a stream", isReplayable: false) { $0.data.upload("upload", multipart: once) },
+            Source(name: "form with a replayable stream", isReplayable: true) {
+                $0.data.upload("upload", multipart: again)
+            },
+        ]
+    }
+
+    /// What each source's client does, compressing and not.
+    private func forEachSource(
+        _ check: (Source, LoopbackServer, APIClient, _ name: String) async throws -> Void
+    ) async throws {
+        let file = try TemporaryFile(Self.bytes)
+        defer { file.remove() }
+        for isCompressed in [false, true] {
+            for source in sources(file.url) {
+                let server = try LoopbackServer()
+                let client = APIClient(baseURL: server.url) {
+                    $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero))
+                    if isCompressed { $0.requestInterceptors = [CompressBody()] }
+                }
+                try await check(source, server, client, isCompressed ? source.name + ", compressed" : source.name)
+                server.stop()
+            }
+        }
+    }
+
+    func testARetrySendsTheSameBytesOrNone() async throws {
+        try await forEachSource { source, server, client, name in
+            server.on("/upload", .status(.serviceUnavailable), .text("done"))
+            let response = await source.request(client).put().sender().response
+            let bodies = server.requests.map(\.body)
+            if source.isReplayable {
+                XCTAssertEqual(bodies.count, 2, name)
+                XCTAssertEqual(bodies.first, bodies.last, name)
+            } else {
+                XCTAssertEqual(bodies.count, 1, name)
+                XCTAssertEqual(response.status, .serviceUnavailable, name)
+            }
+            try self.expect(server.requests.last, source, name)
+        }
+    }
+
+    func testARedirectThatKeepsTheBodySendsTheSameBytesOrFails() async throws {
+        for status in [HTTPStatus.temporaryRedirect, .permanentRedirect] {
+            try await forEachSource { source, server, client, name in
+                server.on("/upload", .redirect(to: "/moved", status: status))
+                server.on("/moved", .text("done"))
+                let response = await source.request(client).sender().response
+                let bodies = server.requests.map(\.body)
+                if source.isReplayable {
+                    XCTAssertEqual(server.requests.map(\.path), ["/upload", "/moved"], name)
+                    XCTAssertEqual(server.requests.map(\.method), [.post, .post], name)
+                    XCTAssertEqual(bodies.first, bodies.last, name)
+                } else {
+                    XCTAssertEqual(server.requests.map(\.path), ["/upload"], name)
+                    XCTAssertEqual(response.result.failure?.code, .bodyNotReplayable, name)
+                }
+            }
+        }
+    }
+
+    func testARedirectToAGETLeavesTheBodyBehind() async throws {
+        try await forEachSource { source, server, client, name in
+            server.on("/upload", .redirect(to: "/done", status: .seeOther))
+            server.on("/done", .text("done"))
+            _ = try await source.request(client).sender().value
+            let last = try XCTUnwrap(server.requests.last, name)
+            XCTAssertEqual(last.method, .get, name)
+            XCTAssertEqual(last.body.count, 0, name)
+            XCTAssertFalse(last.headers.contains { $0.name.rawValue.hasPrefix("Content-") }, name)
+        }
+    }
+
+    func testAKeptConnectionThatClosesIsReplacedWithTheSameBytesOrFails() async throws {
+        try await forEachSource { source, server, client, name in
+            server.on("/warm", .text("warm"))
+            server.on("/upload", .drop, .text("done"))
+            _ = try await client.string.get("warm").sender().value
+            let response = await source.request(client).put().sender().response
+            let uploads = server.requests(to: "/upload")
+            if source.isReplayable {
+                XCTAssertEqual(response.status, .ok, name)
+                XCTAssertEqual(Set(uploads.map(\.body)).count, 1, name)
+            } else {
+                XCTAssertNotNil(response.result.failure, name)
+                XCTAssertLessThanOrEqual(uploads.count, 1, name)
+            }
+        }
+    }
+
+    /// What came is what the source has, where it came as it is.
+    private func expect(_ request: LoopbackRequest?, _ source: Source, _ name: String) throws {
+        let request = try XCTUnwrap(request, name)
+        guard !request.headers.contains(.contentEncoding) else {
+            return XCTAssertTrue(request.body.starts(with: [0x1F, 0x8B]), name)
+        }
+        switch source.name {
+        case "a few bytes": XCTAssertEqual(request.body, Data("few".utf8))
+        case "no bytes": XCTAssertEqual(request.body, Data())
+        case let form where form.hasPrefix("form"):
+            XCTAssertTrue(request.body.starts(with: Data("--b\r\n".utf8)), name)
+            XCTAssertTrue(request.body.suffix(7) == Data("--b--\r\n".utf8), name)
+            XCTAssertNotNil(request.body.range(of: Self.bytes), name)
+        default: XCTAssertTrue(request.body == Self.bytes, name)
+        }
+    }
+}
