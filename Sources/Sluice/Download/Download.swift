@@ -46,8 +46,13 @@ struct Download: Sendable {
 
     func run() async -> Outcome {
         let part: PartFile
+        let isResumable: Bool
         do throws(SluiceError) {
-            part = try await PartFile.open(key: try key(), destination: destination, lease: lease)
+            let request = try draft.build(for: pipeline)
+            // By its key a later send finds what this one leaves. Only a GET is the same each time.
+            isResumable = request.method == .get && request.body.isNone
+            let key = "\(request.method) \(request.url)" + (isResumable ? "" : " \(UInt64.random(in: .min ... .max))")
+            part = try await PartFile.open(key: key, destination: destination, lease: lease)
         } catch {
             return Outcome(result: .failure(error), response: nil)
         }
@@ -56,7 +61,7 @@ struct Download: Sendable {
         do throws(Failure) {
             arrival = try await fetch(part)
         } catch {
-            await part.close()
+            if isResumable { await part.close() } else { await part.discard() }
             return Outcome(result: .failure(error.error), response: error.response)
         }
         do throws(SluiceError) {
@@ -64,24 +69,17 @@ struct Download: Sendable {
                 await part.discard()
                 throw .unexpectedLength(length, expected)
             }
+            // A cancellation that comes later than this may find the file in its place.
+            if lease.isEnding { throw .cancelled }
             let file = try await part.place(sha256: options.sha256)
             arrival.finish()
             return Outcome(result: .success(file), response: arrival.response)
         } catch {
-            await part.close()
+            if isResumable { await part.close() } else { await part.discard() }
             let error = error.with(request: arrival.response.request, response: arrival.response.head)
             arrival.sending?.finish(.failure(error))
             return Outcome(result: .failure(error), response: arrival.response)
         }
-    }
-
-    /// By what a later send finds what this one leaves. Only a GET is the same each time.
-    private func key() throws(SluiceError) -> String {
-        let request = try draft.build(for: pipeline)
-        guard request.method == .get, request.body.isNone else {
-            return "\(request.method) \(request.url) \(UInt64.random(in: .min ... .max))"
-        }
-        return "GET \(request.url)"
     }
 
     /// Asks until all is there.

@@ -41,7 +41,8 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
     ///
     /// - Parameters:
     ///   - items: Where they are in a page: `\.orders`, `\.self`.
-    ///   - limit: How many to take at most, nil for no limit; no page is asked for beyond them.
+    ///   - limit: How many to take at most, nil for no limit; no page is asked for beyond them, but for one that
+    ///     was prefetched.
     /// - Returns: The items in their order.
     public func items<Items: Sequence & SendableMetatype>(
         _ items: @escaping @Sendable (Model) -> Items,

@@ -14,6 +14,7 @@ protocol ResponseSink: Sendable {
     ///   - response: Head and body.
     ///   - request: The request it answers.
     /// - Returns: Whether it has taken the body; false leaves it to be collected.
+    /// - Throws: Why the body is of no use, or cannot be taken.
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool
 
     /// Whether an attempt that has failed should be followed by one that goes on where it stopped, whatever the retry policy says.

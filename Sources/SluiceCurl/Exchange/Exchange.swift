@@ -208,6 +208,8 @@ final class Exchange {
         // A challenge that was to be answered is not what the server had to say, nor is what libcurl sends again after.
         let head = challenge.isUnderWay || expectation == .contradicted ? nil : parser.head
         let error = error.with(request: transfer.request, response: head)
+        // What came before it can still be read, though it has not been handed over yet.
+        if head != nil, pipe == nil, !chunk.isEmpty { flush() }
         if let pipe {
             flush()
             pipe.finish(.failure(error))

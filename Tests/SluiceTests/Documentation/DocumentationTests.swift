@@ -10,6 +10,7 @@ import Testing
         arguments: [
             "README.md", "Sources/Sluice/Sluice.docc/Sluice.md", "Sources/Sluice/Sluice.docc/FrontDoors.md",
             "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
+            "Sources/Sluice/Sluice.docc/Transfers.md", "Sources/Sluice/Sluice.docc/Downloads.md",
             "Sources/Sluice/Sluice.docc/Streaming.md", "Sources/Sluice/Sluice.docc/Pagination.md",
             "Sources/Sluice/Sluice.docc/Gates.md", "Sources/Sluice/Sluice.docc/OAuth.md",
             "Sources/Sluice/Sluice.docc/Interceptors.md", "Sources/Sluice/Sluice.docc/Recovery.md",

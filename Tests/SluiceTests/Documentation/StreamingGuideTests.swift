@@ -12,6 +12,7 @@ final class StreamingGuideTests: XCTestCase {
     ) {
         let server = try LoopbackServer()
         server.on(path, .data(Data(text.utf8), contentType: type), .status(.noContent))
+        addTeardownBlock { server.stop() }
         return (server, APIClient(baseURL: server.url) { $0.time = ManualTime() })
     }
 

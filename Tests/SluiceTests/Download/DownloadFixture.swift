@@ -13,7 +13,8 @@ final class DownloadFixture: Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "sluice-download-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var generator = SeededGenerator(seed: 42)
-        contents = Data((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let words = (0..<(bytes + 7) / 8).map { _ in generator.next() }
+        contents = words.withUnsafeBytes { Data($0.prefix(bytes)) }
     }
 
     deinit {

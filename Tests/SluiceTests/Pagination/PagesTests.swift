@@ -18,6 +18,7 @@ final class PagesTests: XCTestCase {
             let items = page > 4 ? [] : [2 * page - 1, 2 * page]
             return .json(encoding: Page(items: items, next: page < 4 ? "\(page + 1)" : nil), headers: headers)
         }
+        addTeardownBlock { server.stop() }
         return (server, APIClient(baseURL: server.url).codable.get("items"))
     }
 

@@ -84,7 +84,7 @@ import Testing
     @Test func randomTextsGiveTheSameLinesHoweverTheyArrive() {
         var random = SeededGenerator(seed: 26)
         for _ in 0..<200 {
-            let bytes: [UInt8] = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+            let bytes = (0..<Int.random(in: 0...20, using: &random)).map { _ -> UInt8 in
                 [10, 13, 97, 0xC3, 0xBC].randomElement(using: &random) ?? 10
             }
             let (whole, _) = Splits.elements([Data(bytes)], LineSplitter(limit: 6))

@@ -139,6 +139,20 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(cancelled, [":a", ":b", "cancelled"])
     }
 
+    func testAnEventOverTheLimitFailsAndIsNotAskedForAgain() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("data: a\n\ndata: 1234567890\n\n"))
+        let request: StreamRequest<APIError> = client(server).stream("events")
+        do {
+            for try await event in request.serverSentEvents(limit: 10) { XCTAssertEqual(event.data, "a") }
+            XCTFail("It ended.")
+        } catch {
+            XCTAssertEqual(error.code, .elementTooLarge)
+            XCTAssertEqual(error.request?.path, "/events")
+        }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testLeavingTheLoopStopsTheTransfer() async throws {
         let server = try LoopbackServer()
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

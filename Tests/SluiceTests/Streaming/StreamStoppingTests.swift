@@ -102,22 +102,23 @@ final class StreamStoppingTests: XCTestCase {
         server.on("/missing", .status(.notFound))
         server.on("/endless", .endless(chunk: line))
         server.on("/empty", .text(""))
+        server.on("/long", .text(String(repeating: "a", count: 2000)))
         let ends = [
             ("whole", "200"), ("empty", "200"), ("lost", "truncatedBody"), ("missing", "unacceptableStatus"),
-            ("endless", "cancelled"),
+            ("endless", "cancelled"), ("long", "elementTooLarge"),
         ]
         for (path, end) in ends {
             let observer = NotingObserver([.began, .finished])
             let client = APIClient(baseURL: server.url) { $0.observers = [observer] }
             do {
-                for try await _ in client.stream(path).lines where path == "endless" { break }
+                for try await _ in client.stream(path).lines(limit: 1999) where path == "endless" { break }
             } catch {}
             await eventually {
                 await client.observersCaughtUp()
                 return observer.events.count == 2
             }
-            XCTAssertEqual(observer.events.first, "began /\(path)")
-            XCTAssertEqual(observer.events.last, "finished \(end)", path)
+            XCTAssertEqual(observer.events.first, "0 began /\(path)")
+            XCTAssertEqual(observer.events.last, "0 finished \(end)", path)
         }
     }
 }

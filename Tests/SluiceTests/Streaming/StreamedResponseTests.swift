@@ -6,6 +6,7 @@ final class StreamedResponseTests: XCTestCase {
     private func server(_ response: LoopbackResponse) throws -> (LoopbackServer, APIClient) {
         let server = try LoopbackServer()
         server.on("/log", response)
+        addTeardownBlock { server.stop() }
         return (server, APIClient(baseURL: server.url))
     }
 
@@ -71,7 +72,7 @@ final class StreamedResponseTests: XCTestCase {
         await XCTAssertFails(request.validate(contentTypes: "text/event-stream"), .unacceptableContentType)
         await XCTAssertFails(request.validate { _, _ in throw Refused() }, .validationFailed)
         await XCTAssertFails(request.path("http://127.0.0.1:1/"), .cannotConnect)
-        await XCTAssertFails(request.path("ftp://x/"), .unsupportedScheme)
+        await XCTAssertFails(request.baseURL("ftp://x"), .unsupportedScheme)
     }
 
     private func XCTAssertFails(

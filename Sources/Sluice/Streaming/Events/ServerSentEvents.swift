@@ -88,7 +88,7 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
                     parser.append(chunk)
                 }
             } catch {
-                throw StreamFailure(error: error)
+                throw StreamFailure(error: body?.failed(error) ?? error)
             }
             return nil
         }

@@ -34,33 +34,41 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
         private let request: StreamRequest<ErrorModel>
         private let parser: any StreamParser<Element>
         private var reader: ElementReader<StreamedBody.Iterator, Element>?
-        private var isOver = false
+        /// Nil before the request is sent, and once the stream is over.
+        private var body: StreamedBody?
+        private var isBegun: Bool
 
         fileprivate init(_ sequence: StreamSequence) {
             request = sequence.request
             parser = sequence.parser()
-            reader = sequence.body.map { ElementReader(StreamedBody.Iterator(body: $0), parser) }
+            body = sequence.body
+            isBegun = body != nil
+            reader = body.map { ElementReader(StreamedBody.Iterator(body: $0), parser) }
         }
 
         /// The next element, nil at the end and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
             do throws(StreamFailure) {
-                if reader == nil, !isOver {
-                    isOver = true
-                    reader = ElementReader(StreamedBody.Iterator(body: try await request.begun()), parser)
+                if !isBegun {
+                    isBegun = true
+                    let body = try await request.begun()
+                    self.body = body
+                    reader = ElementReader(StreamedBody.Iterator(body: body), parser)
                 }
-                return try await element(isolation: actor)
+                if let element = try await element(isolation: actor) { return element }
             } catch {
-                reader = nil
+                (reader, body) = (nil, nil)
                 throw request.model(of: error)
             }
+            (reader, body) = (nil, nil)
+            return nil
         }
 
         private mutating func element(isolation actor: isolated (any Actor)?) async throws(StreamFailure) -> Element? {
             do {
                 return try await reader?.next(isolation: actor)
             } catch {
-                throw StreamFailure(error: error)
+                throw StreamFailure(error: body?.failed(error) ?? error)
             }
         }
     }

@@ -45,14 +45,19 @@ final class StreamedBody: Sendable {
                 if let chunk = try await chunks.next(isolation: actor) { return chunk }
             }
         } catch {
-            let error = error.with(request: response.request, response: response.head)
-            sending?.finish(.failure(error))
-            throw error
+            throw failed(error)
         }
         var response = response
         if let metrics { response.metrics = metrics }
         sending?.finish(.success(response))
         return nil
+    }
+
+    /// Says that the request is over with an error, which is told where it happened.
+    func failed(_ error: SluiceError) -> SluiceError {
+        let error = error.with(request: response.request, response: response.head)
+        sending?.finish(.failure(error))
+        return error
     }
 
     /// Reads a body chunk by chunk; several go on where the others are.
