@@ -26,7 +26,7 @@ extension Exchange {
     private static let maximumAnswers = 4
 
     /// Has libcurl answer challenges. With one method alone it does not wait to be asked; of several it waits for the server's choice.
-    func setCredentials(_ credentials: ChallengeCredentials, _ upload: UploadSource) {
+    func setCredentials(_ credentials: ChallengeCredentials, _ transfer: Transfer) {
         var methods = 0
         if credentials.methods.contains(.basic) { methods |= sluice_auth_basic }
         if credentials.methods.contains(.digest) { methods |= sluice_auth_digest }
@@ -39,7 +39,7 @@ extension Exchange {
         handle.set(CURLOPT_MAXREDIRS, Exchange.maximumAnswers)
         // Asked in the middle of a body, libcurl goes on sending it to no purpose. Over HTTP/2 a server need not take it, and
         // neither side has anything more to say; over HTTP/1.1 it begins anew on another connection.
-        if credentials.methods != .basic, upload.isStreamed {
+        if credentials.methods != .basic, transfer.upload.isStreamed(asking: transfer.request.headers.expectsContinue) {
             handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
     }
@@ -47,10 +47,10 @@ extension Exchange {
 
 extension UploadSource {
     /// Whether it goes out in pieces behind the head.
-    fileprivate var isStreamed: Bool {
+    fileprivate func isStreamed(asking: Bool) -> Bool {
         switch self {
         case .none: false
-        case .data(let data): data.count > Exchange.inlineBody
+        case .data(let data): data.count > Exchange.inlineBody || asking && !data.isEmpty
         case .stream: true
         }
     }

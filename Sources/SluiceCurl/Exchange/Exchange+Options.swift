@@ -40,7 +40,7 @@ extension Exchange {
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
-        if let credentials = transfer.credentials { setCredentials(credentials, transfer.upload) }
+        if let credentials = transfer.credentials { setCredentials(credentials, transfer) }
         var suppressed: [StaticString] = []
         if request.method != .get || !request.body.isNone {
             setMethodAndBody(transfer, suppressed: &suppressed)

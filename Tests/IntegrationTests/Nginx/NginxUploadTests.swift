@@ -1,0 +1,70 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceCurl
+import SluiceTesting
+import Testing
+
+@Suite(
+    .enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"),
+    .serialized
+)
+struct NginxUploadTests {
+    let nginx: Nginx
+
+    init() throws {
+        nginx = try Nginx()
+    }
+
+    private func client(_ url: String) -> APIClient {
+        var curl = CurlTransport.Configuration()
+        curl.certificateAuthorityFile = nginx.certificateFile
+        return APIClient(baseURL: url) { $0.transport = CurlTransport(configuration: curl) }
+    }
+
+    @Test func everySourceArrivesInEveryProtocolAskedForOrNot() async throws {
+        let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        let file = try TemporaryFile(bytes)
+        defer { file.remove() }
+        for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
+            let client = client(url)
+            // The connection that stands then is of the protocol negotiated.
+            _ = await client.data.get("user.json").sender().response
+            for asks in [false, true] {
+                let path = "put/\(UUID().uuidString)"
+                for upload in [client.data.upload(path, from: bytes), client.data.upload(path, fromFile: file.url)] {
+                    let request: APIRequest<Data, APIError> = asks ? upload.put().expectsContinue() : upload.put()
+                    let response = await request.sender().response
+                    #expect(response.status?.isSuccess == true, "\(url) \(asks)")
+                    #expect(try await client.data.get(path).sender().value == bytes)
+                }
+            }
+        }
+    }
+
+    @Test func aBodyThatIsTooLargeIsRefusedUnsent() async throws {
+        let film = Data(count: 65 << 20)
+        for url in [nginx.tlsURL, nginx.plainURL] {
+            let upload: APIRequest<Data, APIError> = client(url).data.upload("put/film", from: film).put()
+            let response = await upload.expectsContinue(waiting: .seconds(600)).sender().response
+            #expect(response.status == 413)
+            #expect(response.metrics?.bytesSent == 0)
+        }
+    }
+
+    @Test func prioritiesShareAConnectionOfHTTP2() async throws {
+        let client = client(nginx.http2URL)
+        _ = await client.data.get("user.json").sender().response
+        let connections = await withTaskGroup(of: String?.self) { group in
+            for index in 0..<60 {
+                let priority = RequestPriority.allCases[index % 3]
+                let request = client.data.get(index.isMultiple(of: 2) ? "large.txt" : "user.json").priority(priority)
+                group.addTask { await request.sender().response.head?.headers["X-Connection"] }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(connections.count == 60)
+        #expect(Set(connections).count == 1, "\(Set(connections))")
+    }
+}
+#endif
