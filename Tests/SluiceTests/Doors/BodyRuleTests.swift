@@ -48,7 +48,7 @@ import Testing
         process.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
             "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CZlib").path,
-            "-I", root.appending(path: "Sources/CCrypto").path,
+            "-I", root.appending(path: "Sources/CCrypto").path, "-I", root.appending(path: "Sources/CLinux").path,
             source.path,
         ]
         process.standardError = output
