@@ -32,7 +32,10 @@ struct NginxUploadTests {
             _ = await client.data.get("user.json").sender().response
             for asks in [false, true] {
                 let path = "put/\(UUID().uuidString)"
-                for upload in [client.data.upload(path, from: bytes), client.data.upload(path, fromFile: file.url)] {
+                let uploads: [APIRequest<Data, APIError>] = [
+                    client.data.upload(path, from: bytes), client.data.upload(path, fromFile: file.url),
+                ]
+                for upload in uploads {
                     let request: APIRequest<Data, APIError> = asks ? upload.put().expectsContinue() : upload.put()
                     let response = await request.sender().response
                     #expect(response.status?.isSuccess == true, "\(url) \(asks)")
