@@ -84,8 +84,7 @@ struct Download: Sendable {
 
     /// Asks until all is there.
     private func fetch(_ part: PartFile) async throws(Failure) -> Arrival {
-        let deadline = draft.options.timeouts.applied(to: pipeline.configuration.timeouts).total
-            .map { pipeline.time.now + $0 }
+        let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.time.now + $0 }
         var last: Arrival?
         var restarts = 0
         while true {

@@ -15,8 +15,10 @@ import Foundation
 ///
 /// The bytes gather in a hidden file beside the destination, which gets its name when it is whole, so that whoever reads that name sees all or
 /// nothing. What breaks off goes on where it stopped: within one send, after a failure, a cancellation, and in another process, where the server
-/// gives ranges (RFC 9110 §14) and a strong validator, and the resource is still the same; else it begins anew. The client's limit of
-/// the body's size does not hold, since that is one of memory; the request's own does.
+/// gives ranges (RFC 9110 §14) and a strong validator, and the resource is still the same; else it begins anew.
+///
+/// Of the client's limits and time-outs those on the whole body do not hold, ``ResponseLimits/body`` and ``Timeouts/total``; those
+/// that the request sets itself do.
 public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// By whom it is sent.
     public let client: APIClient

@@ -72,7 +72,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         get async throws(ErrorModel) {
             let response = await response
             _ = try response.result.get()
-            return response.file?.url ?? URL(filePath: "")
+            guard let file = response.file else { throw ErrorModel(RequestFailure(error: .noResponse)) }
+            return file.url
         }
     }
 

@@ -35,7 +35,7 @@ extension DownloadResponse {
             return
         }
         guard let response = outcome.response else {
-            self.init(failure: SluiceError(.internalFailure, "There is no response."), of: request)
+            self.init(failure: .noResponse, of: request)
             return
         }
         do {
@@ -84,6 +84,8 @@ extension DownloadResponse {
 }
 
 extension SluiceError {
+    static var noResponse: SluiceError { SluiceError(.internalFailure, "There is no response.") }
+
     fileprivate static func cannotDecode(_ file: DownloadedFile, _ error: any Error) -> SluiceError {
         SluiceError(
             .decodingFailed,

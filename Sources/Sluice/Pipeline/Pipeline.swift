@@ -119,7 +119,10 @@ final class Pipeline: Sendable {
             return Landing(.failure(error))
         }
         var transfer = transferContext(of: draft.options, request, meter)
-        // The client's limit is one of memory.
+        // The client's limits on the whole of a body are for those that are held in memory; the request's own hold.
+        var timeouts = configuration.timeouts
+        timeouts.total = nil
+        transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
         transfer.limits = draft.options.limits.applied(to: ResponseLimits(headers: configuration.limits.headers))
         let sending = Sending(
             request,

@@ -119,6 +119,18 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, Data())
     }
 
+    func testOnlyTheRequestsOwnTotalTimeHolds() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal))
+        let client = APIClient(baseURL: fixture.server.url) { $0.timeouts.total = .nanoseconds(1) }
+        let late = await fixture.download(by: client).timeout(total: .nanoseconds(1)).sender().response
+        XCTAssertEqual(late.failure?.code, .timedOut)
+        signal.fire()
+        _ = try await fixture.download(by: client).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
     func testTheLimitOfBodiesInMemoryDoesNotHold() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource))

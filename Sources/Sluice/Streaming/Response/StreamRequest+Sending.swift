@@ -27,7 +27,7 @@ extension StreamRequest {
             // A redirect that is followed has a body too; it is not for whoever reads the stream.
             head.status.class != .redirection && validation.failure(of: head, to: request, check) == nil
         }
-        let landing = await pipeline.landing(of: unlimitedDraft, into: sink, nil)
+        let landing = await pipeline.landing(of: draft, into: sink, nil)
         let response: ServerResponse
         switch landing.outcome {
         case .failure(let error):
@@ -54,16 +54,6 @@ extension StreamRequest {
                 envelope: draft.options.modelLocation.envelope(orOf: configuration.envelope)
             )
         )
-    }
-
-    /// The draft without the client's limits on the whole of a body.
-    private var unlimitedDraft: RequestDraft {
-        let configuration = client.pipeline.configuration
-        var timeouts = configuration.timeouts
-        timeouts.total = nil
-        return modified { draft in
-            draft.options.timeouts.replace(with: draft.options.timeouts.applied(to: timeouts))
-        }.draft
     }
 }
 
