@@ -24,7 +24,7 @@ final class Nginx {
         tlsPort = try RealServer.freePort()
         plainPort = try RealServer.freePort()
         let files = directory.appending(path: "files")
-        for folder in ["put", "private"] {
+        for folder in ["put", "private", "slow"] {
             let folder = files.appending(path: folder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
@@ -65,6 +65,7 @@ final class Nginx {
 
     private let locations = """
         location /put/ { dav_methods PUT; }
+        location /slow/ { limit_rate 4m; }
         location /private/ { dav_methods PUT; auth_basic "private"; auth_basic_user_file passwords; }
         """
 

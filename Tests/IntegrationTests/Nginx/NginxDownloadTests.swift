@@ -1,0 +1,120 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceCurl
+import SluiceTesting
+import Testing
+
+@Suite(
+    .enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"),
+    .serialized
+)
+final class NginxDownloadTests {
+    private let nginx: Nginx
+    private let folder: URL
+    private let film: Data
+
+    init() throws {
+        nginx = try Nginx()
+        folder = nginx.directory.appending(path: "downloads")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        film = Self.bytes(seed: 1, count: 6_000_000)
+        try film.write(to: served("film.bin"))
+        try film.write(to: served("slow/film.bin"))
+    }
+
+    private static func bytes(seed: UInt64, count: Int) -> Data {
+        var generator = SeededGenerator(seed: seed)
+        let words = (0..<(count + 7) / 8).map { _ in generator.next() }
+        return words.withUnsafeBytes { Data($0.prefix(count)) }
+    }
+
+    private func served(_ path: String) -> URL { nginx.directory.appending(path: "files/\(path)") }
+
+    private var urls: [String] { [nginx.http2URL, nginx.tlsURL, nginx.plainURL] }
+
+    private func client(_ url: String) -> APIClient {
+        var curl = CurlTransport.Configuration()
+        curl.certificateAuthorityFile = nginx.certificateFile
+        return APIClient(baseURL: url) { $0.transport = CurlTransport(configuration: curl) }
+    }
+
+    private func destination(_ name: String) -> URL { folder.appending(path: name) }
+
+    /// Downloads until so many bytes have come, and leaves it there.
+    private func cancel(_ request: DownloadAPIRequest<DownloadedFile, APIError>, after bytes: Int64) async {
+        let sender = request.sender()
+        let outcome = Task { await sender.result }
+        for await progress in sender.downloadProgress where progress.completed >= bytes { sender.cancel() }
+        _ = await outcome.value
+    }
+
+    @Test func filesComeWholeInEveryProtocol() async throws {
+        for (index, url) in urls.enumerated() {
+            let response = await client(url).download("film.bin", to: .file(destination("\(index)"))).sender().response
+            let file = try response.result.get()
+            #expect(response.head?.version == (index == 0 ? .http2 : .http1_1))
+            #expect(file.length == 6_000_000)
+            #expect(try Data(contentsOf: file.url) == film)
+        }
+    }
+
+    @Test func whatWasCancelledGoesOnInEveryProtocol() async throws {
+        for (index, url) in urls.enumerated() {
+            let download = client(url).download("slow/film.bin", to: .file(destination("\(index)")))
+            await cancel(download, after: 1_000_000)
+            #expect(!FileManager.default.fileExists(atPath: destination("\(index)").path))
+            let response = await download.sender().response
+            let file = try response.result.get()
+            #expect(response.head?.status == .partialContent)
+            #expect(file.resumedBytes >= 1_000_000)
+            #expect(try Data(contentsOf: file.url) == film)
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left.sorted() == ["0", "1", "2"])
+    }
+
+    @Test func aFileThatWasReplacedMeanwhileComesAnew() async throws {
+        let download = client(nginx.http2URL).download("slow/film.bin", to: .file(destination("film")))
+        await cancel(download, after: 1_000_000)
+        let other = Self.bytes(seed: 2, count: 5_000_000)
+        try other.write(to: served("slow/film.bin"), options: .atomic)
+        let file = try await download.sender().value
+        #expect(file.resumedBytes == 0)
+        #expect(try Data(contentsOf: file.url) == other)
+    }
+
+    @Test func segmentsShareAConnectionOrHaveOneEach() async throws {
+        for (index, url) in urls.enumerated() {
+            let download = client(url).download("film.bin", to: .file(destination("\(index)")))
+                .segments(4, ofAtLeast: 500_000)
+            let response = await download.sender().response
+            let file = try response.result.get()
+            #expect(response.head?.status == .partialContent)
+            #expect(try Data(contentsOf: file.url) == film)
+        }
+    }
+
+    @Test func aRangeBehindTheEndIsNoFile() async throws {
+        let download = client(nginx.plainURL).download("slow/film.bin", to: .file(destination("film")))
+        await cancel(download, after: 1_000_000)
+        try Data("short".utf8).write(to: served("slow/film.bin"), options: .atomic)
+        let file = try await download.sender().value
+        #expect(try Data(contentsOf: file.url) == Data("short".utf8))
+    }
+
+    @Test func linesAreReadWhileTheyArriveInEveryProtocol() async throws {
+        let text = (0..<100_000).map { "line \($0)\n" }.joined()
+        try Data(text.utf8).write(to: served("lines.txt"))
+        for url in urls {
+            var count = 0
+            for try await line in client(url).stream("lines.txt").lines {
+                if line != "line \(count)" { Issue.record("\(line) is not line \(count)") }
+                count += 1
+            }
+            #expect(count == 100_000)
+            for try await line in client(url).stream("lines.txt").lines where line == "line 5" { break }
+        }
+    }
+}
+#endif
