@@ -23,6 +23,7 @@ package final class FileReader: Sendable {
     package let length: Int64
     private let descriptor: Int32
     private let path: String
+    private let buffers = ReadBuffers(size: pieceSize)
 
     private init(descriptor: Int32, length: Int64, path: String) {
         self.descriptor = descriptor
@@ -55,13 +56,17 @@ package final class FileReader: Sendable {
         }.get()
     }
 
-    /// The next piece, nil at the end of the file; one that is shorter than asked for is the last.
+    /// The next piece of up to ``pieceSize`` bytes, nil at the end of the file; one that is shorter than asked for is the last.
     package func read(upTo count: Int = pieceSize) async throws(SluiceError) -> Data? {
         try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
-            var piece = Data(count: max(1, count))
-            let filled = piece.withUnsafeMutableBytes { fill($0, from: descriptor) }
-            if filled < 0 { return .failure(.cannotRead(path, errno)) }
-            return .success(filled == 0 ? nil : piece.prefix(filled))
+            var error: Int32 = 0
+            let piece = buffers.piece(upTo: count) { buffer in
+                let filled = fill(buffer, from: descriptor)
+                if filled < 0 { error = errno }
+                return filled
+            }
+            guard let piece else { return .failure(.cannotRead(path, error)) }
+            return .success(piece.isEmpty ? nil : piece)
         }.get()
     }
 }
