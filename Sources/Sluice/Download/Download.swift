@@ -54,6 +54,7 @@ struct Download: Sendable {
             let key = "\(request.method) \(request.url)" + (isResumable ? "" : " \(UInt64.random(in: .min ... .max))")
             part = try await PartFile.open(key: key, destination: destination, lease: lease)
         } catch {
+            pipeline.steps.tellOfUnbuilt(draft, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
         }
         if part.completed.isEmpty { progress.begin() } else { progress.update(part) }
@@ -116,7 +117,10 @@ struct Download: Sendable {
                     throw Failure(error: .stalled, response: arrival.response)
                 }
             } catch {
-                guard error.isChanged, restarts < Self.restarts else { throw error }
+                guard error.isChanged, restarts < Self.restarts else {
+                    last?.finish()
+                    throw error
+                }
                 restarts += 1
             }
         }
@@ -145,13 +149,17 @@ struct Download: Sendable {
             }
             return results
         }
-        var last: Arrival?
+        var arrivals: [Arrival] = []
+        var failure: Failure?
         for result in results {
-            let arrival = try result.get()
-            last?.finish()
-            last = arrival
+            switch result {
+            case .success(let arrival): arrivals.append(arrival)
+            case .failure(let error): failure = failure ?? error
+            }
         }
-        guard let last else { throw Failure(error: .stalled) }
+        let last = failure == nil ? arrivals.popLast() : nil
+        for arrival in arrivals { arrival.finish() }
+        guard let last else { throw failure ?? Failure(error: .stalled) }
         return last
     }
 

@@ -48,8 +48,12 @@ final class TransferMeterTests: XCTestCase {
     func testThereAreAtMostTwentyValuesASecond() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)
-        let values = Task { await progress.reduce(into: [Int64]()) { $0.append($1.completed) } }
+        let seen = Locked(0)
+        let values = Task {
+            for await _ in progress { seen.withLock { $0 += 1 } }
+        }
         for step in 0..<20 {
+            while seen.withLock({ $0 }) <= step { await Task.yield() }
             // It has just got a value, and sleeps although there are newer ones.
             run.received(Int64(step * 10 + 1))
             await time.sleepers(1)
@@ -57,11 +61,11 @@ final class TransferMeterTests: XCTestCase {
             XCTAssertEqual(time.pending, [.milliseconds(50)])
             time.advance(by: .milliseconds(50))
         }
+        while seen.withLock({ $0 }) <= 20 { await Task.yield() }
         // The end does not wait for the rest of the pause.
         meter.end()
-        let count = await values.value.count
-        XCTAssertLessThanOrEqual(count, 22)
-        XCTAssertGreaterThanOrEqual(count, 20)
+        await values.value
+        XCTAssertEqual(seen.withLock { $0 }, 22)
     }
 
     func testAReplacedTransferCountsNoLonger() async {

@@ -79,6 +79,25 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 8)
     }
 
+    func testEveryTransferIsToldOfToItsEnd() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        fixture.server.on("/file") { request in
+            let isLast = request.headers["Range"] == "bytes=775000-999999"
+            return isLast ? .status(.internalServerError) : resource.response(to: request)
+        }
+        let activity = ActivityCounter()
+        let client = APIClient(baseURL: fixture.server.url) { $0.observers = [activity] }
+        let download = fixture.download(by: client).segments(4, ofAtLeast: 100_000)
+        _ = await download.sender().response
+        await client.observersCaughtUp()
+        XCTAssertEqual(activity.count, 0)
+        try Data().write(to: fixture.file)
+        _ = await download.sender().response
+        await client.observersCaughtUp()
+        XCTAssertEqual(activity.count, 0)
+    }
+
     func testTheLossOfOneSegmentKeepsWhatTheOthersBrought() async throws {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
