@@ -46,23 +46,22 @@ struct Download: Sendable {
 
     func run() async -> Outcome {
         let part: PartFile
-        let isResumable: Bool
+        let key: DownloadKey
         do throws(SluiceError) {
-            let request = try draft.build(for: pipeline)
-            // By its key a later send finds what this one leaves. Only a GET is the same each time.
-            isResumable = request.method == .get && request.body.isNone
-            let key = "\(request.method) \(request.url)" + (isResumable ? "" : " \(UInt64.random(in: .min ... .max))")
-            part = try await PartFile.open(key: key, destination: destination, lease: lease)
+            try options.check()
+            key = DownloadKey(of: try draft.build(for: pipeline))
+            part = try await PartFile.open(key: key.text, destination: destination, lease: lease)
         } catch {
             pipeline.steps.tellOfUnbuilt(draft, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
         }
-        if part.completed.isEmpty { progress.begin() } else { progress.update(part) }
+        progress.begin(with: part)
         let arrival: Arrival
         do throws(Failure) {
+            do throws(SluiceError) { try await part.requireSpace() } catch { throw Failure(error: error) }
             arrival = try await fetch(part)
         } catch {
-            if isResumable { await part.close() } else { await part.discard() }
+            if key.isLasting { await part.close() } else { await part.discard() }
             return Outcome(result: .failure(error.error), response: error.response)
         }
         do throws(SluiceError) {
@@ -76,7 +75,7 @@ struct Download: Sendable {
             arrival.finish()
             return Outcome(result: .success(file), response: arrival.response)
         } catch {
-            if isResumable { await part.close() } else { await part.discard() }
+            if key.isLasting { await part.close() } else { await part.discard() }
             let error = error.with(request: arrival.response.request, response: arrival.response.head)
             arrival.sending?.finish(.failure(error))
             return Outcome(result: .failure(error), response: arrival.response)
@@ -112,8 +111,8 @@ struct Download: Sendable {
                 last?.finish()
                 let isFirst = last == nil
                 last = arrival
-                if part.resource?.length == nil { return arrival }
-                guard isFirst || part.completed.count > before else {
+                let completed = part.completed.count
+                guard isFirst || completed > before || completed == part.resource?.length else {
                     throw Failure(error: .stalled, response: arrival.response)
                 }
             } catch {
@@ -175,7 +174,7 @@ struct Download: Sendable {
             let left = max(.zero, pipeline.time.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(span, of: part, progress, options, pipeline.configuration.randomness)
+        let sink = DownloadSink(span, of: part, progress, options, pipeline)
         let landing = await pipeline.landing(of: draft, into: sink, meter)
         do throws(Failure) {
             return Arrival(response: try accepted(landing.outcome, sink, draft), sending: landing.sending)
@@ -195,9 +194,9 @@ struct Download: Sendable {
         case .success(let success): response = success
         case .failure(let error): throw Failure(error: error, isChanged: sink.isChanged)
         }
-        // Nobody but the download has asked for a part.
+        // Nobody but the download has asked for a part, or for what is behind the end.
         var judged = response
-        if sink.isTaken { judged.head.status = response.head.status == .partialContent ? .ok : response.head.status }
+        if sink.isTaken, [.partialContent, 416].contains(response.head.status) { judged.head.status = .ok }
         do throws(SluiceError) {
             try pipeline.validate(judged, draft)
             guard sink.isTaken else { throw .noFile(response) }

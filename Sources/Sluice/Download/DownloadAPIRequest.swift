@@ -35,6 +35,24 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         DownloadRequestSender(self)
     }
 
+    /// Removes what an earlier send of this download has left to go on from; does nothing where nothing is left, or where a sender
+    /// is at work on it.
+    ///
+    /// - Throws: The request's error model, where the request cannot be made or the folder cannot be used.
+    public func discardPart() async throws(ErrorModel) {
+        do throws(SluiceError) {
+            let key = DownloadKey(of: try draft.build(for: client.pipeline))
+            // What stands under the final name is no matter here.
+            let place = DownloadDestination(target: destination.target, conflict: .overwrite, createsDirectories: false)
+            let lease = PartLease()
+            let part = try await PartFile.open(key: key.text, destination: place, lease: lease)
+            await part.discard()
+            lease.end()
+        } catch {
+            throw ErrorModel(RequestFailure(error: error))
+        }
+    }
+
     /// Makes a model of the file.
     ///
     /// - Parameter serializer: What makes it.
@@ -67,7 +85,7 @@ extension DownloadAPIRequest {
     /// Asks for a file with this SHA-256.
     ///
     /// - Parameter digest: 64 hexadecimal digits of either case. Another file fails the request with
-    ///   ``SluiceError/Code/checksumMismatch`` and is removed.
+    ///   ``SluiceError/Code/checksumMismatch`` and is removed; what is no such digest with ``SluiceError/Code/invalidChecksum``.
     /// - Returns: A copy that verifies it.
     public consuming func sha256(_ digest: String) -> Self {
         options.sha256 = digest

@@ -4,9 +4,10 @@ import SluiceHTTP
 struct DownloadProgress: Sendable {
     let meter: TransferMeter
 
-    /// A resource begins anew.
-    func begin() {
+    /// A resource begins, or goes on from what an earlier send has left.
+    func begin(with part: PartFile) {
         _ = meter.begin(uploading: nil)
+        meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
     }
 
     /// Tells what is there by now.

@@ -22,15 +22,17 @@ final class DownloadSink: ResponseSink {
         /// Attempts in a row that have brought nothing.
         var stalls = 0
         var hasProgressed = false
-        /// Whether anything has come in this send.
-        var isUnderWay = false
+        /// When the last bytes came in this send.
+        var lastProgress: ContinuousClock.Instant?
+        /// The part's, of which the bytes are.
+        var generation: Int
     }
 
     private let part: PartFile
     private let progress: DownloadProgress
     private let resumes: Int
     private let expectedLength: Int64?
-    private let randomness: @Sendable () -> UInt64
+    private let pipeline: Pipeline
     private let state: Locked<State>
 
     /// Makes a sink.
@@ -40,20 +42,22 @@ final class DownloadSink: ResponseSink {
     ///   - part: Where they go.
     ///   - progress: Who is told of them.
     ///   - options: What the download must come to.
-    ///   - randomness: For jitter.
+    ///   - pipeline: For its time and randomness.
     init(
         _ span: DownloadSpan?,
         of part: PartFile,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
-        _ randomness: @escaping @Sendable () -> UInt64
+        _ pipeline: Pipeline
     ) {
         self.part = part
         self.progress = progress
         resumes = options.resumes
         expectedLength = options.length
-        self.randomness = randomness
-        state = Locked(State(next: span?.first ?? 0, end: span?.end, isRanged: span != nil))
+        self.pipeline = pipeline
+        state = Locked(
+            State(next: span?.first ?? 0, end: span?.end, isRanged: span != nil, generation: part.generation)
+        )
     }
 
     /// Whether the last response went into the part, to its end.
@@ -65,6 +69,8 @@ final class DownloadSink: ResponseSink {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
         let (next, end, isRanged) = state.withLock { state in
             state.isTaken = false
+            // What has come in this send counts from here on.
+            if state.lastProgress != nil, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
         }
         guard isRanged else { return }
@@ -96,13 +102,11 @@ final class DownloadSink: ResponseSink {
             throw SluiceError(.invalidResponse, "The server cannot be believed: \(reason).")
         case .changed:
             state.withLock { $0.isChanged = true }
-            throw .changed
+            throw .resourceChanged
         case .complete:
-            break
+            learnLength()
         case .whole(let resource):
-            try checkLength(resource)
-            try await part.begin(resource)
-            progress.begin()
+            try await begin(resource)
             state.withLock { state in
                 state.next = 0
                 state.end = nil
@@ -111,17 +115,24 @@ final class DownloadSink: ResponseSink {
             try await write(response.body, until: resource.length)
             if resource.length == nil { learnLength() }
         case .part(let range, let resource):
-            try checkLength(resource)
             if question.resource == nil {
-                try await part.begin(resource)
-                progress.begin()
+                try await begin(resource)
             } else {
-                part.learn(resource)
+                try checkLength(resource)
+                part.learn(resource, in: state.withLock { $0.generation })
             }
             try await write(response.body, until: range.upperBound)
         }
         state.withLock { $0.isTaken = true }
         return true
+    }
+
+    private func begin(_ resource: RemoteResource) async throws(SluiceError) {
+        try checkLength(resource)
+        let isAnew = !part.completed.isEmpty
+        let generation = try await part.begin(resource)
+        state.withLock { $0.generation = generation }
+        if isAnew { progress.begin(with: part) }
     }
 
     private func checkLength(_ resource: RemoteResource) throws(SluiceError) {
@@ -131,20 +142,29 @@ final class DownloadSink: ResponseSink {
     }
 
     private func write(_ body: ResponseBody, until end: Int64?) async throws(SluiceError) {
+        let generation = state.withLock { $0.generation }
         var next = state.withLock { $0.next }
         var iterator = body.makeAsyncIterator()
         progress.update(part)
         while true {
-            let chunks = try await iterator.nextBatch()
+            let chunks: [Data]
+            do throws(SluiceError) {
+                chunks = try await iterator.nextBatch()
+            } catch {
+                // What failed behind the last byte has lost nothing.
+                if next == end { return }
+                throw error
+            }
             if chunks.isEmpty { break }
             let count = chunks.reduce(into: Int64(0)) { $0 += Int64($1.count) }
             guard count <= (end ?? .max) - next else { throw .tooLong }
-            try await part.write(chunks, at: next)
+            try await part.write(chunks, at: next, in: generation)
             next += count
+            let now = pipeline.time.now
             state.withLock { [next] state in
                 state.next = next
                 state.hasProgressed = true
-                state.isUnderWay = true
+                state.lastProgress = now
             }
             progress.update(part)
         }
@@ -155,8 +175,9 @@ final class DownloadSink: ResponseSink {
 
     private func learnLength() {
         guard var resource = part.resource else { return }
-        resource.length = state.withLock { $0.next }
-        part.learn(resource)
+        let (length, generation) = state.withLock { ($0.next, $0.generation) }
+        resource.length = length
+        part.learn(resource, in: generation)
         progress.update(part)
     }
 
@@ -165,16 +186,17 @@ final class DownloadSink: ResponseSink {
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
         let stalls: Int? = state.withLock { state in
-            guard state.isUnderWay, !state.isChanged else { return nil }
+            guard state.lastProgress != nil, !state.isChanged else { return nil }
             state.stalls = state.hasProgressed ? 0 : state.stalls + 1
             state.hasProgressed = false
-            // From here on what is there counts.
-            state.isRanged = true
             return state.stalls
         }
         guard let stalls, stalls < resumes else { return nil }
-        return stalls == 0 ? .zero : Backoff.exponential.delay(before: stalls, random: randomness())
+        return stalls == 0
+            ? .zero : Backoff.exponential.delay(before: stalls, random: pipeline.configuration.randomness())
     }
+
+    var lastProgress: ContinuousClock.Instant? { state.withLock { $0.lastProgress } }
 
     /// Failures after which the same server may well send the rest.
     private static let passingCodes: Set<SluiceError.Code> = [
@@ -189,7 +211,7 @@ extension SluiceError.Code {
 }
 
 extension SluiceError {
-    fileprivate static var changed: SluiceError {
+    static var resourceChanged: SluiceError {
         SluiceError(.resourceChanged, "The resource has changed on the server since its first bytes came.", step: .file)
     }
 

@@ -39,7 +39,7 @@ enum RangeAnswer: Equatable {
             self = Self.partial(head, question, request)
         case 416 where question.first != nil:
             let length = head.headers[.contentRange].flatMap(ContentRange.init)?.length
-            let isWhole = length != nil && length == question.resource?.length && length == question.completed
+            let isWhole = length == question.completed && length == question.resource?.length ?? length
             self = isWhole ? .complete : .changed
         case let status where status.class == .success:
             let isSegment = question.end != nil && question.resource != nil

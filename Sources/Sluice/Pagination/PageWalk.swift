@@ -26,7 +26,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     init(_ pages: Pages<Model, ErrorModel>) {
         self.pages = pages
-        position = pages.limit > 0 ? .before(pages.request) : .over
+        position = pages.limit ?? 1 > 0 ? .before(pages.request) : .over
     }
 
     /// The next page, nil behind the last one and after an error.
@@ -56,7 +56,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             throw error
         }
         pageCount += 1
-        guard pageCount < pages.limit else {
+        guard pageCount < pages.limit ?? .max else {
             position = .over
             return response
         }

@@ -30,7 +30,7 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
 
     let request: APIRequest<Model, ErrorModel>
     let way: Way
-    let limit: Int
+    let limit: Int?
     let prefetch: Bool
     let followsOtherOrigins: Bool
 
@@ -77,14 +77,14 @@ extension APIRequest {
     ///
     /// - Parameters:
     ///   - pagination: How a page leads to the next.
-    ///   - limit: How many pages to ask for at most, where nothing else ends them; 10,000 by default.
+    ///   - limit: How many pages to ask for at most; nil, the default, for as many as there are.
     ///   - prefetch: Whether the next page is asked for while the loop is busy with one; false by default.
     ///   - followsOtherOrigins: Whether a page may lead to another scheme, host or port than the first request's, which fails with
     ///     ``SluiceError/Code/paginationRefused`` by default. Headers that hold secrets are not sent there.
     /// - Returns: The pages; iterating them sends the requests.
     public func pages(
         by pagination: Pagination<Model>,
-        limit: Int = 10_000,
+        limit: Int? = nil,
         prefetch: Bool = false,
         followsOtherOrigins: Bool = false
     ) -> Pages<Model, ErrorModel> {
@@ -107,13 +107,13 @@ extension APIRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: How many pages to ask for at most, where nothing else ends them; 10,000 by default.
+    ///   - limit: How many pages to ask for at most; nil, the default, for as many as there are.
     ///   - prefetch: Whether the next page is asked for while the loop is busy with one; false by default.
     ///   - next: Gives the request for the next page, which is sent as it is, wherever it goes; nil behind the last page. What it
     ///     throws fails the pages with ``SluiceError/Code/paginationFailed``.
     /// - Returns: The pages; iterating them sends the requests.
     public func pages(
-        limit: Int = 10_000,
+        limit: Int? = nil,
         prefetch: Bool = false,
         next: @escaping Pages<Model, ErrorModel>.Next
     ) -> Pages<Model, ErrorModel> {

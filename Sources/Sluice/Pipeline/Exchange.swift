@@ -88,6 +88,10 @@ struct Exchange: Sendable {
         let response: TransportResponse
         if let begun {
             response = begun
+        } else if let sending, sending.sink != nil, let limit = sending.retry.attemptTimeout {
+            response = try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
+                () async throws(SluiceError) in try await transport.send(request, context: transfer)
+            }
         } else {
             response = try await transport.send(request, context: transfer)
         }
@@ -99,5 +103,11 @@ struct Exchange: Sendable {
             body: body,
             metrics: response.body.metrics ?? TransferMetrics()
         )
+    }
+}
+
+extension SluiceError {
+    fileprivate static func noHead(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
+        SluiceError(.timedOut, "No response began within the \(limit) allowed for an attempt.", request: request)
     }
 }

@@ -22,9 +22,13 @@ protocol ResponseSink: Sendable {
     /// - Parameter outcome: What the attempt came to.
     /// - Returns: How long to wait before it, or nil.
     func resumption(after outcome: TransportOutcome) -> Duration?
+
+    /// When the last bytes came: a retry policy counts its tries and its time from there; nil before there were any.
+    var lastProgress: ContinuousClock.Instant? { get }
 }
 
 extension ResponseSink {
     func adapt(_ request: inout HTTPRequest) {}
     func resumption(after outcome: TransportOutcome) -> Duration? { nil }
+    var lastProgress: ContinuousClock.Instant? { nil }
 }

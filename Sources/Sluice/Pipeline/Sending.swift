@@ -112,11 +112,9 @@ final class Sending: Sendable {
             return RequestContext(attempt: number, within: transfer.timeouts.total, of: self)
         }
         let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
-        return RequestContext(
-            attempt: number,
-            within: [left, retry.attemptTimeout].compactMap(\.self).min(),
-            of: self
-        )
+        // What goes on and on has its attempt behind it with the head.
+        let limit = sink == nil ? retry.attemptTimeout : nil
+        return RequestContext(attempt: number, within: [left, limit].compactMap(\.self).min(), of: self)
     }
 
     /// Whether it passes this gate without asking.

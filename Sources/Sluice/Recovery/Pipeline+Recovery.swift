@@ -42,6 +42,7 @@ extension Pipeline {
         var end: AttemptEnd
         if let first { end = first } else { end = await round(sending, begun) }
         var tries = 1
+        var progress: ContinuousClock.Instant?
         while true {
             if end.isReplayed {
                 sending.tell(.retrying, sending.attempts) { .retrying(after: .zero, end.outcome) }
@@ -51,6 +52,8 @@ extension Pipeline {
             if let delay = sending.resumption(after: end.outcome) {
                 sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
                 guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
+                if sending.sink?.lastProgress != progress { tries = 1 }
+                progress = sending.sink?.lastProgress
                 end = await round(sending)
                 continue
             }
@@ -86,7 +89,7 @@ extension Pipeline {
             end.outcome,
             Retry.Circumstances(
                 attempt: tries,
-                elapsed: sending.began.duration(to: now),
+                elapsed: (sending.sink?.lastProgress ?? sending.began).duration(to: now),
                 left: sending.deadline.map { now.duration(to: $0) },
                 isIdempotent: sending.isIdempotent,
                 date: time.date,

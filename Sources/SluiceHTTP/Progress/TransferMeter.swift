@@ -62,6 +62,7 @@ public struct TransferMeter: Sendable {
     /// - Returns: What the transfer tells its progress.
     public func begin(uploading length: Int64?) -> Run {
         let (number, waiters): (Int, [Waiter]) = state.withLock { state in
+            if state.isOver { return (0, []) }
             state.run += 1
             state.upload.set(completed: 0)
             state.upload.set(total: length)
@@ -109,8 +110,15 @@ public struct TransferMeter: Sendable {
 
 extension TransferMeter {
     /// Counts what is not counted by transfers: a body that is put together of several.
-    package func set(_ direction: Direction, completed: Int64, total: Int64?) {
+    ///
+    /// - Parameters:
+    ///   - direction: Which body.
+    ///   - completed: What there is of it.
+    ///   - total: How much there will be; nil if unknown.
+    ///   - isStart: Whether all of it had been there before, and says nothing of the speed.
+    package func set(_ direction: Direction, completed: Int64, total: Int64?, isStart: Bool = false) {
         change(direction, nil) { count in
+            if isStart { count.speed = SpeedWindow() }
             count.set(completed: completed)
             count.set(total: total)
         }

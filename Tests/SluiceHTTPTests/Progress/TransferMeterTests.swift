@@ -112,6 +112,31 @@ final class TransferMeterTests: XCTestCase {
         }
     }
 
+    func testWhatWasThereBeforeSaysNothingOfTheSpeed() async {
+        let (meter, progress) = meter()
+        var listener = progress.makeAsyncIterator()
+        _ = await listener.next()
+        time.advance(by: .seconds(1))
+        meter.set(.download, completed: 1_000_000, total: 2_000_000, isStart: true)
+        let start = await listener.next()
+        XCTAssertNil(start?.bytesPerSecond)
+        time.advance(by: .seconds(1))
+        meter.set(.download, completed: 1_000_500, total: 2_000_000)
+        let next = await listener.next()
+        XCTAssertEqual(next?.bytesPerSecond, 500)
+    }
+
+    func testNothingCountsBehindTheEnd() async {
+        let (meter, progress) = meter()
+        meter.begin(uploading: 0).received(5)
+        meter.end()
+        meter.begin(uploading: 0).received(1)
+        var listener = progress.makeAsyncIterator()
+        let final = await listener.next()
+        XCTAssertEqual(final?.completed, 5)
+        XCTAssertEqual(final?.attempt, 1)
+    }
+
     func testTheSpeedIsMeasuredFromTheFirstListenerOn() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)

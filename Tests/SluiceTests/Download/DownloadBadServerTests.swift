@@ -63,6 +63,72 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
+    /// The beginning of a body in chunks, whose end never comes.
+    private func brokenChunks(_ head: String, _ data: Data) -> LoopbackResponse {
+        let size = String(data.count, radix: 16)
+        return .raw(
+            Data("HTTP/1.1 \(head)\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\n".utf8) + data,
+            thenClose: true
+        )
+    }
+
+    func testAPartOfNoKnownTotalIsNotTheEnd() async throws {
+        let fixture = try DownloadFixture()
+        let contents = fixture.contents
+        let resource = fixture.resource
+        let part = LoopbackResponse.data(
+            contents.dropFirst(300_000).prefix(1000),
+            status: .partialContent,
+            headers: ["ETag": "\"1\"", "Content-Range": "bytes 300000-300999/*"]
+        )
+        let beginning = brokenChunks("200 OK\r\nETag: \"1\"", contents.prefix(300_000))
+        fixture.server.on("/file") { request in
+            switch request.headers["Range"] {
+            case nil: beginning
+            case "bytes=300000-": part
+            case "bytes=1000000-": resource.response(to: request)
+            default: resource.lying(.total(nil)).response(to: request)
+            }
+        }
+        _ = try await fixture.download().expectedLength(1_000_000).sender().value
+        XCTAssertEqual(fixture.saved, contents)
+        XCTAssertEqual(fixture.ranges.dropFirst(), ["bytes=300000-", "bytes=301000-", "bytes=1000000-"])
+    }
+
+    func testAPartThatDoesNotSayItsVersionIsOfAnother() async throws {
+        let fixture = try DownloadFixture()
+        let other = Data(fixture.contents.reversed())
+        let rest = LoopbackResponse.data(
+            other.dropFirst(300_000),
+            status: .partialContent,
+            headers: ["Content-Range": "bytes 300000-999999/1000000"]
+        )
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), rest, .data(other))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, other, "and not the beginning of one and the end of the other")
+    }
+
+    func testTheLossOfAnEndBehindTheLastByteIsNoLoss() async throws {
+        let fixture = try DownloadFixture()
+        let rest = brokenChunks(
+            "206 Partial Content\r\nETag: \"1\"\r\nContent-Range: bytes 300000-999999/1000000",
+            fixture.contents.dropFirst(300_000)
+        )
+        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), rest)
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requestCount, 2)
+    }
+
+    func testWhatIsNoDigestIsRefusedBeforeAnythingIsSent() async throws {
+        let fixture = try DownloadFixture()
+        for text in ["", "sha256:2cf24d", String(repeating: "g", count: 64), String(repeating: "٣", count: 64)] {
+            let failure = await fixture.download().sha256(text).sender().response.failure
+            XCTAssertEqual(failure?.code, .invalidChecksum, text)
+        }
+        XCTAssertEqual(fixture.server.requestCount, 0)
+    }
+
     func testTheChecksumDecides() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .text("hello"))

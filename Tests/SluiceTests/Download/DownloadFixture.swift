@@ -35,6 +35,11 @@ final class DownloadFixture: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
+    /// Waits until so many bytes are there, without waiting for time to pass.
+    func wait(for bytes: Int64, of sender: DownloadRequestSender<DownloadedFile, APIError>) async {
+        await eventually { await sender.downloadProgress.first { _ in true }?.completed == bytes }
+    }
+
     var saved: Data? { try? Data(contentsOf: file) }
 
     /// The ranges that were asked for, in their order.

@@ -170,6 +170,87 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
+    func testAnAttemptsTimeIsThatToItsHead() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)
+        let time = ManualTime()
+        let client = APIClient(baseURL: fixture.server.url) {
+            $0.retry = RetryPolicy(maximumAttempts: 1, attemptTimeout: .seconds(10))
+            $0.time = time
+        }
+        let sender = fixture.download(by: client).sender()
+        let value = Task { await sender.result }
+        await fixture.wait(for: 500_000, of: sender)
+        time.advance(by: .seconds(600))
+        signal.fire()
+        _ = try await value.value.get()
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        let silent = client.download("file", to: .temporary).sender()
+        async let response = silent.response
+        await time.sleepers(1)
+        time.advance(by: .seconds(10))
+        let failure = await response.failure
+        XCTAssertEqual(failure?.code, .timedOut)
+    }
+
+    func testRetriesCountFromTheLastByte() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).held(after: 300_000, until: signal).cutOff(after: 400_000),
+            .status(.serviceUnavailable),
+            .resource(fixture.resource)
+        )
+        let time = ManualTime()
+        let client = APIClient(baseURL: fixture.server.url) {
+            $0.retry = .standard
+            $0.time = time
+        }
+        let sender = fixture.download(by: client).sender()
+        let value = Task { await sender.result }
+        await fixture.wait(for: 300_000, of: sender)
+        time.advance(by: .seconds(3600))
+        signal.fire()
+        await time.sleepers(1)
+        time.advance(by: .seconds(60))
+        _ = try await value.value.get()
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    func testWhatWasLeftCanBeDiscarded() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 400_000),
+            .status(.notFound),
+            .resource(fixture.resource)
+        )
+        _ = await fixture.download().sender().response
+        XCTAssertEqual(fixture.names.count, 2)
+        try await fixture.download().discardPart()
+        XCTAssertEqual(fixture.names, [])
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(file.resumedBytes, 0)
+    }
+
+    func testTheProgressOfAResumedDownloadBeginsWithWhatIsThere() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 400_000),
+            .status(.notFound),
+            .resource(fixture.resource)
+        )
+        _ = await fixture.download().sender().response
+        let sender = fixture.download().sender()
+        _ = try await sender.value
+        let last = await sender.downloadProgress.reduce(into: nil as TransferProgress?) { $0 = $1 }
+        XCTAssertEqual(last?.attempt, 1)
+        XCTAssertEqual(last?.completed, 1_000_000)
+    }
+
     func testRetriesGoOnToo() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(

@@ -98,7 +98,7 @@ import Testing
         Case(
             "fewer than asked for",
             206,
-            ["Content-Range": "bytes 50-59/100"],
+            ["Content-Range": "bytes 50-59/100", "ETag": "\"1\""],
             first: 50,
             of: known,
             gives: part(50..<60)
@@ -106,12 +106,19 @@ import Testing
         Case(
             "one that tells the length",
             206,
-            ["Content-Range": "bytes 50-99/100"],
+            ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""],
             first: 50,
             of: resource(.entityTag("\"1\""), nil),
             gives: part(50..<100)
         ),
-        Case("of unknown length", 206, ["Content-Range": "bytes 50-99/*"], first: 50, of: known, gives: part(50..<100)),
+        Case(
+            "of unknown length",
+            206,
+            ["Content-Range": "bytes 50-99/*", "ETag": "\"1\""],
+            first: 50,
+            of: known,
+            gives: part(50..<100)
+        ),
         Case(
             "of another version",
             206,
@@ -123,7 +130,7 @@ import Testing
         Case(
             "of another length",
             206,
-            ["Content-Range": "bytes 50-99/200"],
+            ["Content-Range": "bytes 50-99/200", "ETag": "\"1\""],
             first: 50,
             of: known,
             gives: .answer(.changed)
@@ -132,6 +139,14 @@ import Testing
             "of what was encoded",
             206,
             ["Content-Range": "bytes 50-99/100", "Content-Encoding": "br"],
+            first: 50,
+            of: known,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "of no named version",
+            206,
+            ["Content-Range": "bytes 50-99/100"],
             first: 50,
             of: known,
             gives: .answer(.changed)

@@ -17,6 +17,8 @@ import Foundation
 final class PartFile: Sendable {
     struct State: Sendable {
         var resource: RemoteResource?
+        /// Rises when the part begins anew, so that bytes of what was there before can be told apart.
+        var generation = 0
         var completed = ByteRanges()
         /// What is on the disk for certain.
         var synced = ByteRanges()
@@ -61,29 +63,53 @@ final class PartFile: Sendable {
     /// What is there of it.
     var completed: ByteRanges { state.withLock { $0.completed } }
 
+    /// Which beginning of the part it is.
+    var generation: Int { state.withLock { $0.generation } }
+
     /// What errors call the download.
     var subject: String { location.subject(resource) }
 
     /// Begins anew with a resource, and forgets what was there.
     ///
     /// - Parameter resource: What will be written.
+    /// - Returns: The part's new generation.
     /// - Throws: `insufficientSpace` where the length is known and the disk has not as much.
-    func begin(_ resource: RemoteResource) async throws(SluiceError) {
+    @discardableResult
+    func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
         try await perform(flags: .barrier) { part throws(SluiceError) in
             part.forget()
-            part.state.withLock { $0.resource = resource }
+            let generation = part.state.withLock { state in
+                state.resource = resource
+                state.generation += 1
+                return state.generation
+            }
             let error = part.descriptor.setLength(0)
             guard error == 0 else { throw .cannotWrite(part.subject, error) }
-            if let length = resource.length, let free = part.descriptor.freeSpace, length > free {
-                throw .insufficientSpace(part.subject, needed: length, free: free)
-            }
+            try part.checkSpace()
+            return generation
         }
     }
 
-    /// Says more of the resource that is being written: its length, its name.
-    func learn(_ resource: RemoteResource) {
+    /// Sees whether there is room for what is missing, where the length is known.
+    ///
+    /// - Throws: `insufficientSpace`.
+    func requireSpace() async throws(SluiceError) {
+        try await perform { part throws(SluiceError) in try part.checkSpace() }
+    }
+
+    private func checkSpace() throws(SluiceError) {
+        let missing = state.withLock { state in state.resource?.length.map { $0 - state.completed.count } }
+        if let missing, let free = descriptor.freeSpace, missing > free {
+            throw .insufficientSpace(subject, needed: missing, free: free)
+        }
+    }
+
+    /// Says more of the resource that is being written: its length, its name; of no effect in another generation.
+    func learn(_ resource: RemoteResource, in generation: Int? = nil) {
         let step = state.withLock { state -> JournalSchedule.Step? in
-            if state.isOver || state.resource == resource { return nil }
+            if state.isOver || state.resource == resource || state.generation != generation ?? state.generation {
+                return nil
+            }
             state.resource = resource
             return state.completed.isEmpty ? nil : state.schedule.wantNote()
         }
@@ -95,10 +121,15 @@ final class PartFile: Sendable {
     /// - Parameters:
     ///   - chunks: The pieces.
     ///   - offset: Where in the whole they begin.
-    /// - Throws: `insufficientSpace`, `cannotWriteFile`, or `lengthMismatch` for what lies behind the resource's end. What was
+    ///   - generation: The part's, if the pieces are of no other.
+    /// - Throws: `resourceChanged` where the part has begun anew; `insufficientSpace`, `cannotWriteFile`, or `lengthMismatch` for what lies behind the resource's end. What was
     ///   written before counts.
-    func write(_ chunks: [Data], at offset: Int64) async throws(SluiceError) {
-        try await perform { part throws(SluiceError) in try part.writeAll(chunks, at: offset) }
+    func write(_ chunks: [Data], at offset: Int64, in generation: Int? = nil) async throws(SluiceError) {
+        try await perform { part throws(SluiceError) in
+            // Nothing begins anew meanwhile, since that waits for those who write.
+            if let generation, generation != part.generation { throw .resourceChanged }
+            try part.writeAll(chunks, at: offset)
+        }
     }
 
     /// Gives the part back and keeps it for a later send, if there is something in it that can be resumed; else removes it.

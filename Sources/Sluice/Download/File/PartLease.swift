@@ -73,7 +73,8 @@ final class PartClaims: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let isWaiting = state.withLock { state in
-                    if Task.isCancelled || state.claims[path] == nil { return false }
+                    // Another may hold it by now, who is not about to give it back.
+                    guard !Task.isCancelled, state.claims[path]?.lease.isEnding == true else { return false }
                     state.claims[path]?.waiting[id] = continuation
                     return true
                 }

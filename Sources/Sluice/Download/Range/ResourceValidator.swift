@@ -42,11 +42,11 @@ enum ResourceValidator: Sendable, Hashable, Codable {
     /// Whether a later response is of the same version, by the strong comparison (RFC 9110 §8.8.3.2).
     ///
     /// - Parameter head: The response.
-    /// - Returns: nil where it says nothing of the kind, as a 206 that answers an `If-Range` with a date may (§15.3.7).
+    /// - Returns: nil where it says nothing of the kind, as a 206 that answers an `If-Range` with a date may. One that answers
+    ///   an entity tag must have it (§15.3.7), so that without it the version is another.
     func matches(_ head: HTTPResponse) -> Bool? {
         switch self {
         case .entityTag(let own):
-            guard head.headers.contains(.eTag) else { return nil }
             return EntityTag(of: head).map { !$0.isWeak && $0.text == own } ?? false
         case .lastModified(let own):
             guard let text = head.headers[.lastModified] else { return nil }

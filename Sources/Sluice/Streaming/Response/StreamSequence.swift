@@ -14,7 +14,7 @@ import Foundation
 ///
 /// That of a ``StreamRequest`` sends the request each time it is iterated, when the first element is asked for; that of a
 /// ``StreamedResponse`` goes on with what has not been read yet. No more is read than the loop wants: a slow one slows the server
-/// down. Leaving the loop or cancelling its task stops the transfer, unless a ``StreamedResponse`` still holds it.
+/// down. Cancelling the loop's task stops the transfer; so does leaving the loop, unless a ``StreamedResponse`` still holds it.
 public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// The request's error.
     public typealias Failure = ErrorModel

@@ -69,13 +69,13 @@ extension TransportConformance {
             let start = ContinuousClock.now
             try await trial.expectFailure(.timedOut) {
                 let body = HTTPBody.deferred(isReplayable: false) {
-                    try await Task.sleep(for: .milliseconds(2800))
+                    try await Task.sleep(for: .seconds(2))
                     return .data(.pattern(10))
                 }
                 _ = try await trial.exchange(trial.request(.put, body: body), context: context)
             }
             let took = ContinuousClock.now - start
-            try trial.expect(took < .milliseconds(5700), "The time-out of 3 s came after \(took) only.")
+            try trial.expect(took < .milliseconds(4700), "The time-out of 3 s came after \(took) only.")
             try trial.expectEqual(trial.server.requests(to: "/").count, 1, "The number of requests")
         },
     ]
