@@ -220,8 +220,10 @@ extension TransferMeter.State {
 
     /// Takes out those whom a change wakes.
     fileprivate mutating func woken(_ direction: TransferMeter.Direction) -> [TransferMeter.Waiter] {
-        if listeners.isEmpty { return [] }
-        let woken = listeners.filter { $0.value.direction == direction && $0.value.awaitsChange }
+        let isWoken = { (listener: TransferMeter.Listener) in listener.direction == direction && listener.awaitsChange }
+        // Nearly always all of them sleep, and this is asked for every piece.
+        if !listeners.values.contains(where: isWoken) { return [] }
+        let woken = listeners.filter { isWoken($0.value) }
         for id in woken.keys { listeners[id] = nil }
         return woken.values.map(\.waiter)
     }
