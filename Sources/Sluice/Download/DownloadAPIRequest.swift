@@ -13,9 +13,10 @@ import Foundation
 /// let url = try await archive.sha256(checksum).sender().responseURL
 /// ```
 ///
-/// The bytes gather in a hidden file beside the destination, which gets its name when it is whole, so that whoever reads that name sees all or
-/// nothing. What breaks off goes on where it stopped: within one send, after a failure, a cancellation, and in another process, where the server
-/// gives ranges (RFC 9110 §14) and a strong validator, and the resource is still the same; else it begins anew.
+/// The bytes gather in a hidden file beside the destination, which gets its name when it is whole, so that whoever reads that
+/// name sees all or nothing. What breaks off goes on where it stopped: within one send, after a failure, a cancellation, and
+/// in another process, where the server gives ranges (RFC 9110 §14) and a strong validator, and the resource is still the
+/// same; else it begins anew.
 ///
 /// Of the client's limits and time-outs those on the whole body do not hold, ``ResponseLimits/body`` and ``Timeouts/total``; those
 /// that the request sets itself do.
@@ -110,8 +111,9 @@ extension DownloadAPIRequest {
         return self
     }
 
-    /// Sets how often in a row the transfer may break off without another byte before the request fails; 5 by default. After each that has
-    /// brought some it goes on at once, after others it backs off. Requests that are not idempotent are never sent again.
+    /// Sets how often in a row the transfer may break off without another byte before the request fails; 5 by default. After
+    /// each that has brought some it goes on at once, after others it backs off. Requests that are not idempotent are never
+    /// sent again.
     public consuming func resumes(upTo count: Int) -> Self {
         options.resumes = max(0, count)
         return self

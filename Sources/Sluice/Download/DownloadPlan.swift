@@ -17,8 +17,8 @@ enum DownloadPlan: Equatable {
     ///   - resource: What is known of the resource; nil before the first response.
     ///   - completed: What is there.
     ///   - options: How it may be shared.
-    ///   - hasFetched: Whether this send has asked for anything yet; what an earlier one left as whole is asked for once more, by its last byte,
-    ///     to learn whether it is still the same.
+    ///   - hasFetched: Whether this send has asked for anything yet; what an earlier one left as whole is asked for once
+    ///     more, by its last byte, to learn whether it is still the same.
     ///   - isPlain: Whether ranges have turned out to be of no use.
     init(
         _ resource: RemoteResource?,

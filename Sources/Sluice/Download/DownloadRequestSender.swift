@@ -8,9 +8,9 @@ import Foundation
 
 /// Sends a download once and keeps what came of it.
 ///
-/// It is sent when the first of ``value``, ``result``, ``response`` and ``responseURL`` is read; each of them, read however often and by however many
-/// tasks, gives the same outcome. A task that is cancelled stops waiting at once; the download stops when the last one that
-/// waits is cancelled, or by ``cancel()``, and keeps what it has for a later send.
+/// It is sent when the first of ``value``, ``result``, ``response`` and ``responseURL`` is read; each of them, read however
+/// often and by however many tasks, gives the same outcome. A task that is cancelled stops waiting at once; the download
+/// stops when the last one that waits is cancelled, or by ``cancel()``, and keeps what it has for a later send.
 public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// What is sent.
     public nonisolated let request: DownloadAPIRequest<Model, ErrorModel>
@@ -85,7 +85,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         }
     }
 
-    /// Stops the download, and keeps what it has for a later send; whoever waits gets a cancellation error now, and whoever asks later too.
+    /// Stops the download, and keeps what it has for a later send; whoever waits gets a cancellation error now, and whoever
+    /// asks later too.
     ///
     /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
     public nonisolated func cancel() {
@@ -108,8 +109,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         TransferProgressSequence(upload, .upload, time: request.client.pipeline.time)
     }
 
-    /// How the file comes in, with what is there of an earlier send: to be watched by any number of loops, whether the request has been sent or
-    /// not.
+    /// How the file comes in, with what is there of an earlier send: to be watched by any number of loops, whether the
+    /// request has been sent or not.
     public nonisolated var downloadProgress: TransferProgressSequence {
         TransferProgressSequence(progress.meter, .download, time: request.client.pipeline.time)
     }

@@ -70,7 +70,7 @@ final class FetchInterruptionTests: XCTestCase {
             let digest = try sha256(Self.film.data)
             let arguments = ["-o", file.path, "\(server.url)/film#sha256=\(digest)"]
             let process = try FetchProcess(arguments)
-            await server.waitForBytes(30 << 20)
+            await server.waitForBytesSent(30 << 20)
             process.send(signal)
             let end = try process.end()
             XCTAssertEqual(end.status, 130, end.errors)
@@ -92,12 +92,5 @@ final class FetchInterruptionTests: XCTestCase {
         process.send(SIGINT)
         process.send(SIGINT)
         XCTAssertTrue([130, 128 + SIGINT, SIGINT].contains(try process.end().status))
-    }
-}
-
-extension LoopbackServer {
-    /// Waits until so many bytes have been sent.
-    fileprivate func waitForBytes(_ count: Int64) async {
-        while bytesSent < count { try? await Task.sleep(for: .milliseconds(2)) }
     }
 }

@@ -3,6 +3,19 @@ import SluiceTesting
 import XCTest
 
 final class DownloadResumeTests: XCTestCase {
+    /// A server that is well again, of whose file a send has left 400,000 bytes.
+    private func interrupted() async throws -> DownloadFixture {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).cutOff(after: 400_000),
+            .status(.notFound),
+            .resource(fixture.resource)
+        )
+        _ = await fixture.download().sender().response
+        return fixture
+    }
+
     func testWhatBreaksOffGoesOnWithinOneSend() async throws {
         let fixture = try DownloadFixture()
         let broken = LoopbackResponse.resource(fixture.resource).cutOff(after: 300_000)
@@ -220,14 +233,7 @@ final class DownloadResumeTests: XCTestCase {
     }
 
     func testWhatWasLeftCanBeDiscarded() async throws {
-        let fixture = try DownloadFixture()
-        fixture.server.on(
-            "/file",
-            .resource(fixture.resource).cutOff(after: 400_000),
-            .status(.notFound),
-            .resource(fixture.resource)
-        )
-        _ = await fixture.download().sender().response
+        let fixture = try await interrupted()
         XCTAssertEqual(fixture.names.count, 2)
         try await fixture.download().discardPart()
         XCTAssertEqual(fixture.names, [])
@@ -236,14 +242,7 @@ final class DownloadResumeTests: XCTestCase {
     }
 
     func testTheProgressOfAResumedDownloadBeginsWithWhatIsThere() async throws {
-        let fixture = try DownloadFixture()
-        fixture.server.on(
-            "/file",
-            .resource(fixture.resource).cutOff(after: 400_000),
-            .status(.notFound),
-            .resource(fixture.resource)
-        )
-        _ = await fixture.download().sender().response
+        let fixture = try await interrupted()
         let sender = fixture.download().sender()
         _ = try await sender.value
         let last = await sender.downloadProgress.reduce(into: nil as TransferProgress?) { $0 = $1 }

@@ -93,6 +93,27 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, Data("no JSON".utf8))
     }
 
+    private enum Archive: Target {
+        case backup(day: Int)
+
+        var baseURL: String { "" }
+        var path: String { "backups" }
+        var task: RequestTask {
+            switch self {
+            case .backup(let day): .parameters(["day": day])
+            }
+        }
+    }
+
+    func testATargetIsDownloadedWithItsParameters() async throws {
+        let fixture = try DownloadFixture(bytes: 10)
+        fixture.server.on("/backups", .resource(fixture.resource))
+        let download = fixture.client.download(Archive.backup(day: 3), to: .file(fixture.file))
+        _ = try await download.baseURL(fixture.server.url).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.server.requests.map(\.target), ["/backups?day=3"])
+    }
+
     func testParametersAndBodiesGoWithADownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(.post, "/export") { request in .data(request.body) }

@@ -122,8 +122,8 @@ final class PartFile: Sendable {
     ///   - chunks: The pieces.
     ///   - offset: Where in the whole they begin.
     ///   - generation: The part's, if the pieces are of no other.
-    /// - Throws: `resourceChanged` where the part has begun anew; `insufficientSpace`, `cannotWriteFile`, or `lengthMismatch` for what lies behind the resource's end. What was
-    ///   written before counts.
+    /// - Throws: `resourceChanged` where the part has begun anew; `insufficientSpace`, `cannotWriteFile`, or
+    ///   `lengthMismatch` for what lies behind the resource's end. What was written before counts.
     func write(_ chunks: [Data], at offset: Int64, in generation: Int? = nil) async throws(SluiceError) {
         try await perform { part throws(SluiceError) in
             // Nothing begins anew meanwhile, since that waits for those who write.

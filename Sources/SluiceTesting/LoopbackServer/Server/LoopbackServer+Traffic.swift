@@ -42,6 +42,12 @@ extension LoopbackServer {
         await log.wait { isSatisfied($0.open) }
     }
 
+    /// Waits until that many bytes have been handed to the system to send, heads included; ends too when the task is cancelled or the
+    /// server stops.
+    public func waitForBytesSent(_ count: Int64) async {
+        await log.wait { $0.bytesSent >= count }
+    }
+
     /// Waits until the number of stalled connections is right: how a test sees that back-pressure reached the wire.
     public func waitForStalledConnections(_ isSatisfied: @escaping @Sendable (Int) -> Bool) async {
         await log.wait { isSatisfied($0.stalled) }
