@@ -56,10 +56,10 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     ///   - data: The body.
     ///   - contentType: The `Content-Type`, unless a header says another.
     /// - Returns: The request with that body.
-    public consuming func data(_ data: Data, contentType: String = "application/octet-stream") -> APIRequest<
+    public consuming func data(_ data: Data, contentType: String = MediaType.octetStream) -> APIRequest<
         Model, ErrorModel
     > {
-        body(.bytes(.data(data), contentType: contentType))
+        body(.data(data, contentType: contentType))
     }
 
     /// Sends a value as JSON.

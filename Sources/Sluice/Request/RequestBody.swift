@@ -26,6 +26,33 @@ public struct RequestBody: Sendable {
         RequestBody(contentType: contentType) { _ in body }
     }
 
+    /// Bytes in memory.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - contentType: Their media type.
+    /// - Returns: A body of these bytes.
+    public static func data(_ data: Data, contentType: String = MediaType.octetStream) -> RequestBody {
+        .bytes(.data(data), contentType: contentType)
+    }
+
+    /// Chunks as they come, read no faster than the network takes them.
+    ///
+    /// - Parameters:
+    ///   - chunks: The body in pieces of any size; an error it throws fails the request.
+    ///   - length: The exact number of bytes in all. Without it HTTP/1.1 sends the body chunked (RFC 9112 §7.1).
+    ///   - isReplayable: Whether a new iterator begins again at the first byte, for a retry or a redirect.
+    ///   - contentType: Their media type.
+    /// - Returns: A body that reads the sequence when it is sent.
+    public static func stream<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int64? = nil,
+        isReplayable: Bool = false,
+        contentType: String = MediaType.octetStream
+    ) -> RequestBody where Chunks.Element == Data {
+        .bytes(.stream(chunks, length: length, isReplayable: isReplayable), contentType: contentType)
+    }
+
     /// A value as JSON.
     ///
     /// - Parameters:

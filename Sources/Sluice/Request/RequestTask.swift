@@ -47,8 +47,8 @@ public struct RequestTask: Sendable {
     }
 
     /// Bytes with their media type.
-    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestTask {
-        body(.bytes(.data(data), contentType: contentType))
+    public static func data(_ data: Data, contentType: String = MediaType.octetStream) -> RequestTask {
+        body(.data(data, contentType: contentType))
     }
 
     /// A file, read while it is sent.

@@ -33,7 +33,7 @@ struct NginxUploadTests {
             for asks in [false, true] {
                 let path = "put/\(UUID().uuidString)"
                 let uploads: [APIRequest<Data, APIError>] = [
-                    client.data.upload(path, from: bytes), client.data.upload(path, fromFile: file.url),
+                    client.data.upload(path, .data(bytes)), client.data.upload(path, .file(file.url)),
                 ]
                 for upload in uploads {
                     let request: APIRequest<Data, APIError> = asks ? upload.put().expectsContinue() : upload.put()
@@ -48,7 +48,7 @@ struct NginxUploadTests {
     @Test func aBodyThatIsTooLargeIsRefusedUnsent() async throws {
         let film = Data(count: 65 << 20)
         for url in [nginx.tlsURL, nginx.plainURL] {
-            let upload: APIRequest<Data, APIError> = client(url).data.upload("put/film", from: film).put()
+            let upload: APIRequest<Data, APIError> = client(url).data.upload("put/film", .data(film)).put()
             let response = await upload.expectsContinue(waiting: .seconds(600)).sender().response
             #expect(response.status == 413)
             #expect(response.metrics?.bytesSent == 0)

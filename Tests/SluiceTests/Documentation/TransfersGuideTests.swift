@@ -21,14 +21,14 @@ final class TransfersGuideTests: XCTestCase {
         try Data(repeating: 7, count: 3_000_000).write(to: film)
         defer { try? FileManager.default.removeItem(at: film) }
         let bar = Bar()
-        let sender = films.data.upload("assets", fromFile: film, contentType: "video/mp4").sender()
+        let sender = films.data.upload("assets", .file(film, contentType: "video/mp4")).sender()
         async let receipt = sender.value
         for await progress in sender.uploadProgress {
             bar.update(progress.fractionCompleted ?? 0)
         }
         print(try await receipt.count)
         XCTAssertEqual(bar.shown.read, 1)
-        let careful = films.data.upload("assets", fromFile: film).expectsContinue()
+        let careful = films.data.upload("assets", .file(film)).expectsContinue()
         _ = try await careful.sender().value
         XCTAssertEqual(server.requests.map(\.body.count), [3_000_000, 3_000_000])
         let preview = films.data.request("previews/1").priority(.high)
@@ -52,9 +52,9 @@ final class TransfersGuideTests: XCTestCase {
             for frame in ["a", "b", "c"] { continuation.yield(Data(frame.utf8)) }
             continuation.finish()
         }
-        let bytes: APIRequest<Asset, APIError> = films.upload("assets", from: poster, contentType: "image/png")
-        let stream: APIRequest<Asset, APIError> = films.upload("assets", from: frames, length: 3)
-        let form: APIRequest<Asset, APIError> = films.upload("assets/1", multipart: [.file(film, name: "film")]).put()
+        let bytes: APIRequest<Asset, APIError> = films.upload("assets", .data(poster, contentType: "image/png"))
+        let stream: APIRequest<Asset, APIError> = films.upload("assets", .stream(frames, length: 3))
+        let form: APIRequest<Asset, APIError> = films.upload("assets/1", .multipart([.file(film, name: "film")])).put()
         for request in [bytes, stream, form] { _ = try await request.sender().value }
         XCTAssertEqual(server.requests.map(\.method), [.post, .post, .put])
         XCTAssertEqual(server.requests.prefix(2).map { String(decoding: $0.body, as: UTF8.self) }, ["poster", "abc"])

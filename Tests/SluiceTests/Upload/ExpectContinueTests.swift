@@ -11,7 +11,7 @@ final class ExpectContinueTests: XCTestCase {
         let client = APIClient(baseURL: server.url)
         let once = Chunks(String(repeating: "film ", count: 200_000))
         let uploads: [APIRequest<Data, APIError>] = [
-            client.data.upload("films", from: film), client.data.upload("films", from: once),
+            client.data.upload("films", .data(film)), client.data.upload("films", .stream(once)),
         ]
         for upload in uploads {
             let response = await upload.expectsContinue(waiting: .seconds(600)).sender().response
@@ -25,7 +25,7 @@ final class ExpectContinueTests: XCTestCase {
         let server = try LoopbackServer()
         server.onExpectation { _ in .refused(.text("here already")) }
         let client = APIClient(baseURL: server.url)
-        let response = await client.data.upload("films", from: film).expectsContinue(waiting: .seconds(600)).sender()
+        let response = await client.data.upload("films", .data(film)).expectsContinue(waiting: .seconds(600)).sender()
             .response
         XCTAssertEqual(response.status, .ok)
         XCTAssertEqual(response.metrics?.bytesSent, 0)
@@ -37,7 +37,7 @@ final class ExpectContinueTests: XCTestCase {
         server.on("/films", .text("thanks"))
         server.onExpectation { _ in .continueAfter(signal) }
         let client = APIClient(baseURL: server.url)
-        let sender = client.string.upload("films", from: film).expectsContinue(waiting: .seconds(600)).sender()
+        let sender = client.string.upload("films", .data(film)).expectsContinue(waiting: .seconds(600)).sender()
         async let value = sender.value
         await server.waitForOpenConnections { $0 == 1 }
         XCTAssertEqual(server.requestCount, 0)
@@ -53,7 +53,7 @@ final class ExpectContinueTests: XCTestCase {
         let client = APIClient(baseURL: server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero))
         }
-        let thanks = try await client.string.upload("films", from: film).put().expectsContinue().sender().value
+        let thanks = try await client.string.upload("films", .data(film)).put().expectsContinue().sender().value
         XCTAssertEqual(thanks, "thanks")
         XCTAssertEqual(server.requests.map { $0.headers[.expect] }, ["100-continue", "100-continue"])
     }
@@ -63,7 +63,7 @@ final class ExpectContinueTests: XCTestCase {
         server.on("/films", .redirect(to: "/done", status: .seeOther))
         server.on("/done", .text("done"))
         let client = APIClient(baseURL: server.url)
-        let done = try await client.string.upload("films", from: film).expectsContinue().sender().value
+        let done = try await client.string.upload("films", .data(film)).expectsContinue().sender().value
         XCTAssertEqual(done, "done")
         XCTAssertEqual(server.requests.map { $0.headers.contains(.expect) }, [true, false])
     }

@@ -26,24 +26,24 @@ final class UploadReplayTests: XCTestCase {
         let again = form.adding(.stream(stream, name: "again", isReplayable: true))
         let length = Int64(Self.bytes.count)
         return [
-            Source(name: "data", isReplayable: true) { $0.data.upload("upload", from: Self.bytes) },
-            Source(name: "a few bytes", isReplayable: true) { $0.data.upload("upload", from: Data("few".utf8)) },
-            Source(name: "no bytes", isReplayable: true) { $0.data.upload("upload", from: Data()) },
-            Source(name: "file", isReplayable: true) { $0.data.upload("upload", fromFile: file) },
-            Source(name: "stream", isReplayable: false) { $0.data.upload("upload", from: stream) },
+            Source(name: "data", isReplayable: true) { $0.data.upload("upload", .data(Self.bytes)) },
+            Source(name: "a few bytes", isReplayable: true) { $0.data.upload("upload", .data(Data("few".utf8))) },
+            Source(name: "no bytes", isReplayable: true) { $0.data.upload("upload", .data(Data())) },
+            Source(name: "file", isReplayable: true) { $0.data.upload("upload", .file(file)) },
+            Source(name: "stream", isReplayable: false) { $0.data.upload("upload", .stream(stream)) },
             Source(name: "stream with length", isReplayable: false) {
-                $0.data.upload("upload", from: stream, length: length)
+                $0.data.upload("upload", .stream(stream, length: length))
             },
             Source(name: "replayable stream", isReplayable: true) {
-                $0.data.upload("upload", from: stream, isReplayable: true)
+                $0.data.upload("upload", .stream(stream, isReplayable: true))
             },
             Source(name: "replayable stream with length", isReplayable: true) {
-                $0.data.upload("upload", from: stream, length: length, isReplayable: true)
+                $0.data.upload("upload", .stream(stream, length: length, isReplayable: true))
             },
-            Source(name: "form", isReplayable: true) { $0.data.upload("upload", multipart: form) },
-            Source(name: "form with a stream", isReplayable: false) { $0.data.upload("upload", multipart: once) },
+            Source(name: "form", isReplayable: true) { $0.data.upload("upload", .multipart(form)) },
+            Source(name: "form with a stream", isReplayable: false) { $0.data.upload("upload", .multipart(once)) },
             Source(name: "form with a replayable stream", isReplayable: true) {
-                $0.data.upload("upload", multipart: again)
+                $0.data.upload("upload", .multipart(again))
             },
         ]
     }

@@ -33,7 +33,7 @@ extension SluiceBench {
     }
 
     func upload(file: String, to path: String) async throws -> Bool? {
-        let request = client.data.upload(path, fromFile: URL(filePath: file)).put()
+        let request = client.data.upload(path, .file(URL(filePath: file))).put()
         _ = try await request.timeouts(Timeouts(total: .seconds(300))).sender().value
         return true
     }
