@@ -18,6 +18,11 @@ let package = Package(
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "SluiceHTTP"),
         .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
@@ -25,7 +30,7 @@ let package = Package(
         .target(
             name: "Sluice",
             dependencies: [
-                "CZlib", "SluiceHTTP",
+                "CSQLite", "CZlib", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),

@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a cache keeps under a key: the bytes of a value, or a response.
+///
+/// A class that never changes, so that a hit copies a pointer.
+public final class CacheEntry: Sendable {
+    /// Under what it is kept.
+    public let key: CacheKey
+    /// What tells it apart from other entries under its key, responses that differ by what `Vary` names; empty where there is one only.
+    public let variant: String
+    /// What the bytes are the body of; nil for a value.
+    public let response: StoredResponse?
+    /// The bytes.
+    public let body: Data
+    /// When it was kept.
+    public let stored: Date
+    /// When it is gone; nil for never.
+    public let expires: Date?
+    /// For how long each access puts that off; nil where it does not.
+    public let renewal: Duration?
+    /// By what it can be removed together with others.
+    public let tags: Set<String>
+
+    /// Makes an entry.
+    ///
+    /// - Parameters:
+    ///   - key: Under what it is kept.
+    ///   - variant: What tells it apart from others under the key.
+    ///   - response: What the bytes are the body of.
+    ///   - body: The bytes.
+    ///   - stored: When it was kept.
+    ///   - expires: When it is gone; nil for never.
+    ///   - renewal: For how long each access puts that off.
+    ///   - tags: By what it can be removed together with others.
+    public init(
+        key: CacheKey,
+        variant: String = "",
+        response: StoredResponse? = nil,
+        body: Data,
+        stored: Date,
+        expires: Date? = nil,
+        renewal: Duration? = nil,
+        tags: Set<String> = []
+    ) {
+        self.key = key
+        self.variant = variant
+        self.response = response
+        self.body = body
+        self.stored = stored
+        self.expires = expires
+        self.renewal = renewal
+        self.tags = tags
+    }
+}
