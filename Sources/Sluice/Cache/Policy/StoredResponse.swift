@@ -12,7 +12,8 @@ public struct StoredResponse: Sendable {
     public let method: HTTPMethod
     /// The URL of the request it answers.
     public let url: String
-    /// The digest of the credentials it was got with, where it is for those only who have the same; nil for anybody of its partition.
+    /// The digest of the credentials it was got with, where it is for those only who have the same. Nil for what was got without, and is
+    /// for those who have none; for anybody of its partition where it is `public`.
     public let identity: String?
     /// Status, headers and version as they came; where a later 304 updated the headers, with its.
     public let head: HTTPResponse
@@ -22,6 +23,8 @@ public struct StoredResponse: Sendable {
     public let received: Date
     /// Which part of the representation the body is; nil for all of it.
     public let part: StoredPart?
+    /// On what terms it may be used again, by its head.
+    let terms: ResponseTerms
 
     /// Makes a stored response.
     public init(
@@ -40,6 +43,15 @@ public struct StoredResponse: Sendable {
         self.requested = requested
         self.received = received
         self.part = part
+        terms = ResponseTerms(
+            head,
+            method: method,
+            url: url,
+            identity: identity,
+            requested: requested,
+            received: received,
+            part: part
+        )
     }
 }
 

@@ -56,7 +56,7 @@ enum ResourceValidator: Sendable, Hashable, Codable {
 }
 
 /// The entity tag of a response (RFC 9110 §8.8.3).
-private struct EntityTag {
+struct EntityTag: Sendable, Hashable {
     let isWeak: Bool
     /// With its quotes, without `W/`.
     let text: String
@@ -64,6 +64,11 @@ private struct EntityTag {
     /// Nil where there is none, or several, or what is none.
     init?(of head: HTTPResponse) {
         guard let value = head.headers.values(for: .eTag).only else { return nil }
+        self.init(value)
+    }
+
+    /// Nil for what is no entity tag.
+    init?(_ value: String) {
         isWeak = value.hasPrefix("W/")
         text = isWeak ? String(value.dropFirst(2)) : value
         let bytes = text.utf8

@@ -1,0 +1,178 @@
+import SluiceHTTP
+
+extension CacheRules {
+    /// A 206: what comes is put together with what is stored of the same version (RFC 9111 §3.4), or kept by itself (§3.3).
+    func partialReception(
+        of head: HTTPResponse,
+        to forwarding: CacheForwarding,
+        _ times: Times
+    ) -> CacheReception {
+        let part = Self.part(in: head)
+        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+        if forwarding.purpose == .completion {
+            guard let part, let completed = completion(by: head, part, to: forwarding, times) else {
+                return CacheReception(answer: .again(unconditional(forwarding)))
+            }
+            return completed
+        }
+        guard options.storesPartialResponses, forwarding.request.method == .get,
+            forwarding.request.headers.contains(.range), let part, !head.headers.hasContentCoding
+        else { return reception }
+        let validator = ResourceValidator(of: head)
+        var isOpen = validator != nil
+        for entry in forwarding.matching {
+            switch meeting(of: entry, with: head, part, validator, for: forwarding, times) {
+            case .stays: isOpen = false
+            case .yields: reception.add(nil, inPlaceOf: entry)
+            case .becomes(let storing):
+                isOpen = false
+                reception.add(storing, inPlaceOf: entry)
+            }
+        }
+        // A part may be all there is.
+        let isWhole = part.range == 0..<part.total
+        if isOpen,
+            let storing = storing(
+                Self.head(StoredHead.storable(head, received: times.received), of: part.range, part.total),
+                for: forwarding,
+                times,
+                part: isWhole ? nil : part,
+                body: .received,
+                receivedCount: part.range.upperBound - part.range.lowerBound
+            )
+        {
+            reception.storing.append(storing)
+            reception.removing.removeAll { $0 == storing.variant }
+        }
+        let isStored = reception.storing.contains { $0.receivedCount != nil }
+        if isStored { reception.answer = .response(marked(head, forwarding, isStored: true)) }
+        return reception
+    }
+
+    /// What becomes of what is stored where a part comes.
+    private enum Meeting {
+        /// It stays as it is, and the part is not kept: nothing tells which of them is the newer version, or they cannot be put together.
+        case stays
+        /// It is outdated, or of no more use than the part.
+        case yields
+        /// Both are of one version, and this is what they make.
+        case becomes(CacheStoring)
+    }
+
+    private func meeting(
+        of entry: CacheEntry,
+        with head: HTTPResponse,
+        _ part: StoredPart,
+        _ validator: ResourceValidator?,
+        for forwarding: CacheForwarding,
+        _ times: Times
+    ) -> Meeting {
+        guard validator != nil, let stored = entry.response, let own = ResourceValidator(of: stored.head) else {
+            return .stays
+        }
+        guard own.matches(head) == true else { return .yields }
+        if stored.terms.isEncoded { return .stays }
+        return combined(entry, stored, with: head, part, for: forwarding, times).map { .becomes($0) } ?? .yields
+    }
+
+    /// The one part of a representation that a 206 holds; nil for several, and where the length of the whole is not known.
+    private static func part(in head: HTTPResponse) -> StoredPart? {
+        let values = head.headers.values(for: .contentRange)
+        guard values.count == 1, let field = ContentRange(values[0]), let range = field.range, let total = field.length
+        else {
+            return nil
+        }
+        return StoredPart(range: range, total: total)
+    }
+
+    /// What is stored and a part of the same version make (RFC 9111 §3.4): a greater part, or the whole; where the part adds nothing, what
+    /// is stored with a newer head. Nil where they do not touch.
+    private func combined(
+        _ entry: CacheEntry,
+        _ stored: StoredResponse,
+        with head: HTTPResponse,
+        _ part: StoredPart,
+        for forwarding: CacheForwarding,
+        _ times: Times
+    ) -> CacheStoring? {
+        guard !stored.terms.isEncoded, stored.part?.isWhole(in: entry) ?? (stored.head.status == .ok) else {
+            return nil
+        }
+        guard let own = stored.part else {
+            guard part.total == Int64(entry.body.count) else { return nil }
+            return updated(entry, stored, with: head, for: forwarding, times).storing
+        }
+        guard own.total == part.total, own.range.lowerBound <= part.range.upperBound,
+            part.range.lowerBound <= own.range.upperBound
+        else { return nil }
+        if own.range.clamped(to: part.range) == part.range {
+            return updated(entry, stored, with: head, for: forwarding, times).storing
+        }
+        let range =
+            min(own.range.lowerBound, part.range.lowerBound)..<max(own.range.upperBound, part.range.upperBound)
+        var pieces: [CacheBody.Piece] = []
+        if own.range.lowerBound < part.range.lowerBound {
+            pieces.append(.stored(0..<Int(part.range.lowerBound - own.range.lowerBound)))
+        }
+        pieces.append(.received)
+        if part.range.upperBound < own.range.upperBound {
+            pieces.append(.stored(Int(part.range.upperBound - own.range.lowerBound)..<entry.body.count))
+        }
+        let isWhole = range == 0..<part.total
+        return storing(
+            Self.head(StoredHead.updated(stored.head, with: head, received: times.received), of: range, part.total),
+            for: forwarding,
+            times,
+            part: isWhole ? nil : StoredPart(range: range, total: part.total),
+            body: .combined(pieces, entry),
+            receivedCount: part.range.upperBound - part.range.lowerBound
+        )
+    }
+
+    /// The rest of what is stored: the whole is given, and kept where it may be; nil where it is the rest of something else.
+    private func completion(
+        by head: HTTPResponse,
+        _ part: StoredPart,
+        to forwarding: CacheForwarding,
+        _ times: Times
+    ) -> CacheReception? {
+        guard let entry = forwarding.selected, let stored = entry.response, let own = stored.part,
+            let validator = ResourceValidator(of: stored.head), validator.matches(head) == true,
+            !head.headers.hasContentCoding, own.total == part.total,
+            part.range == own.range.upperBound..<own.total, own.range.lowerBound == 0, own.isWhole(in: entry)
+        else { return nil }
+        let whole = Self.head(
+            StoredHead.updated(stored.head, with: head, received: times.received),
+            of: 0..<own.total,
+            own.total
+        )
+        let storing = storing(
+            whole,
+            for: forwarding,
+            times,
+            body: .combined([.stored(0..<entry.body.count), .received], entry),
+            receivedCount: part.range.upperBound - part.range.lowerBound
+        )
+        var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
+        status.isStored = storing != nil
+        var given = whole
+        given.headers.append(.cacheStatus, status.text)
+        var reception = CacheReception(
+            answer: .combined(given, .combined([.stored(0..<entry.body.count), .received], entry))
+        )
+        reception.receivedCount = part.range.upperBound - part.range.lowerBound
+        reception.add(storing, inPlaceOf: entry)
+        return reception
+    }
+
+    /// A head of these bytes: 200 for all of them, else 206.
+    private static func head(_ head: HTTPResponse, of range: Range<Int64>, _ total: Int64) -> HTTPResponse {
+        var head = head
+        let isWhole = range == 0..<total
+        head.status = isWhole ? .ok : .partialContent
+        head.headers[.contentLength] = "\(range.upperBound - range.lowerBound)"
+        head.headers[.contentRange] =
+            isWhole ? nil : "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
+        return head
+    }
+}
