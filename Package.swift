@@ -59,12 +59,17 @@ let package = Package(
             path: "Examples/Fetch/Command"
         ),
         .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
+        .executableTarget(
+            name: "CacheProcess",
+            dependencies: ["CSQLite", "Sluice", "SluiceTesting"],
+            path: "Tests/CacheProcess"
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
-                "Fetching", "fetch", "waterfall",
+                "CacheProcess", "Fetching", "fetch", "waterfall",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),

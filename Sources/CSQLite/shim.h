@@ -7,6 +7,7 @@ static inline int sluice_bind_blob(sqlite3_stmt *statement, int index, const voi
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-static inline int sluice_bind_text(sqlite3_stmt *statement, int index, const char *text, sqlite3_uint64 count) {
-    return sqlite3_bind_text64(statement, index, text, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+// Takes a variable number of arguments, which Swift does not call: switches an option of one connection on or off.
+static inline int sluice_configure(sqlite3 *database, int option, int is_on) {
+    return sqlite3_db_config(database, option, is_on, (int *)0);
 }

@@ -16,6 +16,8 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let body: Data
     /// What the transfer took; nil if no response came.
     public let metrics: TransferMetrics?
+    /// Where the response came from: the server or the cache; the server, if none came.
+    public let source: ResponseSource
     /// The model, or the error.
     public let result: Result<Model, ErrorModel>
     /// What failed, as Sluice tells it; nil of a success.
@@ -45,6 +47,7 @@ extension APIResponse {
                     head: response.head,
                     body: response.body,
                     metrics: response.metrics,
+                    source: response.source,
                     result: .success(model),
                     failure: nil
                 )
@@ -72,6 +75,7 @@ extension APIResponse {
             head: error.response,
             body: failure.body,
             metrics: response?.metrics,
+            source: response?.source ?? .server,
             result: .failure(ErrorModel(failure)),
             failure: error
         )

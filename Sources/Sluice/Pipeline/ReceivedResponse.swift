@@ -32,7 +32,13 @@ extension APIResponse: ReceivedResponse {
     public func received() throws(SluiceError) -> ServerResponse {
         if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
         guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
-        return ServerResponse(request: request, head: head, body: body, metrics: metrics ?? TransferMetrics())
+        return ServerResponse(
+            request: request,
+            head: head,
+            body: body,
+            metrics: metrics ?? TransferMetrics(),
+            source: source
+        )
     }
 }
 

@@ -16,14 +16,20 @@ public struct ServerResponse: Sendable {
     public var body: Data
     /// What the transfer took; of the last one if there were redirects.
     public var metrics: TransferMetrics
+    /// Where it came from: the server or the cache.
+    public var source: ResponseSource
+    /// What the server failed with, where the cache has stood in for it.
+    var failure: SluiceError?
 
     /// Makes a response.
     public init(
         request: HTTPRequest,
         head: HTTPResponse,
         body: Data,
-        metrics: TransferMetrics = TransferMetrics()
+        metrics: TransferMetrics = TransferMetrics(),
+        source: ResponseSource = .server
     ) {
+        self.source = source
         self.request = request
         self.head = head
         self.body = body

@@ -18,7 +18,7 @@ public final class CacheEntry: Sendable {
     public let body: Data
     /// When it was kept.
     public let stored: Date
-    /// When it is gone; nil for never.
+    /// When it is gone, unless it was asked for since it was kept or read from storage and ``renewal`` puts that off; nil for never.
     public let expires: Date?
     /// For how long each access puts that off; nil where it does not.
     public let renewal: Duration?

@@ -1,4 +1,14 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Names what a cache keeps: in which space, whose it is, and by what name.
+///
+/// Names and partitions are the same if their bytes are, so that nobody meets another's entries by a name that only looks the same.
 public struct CacheKey: Sendable, Hashable {
     /// Kinds of entries, which never meet.
     public enum Space: Int, Sendable, Hashable, CaseIterable {
@@ -24,5 +34,32 @@ public struct CacheKey: Sendable, Hashable {
         self.name = name
         self.space = space
         self.partition = partition
+    }
+
+    /// Whether both are of the same space, and their partitions and names of the same bytes.
+    public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
+        lhs.space == rhs.space && lhs.name.hasBytes(of: rhs.name) && lhs.partition.hasBytes(of: rhs.partition)
+    }
+
+    /// Hashes the name, and the partition if there is one; few names are in several spaces.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        if !partition.isEmpty { hasher.combine(partition) }
+    }
+}
+
+extension String {
+    /// Whether two texts are of the same bytes; `==` takes texts for equal that are composed of other characters.
+    func hasBytes(of other: String) -> Bool {
+        let (bytes, others) = (utf8, other.utf8)
+        guard bytes.count == others.count else { return false }
+        if bytes.isEmpty { return true }
+        let isSame = bytes.withContiguousStorageIfAvailable { bytes in
+            others.withContiguousStorageIfAvailable { others in
+                guard let start = bytes.baseAddress, let otherStart = others.baseAddress else { return false }
+                return memcmp(start, otherStart, bytes.count) == 0
+            }
+        }
+        return (isSame ?? nil) ?? bytes.elementsEqual(others)
     }
 }

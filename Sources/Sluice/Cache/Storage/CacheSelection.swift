@@ -33,10 +33,11 @@ public struct CacheSelection: Sendable, Hashable {
     /// Whether it means an entry.
     public func contains(_ entry: CacheEntry) -> Bool {
         if let spaces, !spaces.contains(entry.key.space) { return false }
-        if let partition, partition != entry.key.partition { return false }
-        if let name, name != entry.key.name { return false }
-        if let variant, variant != entry.variant { return false }
-        if let tag, !entry.tags.contains(tag) { return false }
+        // By their bytes, as storage does: what looks alike is not the same.
+        if let partition, !partition.hasBytes(of: entry.key.partition) { return false }
+        if let name, !name.hasBytes(of: entry.key.name) { return false }
+        if let variant, !variant.hasBytes(of: entry.variant) { return false }
+        if let tag, !entry.tags.contains(where: { $0.hasBytes(of: tag) }) { return false }
         if let expired { return entry.expires.map { $0 <= expired } ?? false }
         return true
     }

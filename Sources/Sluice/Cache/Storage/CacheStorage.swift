@@ -36,6 +36,16 @@ public protocol CacheStorage: Sendable {
     /// - Returns: How many it removed; 0 once there is nothing to remove.
     /// - Throws: Why it could not.
     func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int
+
+    /// Whether another process has changed what is kept since this was asked last; false the first time.
+    ///
+    /// The store asks at most once a second, and then forgets what it has in memory of what storage holds. False by default.
+    func hasForeignChanges() async throws(SluiceError) -> Bool
+}
+
+extension CacheStorage {
+    /// False: nobody else changes it.
+    public func hasForeignChanges() async throws(SluiceError) -> Bool { false }
 }
 
 /// Takes the body of an entry piece by piece; one that is dropped without ``commit()`` leaves nothing.
@@ -53,8 +63,8 @@ public enum CacheChange: Sendable {
     case store(CacheEntry)
     /// Removes entries.
     case remove(CacheSelection)
-    /// Notes that an entry was asked for, and when it is gone now.
-    case touch(CacheKey, variant: String, accessed: Date, expires: Date?)
+    /// Notes that an entry was asked for, and when it is gone now; only of the one that was kept at a time, where that is said.
+    case touch(CacheKey, variant: String, stored: Date? = nil, accessed: Date, expires: Date?)
 }
 
 /// How much a tier may hold; nil for any number.

@@ -1,0 +1,174 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CacheStore {
+    /// What an access gives occasion to.
+    private struct Errand: OptionSet {
+        let rawValue: Int
+
+        static let drain = Errand(rawValue: 1)
+        static let look = Errand(rawValue: 2)
+    }
+
+    /// What is at hand under a key, in memory or on its way to storage: the newest first, without what is gone. Never waits.
+    nonisolated func recall(_ key: CacheKey) -> [CacheEntry] {
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entries, errand) = state.withLock { state in
+            var touches: [MemoryTier.Touch] = []
+            var entries = state.memory.recall(key, at: now, touches: &touches)
+            if state.pending.concerns(key) { entries.merge(state.pending.unwritten(key), at: date) }
+            return (entries, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entries
+    }
+
+    /// The entry at hand under a key, if it is the only one: as ``recall(_:)``, without an array.
+    nonisolated func recallOnly(_ key: CacheKey) -> CacheEntry? {
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entry, errand) = state.withLock { state -> (CacheEntry?, Errand) in
+            var touches: [MemoryTier.Touch] = []
+            var entry = state.memory.recallOnly(key, at: now, touches: &touches)
+            if state.pending.concerns(key) {
+                var entries = entry.map { [$0] } ?? []
+                entries.merge(state.pending.unwritten(key), at: date)
+                entry = entries.count == 1 ? entries.first : nil
+            }
+            return (entry, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entry
+    }
+
+    /// All that is kept under a key, in memory and in storage: the newest first, without what is gone.
+    ///
+    /// What storage gives comes to memory.
+    nonisolated func entries(for key: CacheKey) async -> [CacheEntry] {
+        guard let storage, key.space != .memoryValues else { return recall(key) }
+        await beginLooking()
+        let begun = state.withLock { $0.pending.beginRead() }
+        var stored: [CacheEntry] = []
+        do throws(SluiceError) {
+            stored = try await storage.entries(for: key, at: date)
+        } catch {
+            if !error.isCancellation { tell(.readFailed(error)) }
+        }
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entries, errand) = state.withLock { [stored] state in
+            let corrected = state.pending.correct(stored, of: key, since: begun)
+            var touches: [MemoryTier.Touch] = []
+            var entries = state.memory.recall(key, at: now, touches: &touches)
+            // What others have changed meanwhile may be older than what they made of it: it is given, but not kept.
+            let added = entries.merge(corrected, at: date)
+            for entry in added.reversed() {
+                let isStored = !state.pending.holds(entry)
+                if state.foreignChange <= begun, state.memory.insert(entry, isStored: isStored, at: now) {
+                    continue
+                }
+                var lifetime = CacheEntry.Lifetime(of: entry)
+                let last = lifetime.told(entry)
+                lifetime.extend(at: now)
+                if isStored, let touch = MemoryTier.Touch(entry, lifetime, last: last, at: now) {
+                    touches.append(touch)
+                }
+            }
+            if !added.isEmpty { _ = state.memory.recall(key, at: now, touches: &touches) }
+            state.pending.endRead(begun)
+            return (entries, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entries
+    }
+
+    /// Notes what storage should know, and finds what is to be done outside the lock.
+    private nonisolated func occasion(
+        of touches: [MemoryTier.Touch],
+        at now: Double,
+        _ state: inout State
+    ) -> Errand {
+        guard hasStorage else { return [] }
+        var errand: Errand = []
+        if !touches.isEmpty, state.note(touches) { errand.insert(.drain) }
+        // Either way: the clock may have been set back.
+        if state.looksForOthers, abs(now - state.looked) >= 1 {
+            state.looked = now
+            errand.insert(.look)
+        }
+        return errand
+    }
+
+    private nonisolated func run(_ errand: Errand) {
+        guard !errand.isEmpty else { return }
+        if errand.contains(.drain) { startDraining() }
+        if errand.contains(.look) { Task.detached { await self.lookForForeignChanges() } }
+    }
+
+    /// Asks storage once whether others have changed it, before anything is read or written: from then on it can tell.
+    nonisolated func beginLooking() async {
+        guard let storage else { return }
+        let isFirst = state.withLock { state in
+            defer { state.looksForOthers = true }
+            return !state.looksForOthers
+        }
+        // If it fails, so will what comes next, and say so.
+        if isFirst { _ = try? await storage.hasForeignChanges() }
+    }
+
+    /// Forgets what is in memory of what others may have changed.
+    private nonisolated func lookForForeignChanges() async {
+        guard let storage else { return }
+        do throws(SluiceError) {
+            guard try await storage.hasForeignChanges() else { return }
+        } catch {
+            return tell(.readFailed(error))
+        }
+        state.withLock { state in
+            state.memory.forgetStored { state.pending.holds($0) }
+            state.foreignChange = state.pending.mark()
+        }
+    }
+}
+
+extension CacheStore.State {
+    /// How many entries are noted to have been asked for before storage is told.
+    private static let touchLimit = 64
+
+    /// Notes that entries were asked for.
+    ///
+    /// - Returns: Whether a task has to be started that writes it.
+    fileprivate mutating func note(_ touches: [MemoryTier.Touch]) -> Bool {
+        var isDue = false
+        for touch in touches {
+            self.touches[CacheStore.EntryName(key: touch.key, variant: touch.variant)] = touch
+            if touch.isExtension { isDue = true }
+        }
+        guard isDue || self.touches.count >= Self.touchLimit else { return false }
+        queueTouches()
+        return beginDraining()
+    }
+}
+
+extension [CacheEntry] {
+    /// Adds entries of other variants that are not gone, the newest first.
+    ///
+    /// - Returns: What was added.
+    @discardableResult
+    fileprivate mutating func merge(_ others: [CacheEntry], at now: Date) -> [CacheEntry] {
+        if others.isEmpty { return [] }
+        let added = others.filter { other in
+            other.isLive(at: now) && !contains { $0.variant == other.variant }
+        }
+        guard !added.isEmpty else { return [] }
+        append(contentsOf: added)
+        if count > 1 { sort { $0.stored > $1.stored } }
+        return added
+    }
+}

@@ -1,0 +1,129 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// All of it on the writer's queue.
+extension CacheDatabase {
+    func transact<Value>(
+        _ work: @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Value
+    ) -> Result<Value, SluiceError> where Value: Sendable {
+        writer.state.withLock { state in
+            Result { () throws(SluiceError) in try transact(work, &state) }
+        }
+    }
+
+    private func transact<Value: Sendable>(
+        _ work: @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Value,
+        _ state: inout CacheConnection.State
+    ) throws(SluiceError) -> Value {
+        var isSecond = false
+        for _ in 0..<Self.attempts {
+            let (connection, opened) = try open(&state)
+            guard opened.access == .readWrite else {
+                reopen(opened, &state)
+                throw unavailable("it may not be written")
+            }
+            do throws(SQLiteFailure) {
+                var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)
+                // Who sets it aside or removes it while it is empty has this lock: from here on, it stays.
+                guard files.identity == opened.identity else {
+                    connection.rollBack()
+                    state.close()
+                    status.withLock { $0.forget(opened) }
+                    continue
+                }
+                let value = try work(&transaction)
+                try transaction.commit()
+                if transaction.isChange { state.ownChanges += 1 }
+                if transaction.leavesWork { sweepLater() }
+                return value
+            } catch {
+                connection.rollBack()
+                if error.isCorruption {
+                    try setAside(opened, as: error, &state).get()
+                } else if error.isFull, !isSecond {
+                    // What is in the log may find room in the file, and the log then has some again.
+                    isSecond = true
+                    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                } else {
+                    if error.isInputOutput { state.close() }
+                    throw self.error(error, to: "write")
+                }
+            }
+        }
+        throw unsettled
+    }
+
+    /// Lets the next call try to open it for writing again, if the last one that did is not too recent.
+    private func reopen(_ opened: Opened, _ state: inout CacheConnection.State) {
+        guard ContinuousClock.now - state.checked > tuning.retryInterval else { return }
+        state.checked = .now
+        state.close()
+        status.withLock { $0.forget(opened) }
+    }
+
+    /// Sets the file aside that was found to be no sound database, unless another process has done so.
+    func setAside(
+        _ opened: Opened,
+        as failure: SQLiteFailure,
+        _ state: inout CacheConnection.State
+    ) -> Result<Void, SluiceError> {
+        state.close()
+        status.withLock { $0.forget(opened) }
+        return Result { () throws(SluiceError) in
+            let lock: CacheLock
+            do throws(SystemFailure) {
+                lock = try files.lock(patience: tuning.patience)
+            } catch {
+                let error = unavailable("\(failure), and it cannot be set aside: \(error)", failure)
+                refuse(error)
+                throw error
+            }
+            guard files.identity == opened.identity else { return }
+            do throws(SluiceError) {
+                try setAside(as: failure, with: lock)
+            } catch {
+                refuse(error)
+                throw error
+            }
+        }
+    }
+
+    func setAside(as failure: SQLiteFailure, with lock: CacheLock) throws(SluiceError) {
+        let (path, error) = files.setAside(with: lock)
+        guard error == 0 else {
+            throw unavailable("\(failure), and it cannot be set aside: \(SystemFailure(number: error))", failure)
+        }
+        onEvent(.databaseSetAside(URL(filePath: path), reason: failure.message))
+    }
+
+    /// Whether another process has changed what is kept since this was asked last.
+    func hasForeignChanges() -> Result<Bool, SluiceError> {
+        writer.state.withLock { state in
+            Result { () throws(SluiceError) in
+                var (connection, opened) = try open(&state)
+                if files.identity != opened.identity {
+                    state.close()
+                    status.withLock { $0.forget(opened) }
+                    (connection, opened) = try open(&state)
+                }
+                do throws(SQLiteFailure) {
+                    let changes = try connection.integer("SELECT changes FROM total WHERE id = 1")
+                    defer {
+                        state.asked = (opened.generation, changes)
+                        state.ownChanges = 0
+                    }
+                    guard let asked = state.asked else { return false }
+                    if asked.generation != opened.generation { return true }
+                    return asked.changes.map { ($0 &+ state.ownChanges) & 0xffff_ffff } != changes
+                } catch {
+                    throw self.error(error, to: "read")
+                }
+            }
+        }
+    }
+}

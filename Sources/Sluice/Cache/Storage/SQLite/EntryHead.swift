@@ -1,0 +1,131 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What an entry's first piece begins with: all of the entry but its key, its end and its body.
+struct EntryHead: Sendable {
+    /// The layout of the bytes; an entry of another is not read.
+    static let version: UInt8 = 1
+
+    var stored: Date
+    var renewal: Duration?
+    var tags: Set<String>
+    var response: StoredResponse?
+
+    struct Parts: OptionSet {
+        let rawValue: UInt8
+        static let renewal = Parts(rawValue: 1)
+        static let response = Parts(rawValue: 2)
+        static let identity = Parts(rawValue: 4)
+        static let part = Parts(rawValue: 8)
+        static let all: Parts = [.renewal, .response, .identity, .part]
+    }
+}
+
+extension EntryHead {
+    init(_ entry: CacheEntry) {
+        stored = entry.stored
+        renewal = entry.renewal
+        tags = entry.tags
+        response = entry.response
+    }
+
+    /// As bytes.
+    var encoded: [UInt8] {
+        var parts: Parts = []
+        if renewal != nil { parts.insert(.renewal) }
+        if response != nil { parts.insert(.response) }
+        if response?.identity != nil { parts.insert(.identity) }
+        if response?.part != nil { parts.insert(.part) }
+        var writer = EntryHeadWriter()
+        writer.append(Self.version)
+        writer.append(parts.rawValue)
+        writer.append(stored)
+        if let renewal { writer.append(renewal.attoseconds) }
+        writer.append(UInt32(clamping: tags.count))
+        for tag in tags { writer.append(tag) }
+        if let response { Self.append(response, to: &writer) }
+        return writer.bytes
+    }
+
+    private static func append(_ response: StoredResponse, to writer: inout EntryHeadWriter) {
+        writer.append(response.method.rawValue)
+        writer.append(response.url)
+        if let identity = response.identity { writer.append(identity) }
+        writer.append(response.requested)
+        writer.append(response.received)
+        if let part = response.part {
+            writer.append(part.range.lowerBound)
+            writer.append(part.range.upperBound)
+            writer.append(part.total)
+        }
+        writer.append(Int64(response.head.status.rawValue))
+        writer.append(Int64(response.head.version.major))
+        writer.append(Int64(response.head.version.minor))
+        writer.append(response.head.headers)
+    }
+
+    /// What bytes say; nil if they are not whole, go on behind the end, or mean nothing.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = EntryHeadReader(bytes)
+        guard reader.integer(UInt8.self) == Self.version, let rawParts = reader.integer(UInt8.self) else { return nil }
+        let parts = Parts(rawValue: rawParts)
+        guard Parts.all.isSuperset(of: parts), let stored = reader.date() else { return nil }
+        self.stored = stored
+        if parts.contains(.renewal) {
+            guard let attoseconds = reader.integer(Int128.self) else { return nil }
+            renewal = Duration(attoseconds: attoseconds)
+        }
+        guard let count = reader.integer(UInt32.self) else { return nil }
+        tags = []
+        for _ in 0..<count {
+            guard let tag = reader.string() else { return nil }
+            tags.insert(tag)
+        }
+        if parts.contains(.response) {
+            guard let response = Self.response(of: &reader, parts) else { return nil }
+            self.response = response
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    private static func response(of reader: inout EntryHeadReader, _ parts: Parts) -> StoredResponse? {
+        guard let method = reader.string(), let url = reader.string() else { return nil }
+        let identity = parts.contains(.identity) ? reader.string() : nil
+        if parts.contains(.identity), identity == nil { return nil }
+        guard let requested = reader.date(), let received = reader.date() else { return nil }
+        var part: StoredPart?
+        if parts.contains(.part) {
+            guard
+                let start = reader.integer(Int64.self),
+                let end = reader.integer(Int64.self),
+                let total = reader.integer(Int64.self),
+                start <= end
+            else { return nil }
+            part = StoredPart(range: start..<end, total: total)
+        }
+        guard
+            let status = reader.integer(Int64.self).flatMap(Int.init(exactly:)),
+            let major = reader.integer(Int64.self).flatMap(Int.init(exactly:)),
+            let minor = reader.integer(Int64.self).flatMap(Int.init(exactly:)),
+            let headers = reader.headers()
+        else { return nil }
+        return StoredResponse(
+            method: HTTPMethod(rawValue: method),
+            url: url,
+            identity: identity,
+            head: HTTPResponse(
+                status: HTTPStatus(rawValue: status),
+                headers: headers,
+                version: HTTPVersion(major: major, minor: minor)
+            ),
+            requested: requested,
+            received: received,
+            part: part
+        )
+    }
+}

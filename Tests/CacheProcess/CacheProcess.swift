@@ -1,0 +1,94 @@
+import Foundation
+import Sluice
+import SluiceTesting
+
+/// A cache in a process of its own, for tests that end processes or let several share a cache.
+///
+/// What it has done it says in lines on its standard output; it ends with 1 where something is not as it should be, and says what.
+@main
+struct CacheProcess {
+    let storage: SQLiteCacheStorage
+    let directory: URL
+
+    struct Failure: Error {
+        let reason: String
+    }
+
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let command = arguments.first, let path = arguments.dropFirst().first else {
+            return end("usage: CacheProcess write|check|hammer|meet|read <directory> [<seed>]")
+        }
+        let directory = URL(filePath: path)
+        let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 0
+        if command == "read" { becomeNobody() }
+        let process = CacheProcess(
+            storage: SQLiteCacheStorage(directory: directory) { say("event: \($0)") },
+            directory: directory
+        )
+        do {
+            switch command {
+            case "write": try await process.writeForever(seed: seed)
+            case "check": try await process.check()
+            case "hammer": try await process.hammer(for: .seconds(10), seed: seed)
+            case "meet": try await process.meet(number: Int(seed))
+            case "read": try await process.readOnly()
+            default: end("unknown command \(command)")
+            }
+        } catch let failure as Failure {
+            end(failure.reason)
+        } catch let error as SluiceError {
+            end(error.expandedDescription)
+        } catch {
+            end("\(error)")
+        }
+    }
+
+    /// Gives a privileged user's rights up, who may write everything.
+    private static func becomeNobody() {
+        guard geteuid() == 0 else { return }
+        guard setgid(65534) == 0, setuid(65534) == 0 else { return end("cannot become nobody") }
+    }
+
+    static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+
+    static func end(_ reason: String) {
+        say("failed: \(reason)")
+        exit(1)
+    }
+}
+
+extension CacheProcess {
+    /// Begins when it is told to on its standard input, and says so before; then keeps an entry and looks for the other one's.
+    func meet(number: Int) async throws {
+        _ = try? await storage.size()
+        Self.say("ready")
+        _ = readLine()
+        try await storage.apply([.store(SelfVerifying.entry(number, counter: 1, length: 10_000))])
+        Self.say("stored")
+        _ = readLine()
+        for number in 0..<2 {
+            let found = try await storage.entries(for: SelfVerifying.key(number), at: Date())
+            guard try SelfVerifying.counters(of: found) == [1] else {
+                throw Failure(reason: "entry \(number) is not there")
+            }
+        }
+        Self.say("met")
+    }
+
+    /// Reads what may not be written, and fails to write it.
+    func readOnly() async throws {
+        let found = try await storage.entries(for: SelfVerifying.key(0), at: Date())
+        Self.say("found \(try SelfVerifying.counters(of: found))")
+        do {
+            try await storage.apply([.store(SelfVerifying.entry(1, counter: 1, length: 10))])
+            Self.say("written")
+        } catch {
+            Self.say("refused: \(error.code)")
+        }
+        let again = try await storage.entries(for: SelfVerifying.key(0), at: Date())
+        Self.say("found \(try SelfVerifying.counters(of: again))")
+    }
+}

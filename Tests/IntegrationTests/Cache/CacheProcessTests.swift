@@ -1,0 +1,105 @@
+import Foundation
+import SluiceTesting
+import XCTest
+
+/// A cache in SQLite that several processes share, and that they may leave at any moment.
+final class CacheProcessTests: XCTestCase {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+
+    override func tearDown() {
+        chmod(folder.path, 0o700)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func testWhateverAProcessLeavesWhenItIsKilledIsWhole() throws {
+        let seed = UInt64.random(in: 0 ... .max / 8)
+        print("The moments are those of seed \(seed).")
+        var random = SeededGenerator(seed: seed)
+        var entries = 0
+        for kill in 0..<20 {
+            let writing = try RunningCache("write", folder.path, "\(seed &+ UInt64(kill))")
+            // Where it is then is what is random here: it does not wait for anybody who reads its lines.
+            for _ in 0..<Int.random(in: 1...60, using: &random) { _ = writing.line() }
+            writing.kill()
+            let check = try RunningCache("check", folder.path).end()
+            XCTAssertEqual(check.status, 0, "seed \(seed), kill \(kill): \(check.lines)")
+            XCTAssertFalse(check.lines.contains { $0.contains("set the old one aside") }, "\(check.lines)")
+            entries += check.lines.last.flatMap { Int($0.dropFirst(6)) } ?? 0
+        }
+        XCTAssertGreaterThan(entries, 20, "there was something to read")
+    }
+
+    func testTwoProcessesHammerOneCacheWithoutAnError() throws {
+        let processes = try (1...2).map { try RunningCache("hammer", folder.path, "\($0)") }
+        for process in processes {
+            let end = process.end()
+            XCTAssertEqual(end.status, 0, "\(end.lines)")
+            XCTAssertEqual(end.lines.filter { $0.hasPrefix("hammered") }.count, 1, "\(end.lines)")
+            XCTAssertFalse(end.lines.contains { $0.contains("set the old one aside") }, "\(end.lines)")
+        }
+        let check = try RunningCache("check", folder.path).end()
+        XCTAssertEqual(check.status, 0, "\(check.lines)")
+    }
+
+    func testTwoProcessesThatMeetAGarbageFileBeginOneNewOne() throws {
+        for garbageIsFirst in [true, false] {
+            let folder = folder.appending(path: "\(garbageIsFirst)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let file = folder.appending(path: "cache.sqlite")
+            if garbageIsFirst { try Data.random(100_000, seed: 1).write(to: file) }
+            let processes = try (0..<2).map { try RunningCache("meet", folder.path, "\($0)") }
+            for process in processes { XCTAssertEqual(process.lines(until: "ready").last, "ready") }
+            if !garbageIsFirst {
+                // Both have it open; a check leaves nothing in the log that would hide it.
+                XCTAssertEqual(try RunningCache("check", folder.path).end().status, 0)
+                let handle = try FileHandle(forWritingTo: file)
+                try handle.write(contentsOf: Data.random(100_000, seed: 2))
+                try handle.close()
+            }
+            for process in processes { process.proceed() }
+            for process in processes { XCTAssertEqual(process.lines(until: "stored").last, "stored") }
+            for process in processes { process.proceed() }
+            for process in processes {
+                let end = process.end()
+                XCTAssertEqual(end.lines.last, "met", "\(garbageIsFirst)")
+            }
+            let aside = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+                $0.contains("corrupt") && !$0.contains("-wal") && !$0.contains("-shm")
+            }
+            XCTAssertEqual(aside.count, 1, "\(aside)")
+        }
+    }
+
+    func testWhatMayNotBeWrittenIsReadAllTheSame() throws {
+        let meeting = try RunningCache("meet", folder.path, "0")
+        XCTAssertEqual(meeting.lines(until: "ready").last, "ready")
+        meeting.proceed()
+        XCTAssertEqual(meeting.lines(until: "stored").last, "stored")
+        meeting.kill()
+        try makeReadOnly()
+        let reading = try RunningCache("read", folder.path).end()
+        XCTAssertEqual(
+            reading.lines.filter { !$0.hasPrefix("event") },
+            ["found [1]", "refused: cacheFailed", "found [1]"]
+        )
+        // As it was, but for a log: what is in it was brought to the file.
+        chmod(folder.path, 0o700)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            chmod(folder.appending(path: name).path, 0o600)
+        }
+        _ = try RunningCache("check", folder.path).end()
+        let writing = try RunningCache("write", folder.path, "1")
+        for _ in 0..<10 { _ = writing.line() }
+        writing.kill()
+        try makeReadOnly()
+        XCTAssertEqual(try RunningCache("read", folder.path).end().status, 0)
+    }
+
+    /// For everybody, so that a privileged user's tests can become somebody else.
+    private func makeReadOnly() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            chmod(folder.appending(path: name).path, 0o444)
+        }
+        chmod(folder.path, 0o555)
+    }
+}
