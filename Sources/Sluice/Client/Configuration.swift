@@ -73,6 +73,10 @@ extension APIClient {
         public var time: any TimeSource = SystemTime()
         /// Where jitter comes from: 64 random bits at each call.
         public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        /// Where responses and values are kept; nil, the default, keeps none. Clients may share one.
+        public var cache: CacheStore?
+        /// How requests use the cache: they ask the server, and what HTTP lets be kept is kept (RFC 9111), by default.
+        public var caching = Caching()
         /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
         public var answersWithSamples = false
         /// The engine: libcurl on Linux, URLSession on Apple platforms.

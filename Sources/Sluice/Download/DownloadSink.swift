@@ -8,6 +8,9 @@ import Foundation
 
 /// Writes what answers one question for bytes of a resource into the part, through all attempts it takes.
 final class DownloadSink: ResponseSink {
+    /// A download has a file of its own to go on with.
+    var isCacheable: Bool { false }
+
     private struct State {
         /// The next byte to come.
         var next: Int64

@@ -36,6 +36,7 @@ struct Admission: Sendable {
 
     /// Gives all passes back, the last one first. Returns whether a gate wants the request sent again.
     func giveBack(_ outcome: TransportOutcome, _ sending: Sending) async -> Bool {
+        let outcome = outcome.ofServer
         var isReplayed = false
         for (gate, pass) in passes.reversed() {
             if await pass.giveBack(outcome) == .replay, sending.mayReplay(for: gate) { isReplayed = true }
@@ -45,6 +46,7 @@ struct Admission: Sendable {
 
     /// The same, where none takes waiting.
     func giveBackImmediately(_ outcome: TransportOutcome, _ sending: Sending) -> Bool {
+        let outcome = outcome.ofServer
         var isReplayed = false
         for (gate, pass) in passes.reversed() {
             if pass.giveBackImmediately(outcome) == .replay, sending.mayReplay(for: gate) { isReplayed = true }

@@ -2,7 +2,9 @@ import SluiceHTTP
 
 /// What a gate hands out with an admission and gets back with the outcome.
 ///
-/// It is given back exactly once, whatever happens to the request: success, failure, cancellation, another attempt.
+/// It is given back exactly once, whatever happens to the request: success, failure, cancellation, another attempt. What the cache has
+/// answered was never sent: a gate gets a failure of the step ``SluiceError/Step/cache``, ``SluiceError/Code/answeredByCache``, or, where the
+/// cache stood in for a server that failed, that failure.
 public struct Pass: Sendable {
     /// Changes the request just before it is sent, after all interceptors: to add a token, say.
     public typealias Signing = @Sendable (inout HTTPRequest) -> Void

@@ -17,8 +17,10 @@ public enum RequestEvent: Sendable {
     case sending(HTTPRequest)
     /// The server redirected, and the redirect is followed.
     case redirected(ServerResponse, to: HTTPRequest)
-    /// What the transport brought, before response interceptors.
+    /// What the transport brought, before response interceptors; or, where a server confirmed it, what the cache had.
     case received(TransportOutcome)
+    /// The cache answered in the server's place.
+    case cached(ServerResponse)
     /// There will be another attempt after a delay; the outcome is what this one ended with.
     case retrying(after: Duration, TransportOutcome)
     /// There is no answer yet, and another attempt begins next to this one.
@@ -50,6 +52,8 @@ public enum RequestEvent: Sendable {
         public static let retrying = Kinds(rawValue: 32)
         /// ``RequestEvent/finished(_:)``
         public static let finished = Kinds(rawValue: 64)
+        /// ``RequestEvent/cached(_:)``
+        public static let cached = Kinds(rawValue: 128)
         /// All there are.
         public static let all = Kinds(rawValue: .max)
     }
@@ -62,6 +66,7 @@ public enum RequestEvent: Sendable {
         case .sending: .sending
         case .redirected: .redirected
         case .received: .received
+        case .cached: .cached
         case .retrying, .hedging: .retrying
         case .finished: .finished
         }

@@ -63,8 +63,8 @@ final class DirectExchange: Sendable {
     }
 
     /// Ends it before it is sent; gives back what stops what may follow.
-    func fail(_ error: SluiceError) -> Flight<Landing>.Stop {
-        conclude(.failure(error))
+    func end(with outcome: TransportOutcome) -> Flight<Landing>.Stop {
+        conclude(outcome)
         return { [self] in cancel() }
     }
 

@@ -8,11 +8,11 @@ import Foundation
 
 /// Steps 4 and 5: the HTTP cache, the transport, and the redirects that come back to them.
 struct Exchange: Sendable {
-    private let pipeline: Pipeline
+    let pipeline: Pipeline
+    let sending: Sending?
+    let attempt: Int
     private let transport: any Transport
     private let transfer: TransferContext
-    private let sending: Sending?
-    private let attempt: Int
     /// The end of the total time, which covers all redirects; in real time, as the transport's.
     private let deadline: ContinuousClock.Instant?
 
@@ -58,7 +58,6 @@ struct Exchange: Sendable {
                     )
                 else { return .success(response) }
                 sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
-                sending?.tell(.sending, attempt) { .sending(next) }
                 request = next
                 transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
             }
@@ -77,32 +76,63 @@ struct Exchange: Sendable {
         _ transfer: TransferContext,
         _ begun: TransportResponse?
     ) async throws(SluiceError) -> ServerResponse {
-        try await transported(request, transfer, begun)
+        if let cache = sending?.cache, begun == nil {
+            return try await CachedExchange(cache: cache, exchange: self, transfer: transfer).response(to: request)
+        }
+        let response = if let begun { begun } else { try await transported(request, transfer) }
+        return try await collected(response, to: request)
     }
 
-    private func transported(
+    /// Sends a request.
+    func transported(
         _ request: HTTPRequest,
-        _ transfer: TransferContext,
-        _ begun: TransportResponse?
-    ) async throws(SluiceError) -> ServerResponse {
-        let response: TransportResponse
-        if let begun {
-            response = begun
-        } else if let sending, sending.sink != nil, let limit = sending.retry.attemptTimeout {
-            response = try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
+        _ transfer: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        sending?.tell(.sending, attempt) { .sending(request) }
+        if let sending, sending.sink != nil, let limit = sending.retry.attemptTimeout {
+            return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
-        } else {
-            response = try await transport.send(request, context: transfer)
         }
+        return try await transport.send(request, context: transfer)
+    }
+
+    /// Hands a response's body to those it is for: a sink, or memory.
+    func collected(
+        _ response: TransportResponse,
+        to request: HTTPRequest,
+        from source: ResponseSource = .server
+    ) async throws(SluiceError) -> ServerResponse {
         let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
         let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
         return ServerResponse(
             request: request,
             head: response.head,
             body: body,
-            metrics: response.body.metrics ?? TransferMetrics()
+            metrics: response.body.metrics ?? TransferMetrics(),
+            source: source
         )
+    }
+}
+
+extension TransportOutcome {
+    /// What is known of the server by it: nothing by an answer from the cache.
+    var ofServer: TransportOutcome {
+        guard case .success(let response) = self, response.isUnasked else { return self }
+        return .failure(response.failure ?? .answeredByCache(response.request))
+    }
+}
+
+extension SluiceError {
+    fileprivate static func answeredByCache(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(.answeredByCache, "The cache has answered; nothing was sent.", step: .cache, request: request)
+    }
+}
+
+extension ServerResponse {
+    /// Whether the cache gave it without asking the server.
+    var isUnasked: Bool {
+        if case .cache(let use) = source { !use.isRevalidated } else { false }
     }
 }
 

@@ -16,8 +16,8 @@ import Foundation
 ///     6  response interceptors     in the order given, then plugins; then the gates get their passes back
 ///     7  validation, serialization
 ///
-/// A retry, and a replay that a gate asks for, come back to 2. The two caches have their places but nothing to ask yet: every
-/// request goes to the server.
+/// A retry, and a replay that a gate asks for, come back to 2. Step 1 is a ``SourcedRequest``, and comes here only for a request that
+/// it does not answer.
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
@@ -42,6 +42,12 @@ final class Pipeline: Sendable {
     private let callbackTransport: (any CallbackTransport)?
     /// Whether nothing but the transport has anything to do with a request that says nothing else itself.
     private let isBare: Bool
+    /// Whether there is a cache, and whether requests that say nothing else look at what it keeps before they are sent.
+    let hasCache: Bool
+    let readsCache: Bool
+    /// The HTTP cache of requests that say nothing else; nil where there is none.
+    private let cache: ExchangeCache?
+    private let fetches = SharedFetches()
 
     init(baseURL: String, configuration: APIClient.Configuration) {
         let steps = Steps(configuration)
@@ -59,6 +65,9 @@ final class Pipeline: Sendable {
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
+        hasCache = configuration.cache != nil
+        readsCache = configuration.caching.source.reads
+        cache = ExchangeCache(configuration, configuration.caching, steps.secretHeaders, fetches)
     }
 
     /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
@@ -84,8 +93,15 @@ final class Pipeline: Sendable {
         let sample = sample(of: draft)
         let transport = sample == nil ? callbackTransport : nil
         let transfer = transferContext(of: draft.options, request, meter)
+        let cache = sample == nil ? cache(for: draft) : nil
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
-            return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
+            if let hit = cache?.immediateResponse(to: request, transfer) {
+                completion(Landing(.success(hit)))
+                return {}
+            }
+            if cache == nil {
+                return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
+            }
         }
         let sending = Sending(
             request,
@@ -93,7 +109,8 @@ final class Pipeline: Sendable {
             transfer,
             steps.adding(draft.options.steps),
             by: APIClient(pipeline: self),
-            on: sample ?? configuration.transport
+            on: sample ?? configuration.transport,
+            cache: cache
         )
         if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
             return begin(sending, on: transport) { completion(Landing($0, sending)) }
@@ -131,9 +148,35 @@ final class Pipeline: Sendable {
             steps.adding(draft.options.steps),
             by: APIClient(pipeline: self),
             on: sample(of: draft) ?? configuration.transport,
+            cache: sink.isCacheable && !answersWithSample(draft) ? cache(for: draft) : nil,
             into: sink
         )
         return Landing(await outcome(of: sending), sending)
+    }
+
+    /// What a request is sent by that has no sample, its response's body to go into memory.
+    func sending(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Sending {
+        Sending(
+            request,
+            draft,
+            transferContext(of: draft.options, request, meter),
+            steps.adding(draft.options.steps),
+            by: APIClient(pipeline: self),
+            on: configuration.transport,
+            cache: cache(for: draft)
+        )
+    }
+
+    /// The HTTP cache of a request.
+    private func cache(for draft: RequestDraft) -> ExchangeCache? {
+        guard hasCache, draft.options.caching.isChanged else { return cache }
+        let caching = draft.options.caching.applied(to: configuration.caching)
+        return ExchangeCache(configuration, caching, steps.secretHeaders, fetches)
+    }
+
+    /// Whether a request is answered with its sample and not sent.
+    func answersWithSample(_ draft: RequestDraft) -> Bool {
+        configuration.answersWithSamples && draft.sampleResponse != nil
     }
 
     private func sample(of draft: RequestDraft) -> (any Transport)? {
@@ -160,13 +203,19 @@ final class Pipeline: Sendable {
             for adapter in sending.steps.requestAdapters { try adapter.adapt(&request, context: context) }
         } catch {
             let steps = DirectExchange.Steps(context: context, admission: admission)
-            return DirectExchange(self, request, context.transfer, steps, completion).fail(.interceptor(error, request))
+            return DirectExchange(self, request, context.transfer, steps, completion)
+                .end(with: .failure(.interceptor(error, request)))
         }
         admission.sign(&request)
-        if request.body.needsPreparation {
+        if let hit = sending.cache?.immediateResponse(to: request, context.transfer) {
+            sending.tell(.cached, context.attempt) { .cached(hit) }
+            let steps = DirectExchange.Steps(context: context, admission: admission)
+            return DirectExchange(self, request, context.transfer, steps, completion).end(with: .success(hit))
+        }
+        if request.body.needsPreparation || sending.cache != nil {
             let task = startedTask { [self, admission, request] in
-                let sent = await sent(request, context, sending)
-                let end = AttemptEnd(outcome: sent, isReplayed: await admission.giveBack(sent, sending))
+                let first = await within(sending) { [self] in await sent(request, context, sending) }
+                let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))
                 completion(await outcome(of: sending, after: end))
             }
             return { task.cancel() }
@@ -184,7 +233,9 @@ final class Pipeline: Sendable {
             try await admission.admit(context, sending)
             outcome = await admitted(context, admission, sending)
         } catch {
-            outcome = .failure(error)
+            // Without a pass, but perhaps not without an answer.
+            outcome = await sending.staleOutcome(after: error, context.attempt)
+            if case .success = outcome { outcome = await intercepted(outcome, context, sending.steps) }
         }
         // Cancelled, but by no caller: gates learn that it took too long.
         if case .failure(let error) = outcome, error.isCancellation, sending.isOverdue {
@@ -223,9 +274,12 @@ final class Pipeline: Sendable {
         begun: TransportResponse? = nil
     ) async -> TransportOutcome {
         let exchange = Exchange(self, context.transfer, sending, context.attempt)
-        if begun == nil { sending.tell(.sending, context.attempt) { .sending(request) } }
         let outcome = await exchange.outcome(of: request, begun: begun)
-        sending.tell(.received, context.attempt) { .received(outcome) }
+        if case .success(let response) = outcome, response.isUnasked {
+            sending.tell(.cached, context.attempt) { .cached(response) }
+        } else {
+            sending.tell(.received, context.attempt) { .received(outcome) }
+        }
         for plugin in sending.steps.plugins { plugin.didReceive(outcome, context: context) }
         return await intercepted(outcome, context, sending.steps)
     }
@@ -281,7 +335,7 @@ final class Pipeline: Sendable {
         }
     }
 
-    private func transferContext(
+    func transferContext(
         of options: RequestOptions,
         _ request: HTTPRequest,
         _ meter: TransferMeter?

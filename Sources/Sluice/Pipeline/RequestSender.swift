@@ -12,6 +12,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// Not isolated: a cancellation must take effect without waiting for the actor.
     private nonisolated let flight: Flight<Landing>
     private nonisolated let meter: TransferMeter
+    /// Where an answer may be had before it is sent.
+    private nonisolated let sourced: SourcedRequest?
     private var settled: APIResponse<Model, ErrorModel>?
 
     init(_ request: APIRequest<Model, ErrorModel>) {
@@ -20,12 +22,21 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         let pipeline = request.client.pipeline
         let meter = TransferMeter(time: pipeline.time)
         self.meter = meter
+        let sourced =
+            !pipeline.hasCache
+            ? nil
+            : SourcedRequest(pipeline, draft, meter) { response in
+                let made = APIResponse(.success(response), to: request)
+                return made.isSuccess ? made : nil
+            }
+        self.sourced = sourced
         flight = Flight(cancelled: Landing.cancelled) { land in
-            pipeline.begin(draft, meter) { landing in
+            let finish: @Sendable (Landing) -> Void = { landing in
                 meter.end(after: landing.outcome)
                 // Nobody waits for it any longer, and so nobody else will say that it is over.
                 if !land(landing) { landing.sending?.finish(.failure(.cancelled)) }
             }
+            return sourced?.begin(finish) ?? pipeline.begin(draft, meter, completion: finish)
         }
     }
 
@@ -46,11 +57,27 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         get async { settle(await flight.value()) }
     }
 
+    /// The models that come one after the other: what is kept and the server's, where the request's ``DataSource`` gives both, or the one
+    /// there is.
+    ///
+    /// The last is ``value``, or the error that it throws. Any number of loops may read them; one that leaves early, or whose task is
+    /// cancelled, stops the request if nobody else waits for it.
+    public nonisolated var values: RequestValues<Model, ErrorModel> { RequestValues(self) }
+
+    /// Like ``values``, with all that is known of each: where it came from, how old it is, and why the last one failed.
+    public nonisolated var responses: RequestResponses<Model, ErrorModel> { RequestResponses(self) }
+
+    /// What is kept, where it is to be shown before the answer.
+    func firstResponse() async -> APIResponse<Model, ErrorModel>? {
+        await sourced?.first()?.made as? APIResponse<Model, ErrorModel>
+    }
+
     /// Stops the transfer; whoever waits gets a cancellation error now, and whoever asks later too.
     ///
     /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
+        sourced?.cancel()
         meter.end()
     }
 
@@ -74,8 +101,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private func settle(_ landing: Landing?) -> APIResponse<Model, ErrorModel> {
         if let settled { return settled }
         guard let landing else { return APIResponse(failure: .cancelled, of: request) }
-        let response = APIResponse(landing.outcome, to: request)
+        let response = landing.made as? APIResponse ?? APIResponse(landing.outcome, to: request)
         settled = response
+        if let sourced, landing.made == nil, response.isSuccess, case .success(let answer) = landing.outcome {
+            sourced.keep(answer)
+        }
         landing.sending?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
         return response
     }
@@ -95,8 +125,11 @@ final class Landing: Sendable {
     let outcome: TransportOutcome
     /// What all attempts shared, where they shared anything.
     let sending: Sending?
+    /// The response of the sender's type, where it has been made already, of what was kept.
+    let made: (any Sendable)?
 
-    init(_ outcome: TransportOutcome, _ sending: Sending? = nil) {
+    init(_ outcome: TransportOutcome, _ sending: Sending? = nil, made: (any Sendable)? = nil) {
+        self.made = made
         self.outcome = outcome
         self.sending = sending
     }

@@ -23,6 +23,9 @@ protocol ResponseSink: Sendable {
     /// - Returns: How long to wait before it, or nil.
     func resumption(after outcome: TransportOutcome) -> Duration?
 
+    /// Whether a response that HTTP's cache has will do, and what is taken may be kept there.
+    var isCacheable: Bool { get }
+
     /// When the last bytes came: a retry policy counts its tries and its time from there; nil before there were any.
     var lastProgress: ContinuousClock.Instant? { get }
 }
@@ -31,4 +34,5 @@ extension ResponseSink {
     func adapt(_ request: inout HTTPRequest) {}
     func resumption(after outcome: TransportOutcome) -> Duration? { nil }
     var lastProgress: ContinuousClock.Instant? { nil }
+    var isCacheable: Bool { true }
 }

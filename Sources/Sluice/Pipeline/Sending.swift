@@ -32,6 +32,8 @@ final class Sending: Sendable {
     let transfer: TransferContext
     let transport: any Transport
     let steps: Steps
+    /// The HTTP cache; nil where it has no part in this.
+    let cache: ExchangeCache?
     /// What takes the response's body; nil where it is collected in memory.
     let sink: (any ResponseSink)?
     let id = RequestID.next()
@@ -50,9 +52,11 @@ final class Sending: Sendable {
         _ steps: Steps,
         by client: APIClient,
         on transport: any Transport,
+        cache: ExchangeCache? = nil,
         into sink: (any ResponseSink)? = nil
     ) {
         self.sink = sink
+        self.cache = cache
         self.transport = transport
         self.client = client
         self.draft = draft
@@ -74,6 +78,11 @@ final class Sending: Sendable {
                 secretHeaders: steps.secretHeaders
             )
         tell(.began, 0) { .began(request) }
+    }
+
+    deinit {
+        // Nobody has waited for its end.
+        finish(.failure(.cancelled))
     }
 
     /// The request's own policy, or the client's.

@@ -19,14 +19,20 @@ extension Pipeline {
         begun: (RequestContext, Admission)? = nil,
         after end: AttemptEnd? = nil
     ) async -> TransportOutcome {
-        guard let deadline = sending.deadline else { return await attempts(of: sending, begun, end) }
+        await within(sending) { [self] in await attempts(of: sending, begun, end) }
+    }
+
+    /// Does work for a request within what is left of its total time.
+    func within(_ sending: Sending, _ work: @escaping @Sendable () async -> TransportOutcome) async -> TransportOutcome
+    {
+        guard let deadline = sending.deadline else { return await work() }
         do throws(SluiceError) {
             return try await TimedWork.outcome(
                 within: max(.zero, time.now.duration(to: deadline)),
                 on: time,
                 else: .totalTimedOut(sending)
-            ) { [self] () async throws(SluiceError) in
-                await attempts(of: sending, begun, end)
+            ) { () async throws(SluiceError) in
+                await work()
             }
         } catch {
             return .failure(error)

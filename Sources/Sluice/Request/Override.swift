@@ -3,6 +3,9 @@ struct Override<Value: Sendable>: Sendable {
     private var replacement: Value?
     private var changes: [@Sendable (inout Value) -> Void] = []
 
+    /// Whether anything else is said.
+    var isChanged: Bool { replacement != nil || !changes.isEmpty }
+
     /// Takes the place of all that was said before.
     mutating func replace(with value: Value) {
         replacement = value

@@ -72,6 +72,7 @@ struct RequestOptions: Sendable {
     var timeouts = Override<Timeouts>()
     var limits = Override<ResponseLimits>()
     var validation = Override<Validation>()
+    var caching = Override<Caching>()
     var modelLocation = ModelLocation()
     /// Whether the client's steps are not all there is to it.
     var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }

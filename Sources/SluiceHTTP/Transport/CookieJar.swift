@@ -9,6 +9,9 @@ public final class CookieJar: Sendable {
     /// What each transport keeps of the jar, by its type; guarded by the lock.
     private let stores = Locked<[ObjectIdentifier: any Sendable]>([:])
 
+    /// Tells it from all others, those of other processes too.
+    package let id = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+
     /// Makes an empty jar.
     public init() {}
 

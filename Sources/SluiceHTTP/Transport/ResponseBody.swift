@@ -19,7 +19,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case arriving(ResponsePipe.Reader)
     }
 
+    /// Is given each chunk before the reader is, and nil once all have come; nothing more after a failure.
+    package typealias Tap = @Sendable (Data?) async -> Void
+
     private let source: Source
+    private var tap: Tap?
 
     /// Makes a body of bytes that are all there.
     public init(_ data: Data = Data(), metrics: TransferMetrics = TransferMetrics()) {
@@ -29,6 +33,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Makes a body of what arrives through a pipe.
     package init(_ reader: ResponsePipe.Reader) {
         source = .arriving(reader)
+    }
+
+    /// The same body, seen by another while it is read; one that is ``whole`` can be looked at as it is.
+    package func tapped(_ tap: @escaping Tap) -> ResponseBody {
+        var body = self
+        body.tap = tap
+        return body
     }
 
     /// All of the body and the metrics, where they were there from the start.
@@ -50,18 +61,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Returns: The bytes.
     /// - Throws: ``SluiceError/Code/bodyTooLarge`` over the limit, or what failed the transfer.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
-        switch source {
-        case .whole(let data, _):
+        if let (data, _) = whole {
             try ResponseBody.check(data.count, limit)
             return data
-        case .arriving(let reader):
-            var all = Data()
-            while let chunk = try await reader.next() {
-                try ResponseBody.check(all.count + chunk.count, limit)
-                if all.isEmpty { all = chunk } else { all.append(chunk) }
-            }
-            return all
         }
+        var all = Data()
+        var iterator = makeAsyncIterator()
+        while let chunk = try await iterator.next() {
+            try ResponseBody.check(all.count + chunk.count, limit)
+            if all.isEmpty { all = chunk } else { all.append(chunk) }
+        }
+        return all
     }
 
     private static func check(_ count: Int, _ limit: Int64?) throws(SluiceError) {
@@ -71,8 +81,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Begins to read. A second iterator goes on where the first one is, unless the whole body had been there from the start.
     public func makeAsyncIterator() -> Iterator {
         switch source {
-        case .whole(let data, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil)
-        case .arriving(let reader): Iterator(whole: nil, reader: reader)
+        case .whole(let data, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
+        case .arriving(let reader): Iterator(whole: nil, reader: reader, tap: tap)
         }
     }
 
@@ -80,21 +90,26 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var whole: Data?
         fileprivate let reader: ResponsePipe.Reader?
+        fileprivate var tap: Tap?
 
         /// The next chunk, nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
-            guard let reader else { return whole.take() }
-            return try await reader.next()
+            let chunk = if let reader { try await reader.next() } else { whole.take() }
+            if let tap {
+                await tap(chunk)
+                if chunk == nil { self.tap = nil }
+            }
+            return chunk
         }
 
         /// The next chunk, nil at the end.
         public mutating func next() async throws(SluiceError) -> Data? {
-            guard let reader else { return whole.take() }
-            return try await reader.next()
+            try await next(isolation: nil)
         }
 
         /// All chunks that have come by now, waiting for one; none at the end.
         package mutating func nextBatch() async throws(SluiceError) -> [Data] {
+            if tap != nil { return try await next().map { [$0] } ?? [] }
             guard let reader else { return whole.take().map { [$0] } ?? [] }
             return try await reader.nextBatch()
         }

@@ -24,7 +24,7 @@ final class Nginx {
         tlsPort = try RealServer.freePort()
         plainPort = try RealServer.freePort()
         let files = directory.appending(path: "files")
-        for folder in ["put", "private", "slow"] {
+        for folder in ["put", "private", "slow", "stale"] {
             let folder = files.appending(path: folder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
@@ -66,6 +66,7 @@ final class Nginx {
     private let locations = """
         location /put/ { dav_methods PUT; }
         location /slow/ { limit_rate 4m; }
+        location /stale/ { add_header Cache-Control max-age=0; access_log stale.log brief; }
         location /private/ { dav_methods PUT; auth_basic "private"; auth_basic_user_file passwords; }
         """
 
@@ -78,6 +79,7 @@ final class Nginx {
         error_log stderr notice;
         events { worker_connections 512; }
         http {
+            log_format brief '$server_protocol $status $http_if_none_match';
             access_log off;
             root files;
             default_type text/plain;

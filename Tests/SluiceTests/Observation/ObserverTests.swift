@@ -27,6 +27,7 @@ final class NotingObserver: RequestObserver {
             case .sending(let request): "sending \(request.path)"
             case .redirected(let response, let next): "redirected \(response.head.status.rawValue) \(next.path)"
             case .received(let outcome): "received \(Self.text(outcome))"
+            case .cached(let response): "cached \(response.head.status.rawValue)"
             case .retrying(let delay, let outcome): "retrying \(delay) \(Self.text(outcome))"
             case .hedging: "hedging"
             case .finished(let outcome): "finished \(Self.text(outcome))"

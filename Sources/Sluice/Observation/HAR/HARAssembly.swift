@@ -89,6 +89,13 @@ struct HARAssembly {
             }
         case .received(let outcome):
             close(request, request.attempt, outcome)
+        case .cached(let response):
+            // Nothing was sent that an entry could be of, but what it was made of is known.
+            update(request) { attempt in
+                let made = attempt.exchange ?? Exchange(request: response.request, sent: request.instant)
+                attempt.exchange = made
+            }
+            close(request, request.attempt, .success(response))
         case .retrying(let delay, let outcome):
             end(request, request.attempt, outcome)
             pending[request.id]?.next = (.retry, request.instant + delay)

@@ -20,6 +20,7 @@ struct HARTranscript {
         switch outcome {
         case .success(let response):
             entry.response = self.response(response, secret)
+            if response.source.isCache { entry.comment = "From the cache." }
             entry.request.httpVersion = entry.response.httpVersion
             if response.metrics.total > .zero { entry.request.bodySize = Int(clamping: response.metrics.bytesSent) }
             if let (host, port) = response.metrics.remoteAddress.flatMap(Self.parts) {

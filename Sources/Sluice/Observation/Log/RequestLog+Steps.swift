@@ -21,6 +21,9 @@ extension RequestLog {
         case .received(.success(let response)):
             let head = "\(start)< \(response.head.status) \(response.head.version)"
             return head + self.head(of: response, observed) + body(of: response)
+        case .cached(let response):
+            return "\(start)< \(response.head.status) from the cache" + head(of: response, observed)
+                + body(of: response)
         case .received(.failure(let error)):
             return "\(start)\(colored("✗", 31)) \(sentence(of: error))"
         case .retrying(let delay, let outcome):

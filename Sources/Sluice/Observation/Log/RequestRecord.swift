@@ -44,7 +44,7 @@ struct RequestRecord: Sendable {
         case .hedging:
             attempts += 1
             hedges += 1
-        case .received, .finished: break
+        case .received, .cached, .finished: break
         }
         return nil
     }

@@ -50,7 +50,12 @@ struct Retry: Sendable {
     /// Whether the policy is for such an outcome, which it is asked first, since it nearly never is.
     func isRetried(_ outcome: TransportOutcome, _ attempt: Int) -> Bool {
         guard attempt < policy.maximumAttempts else { return false }
-        if case .failure(let error) = outcome, error.isCancellation { return false }
+        switch outcome {
+        case .failure(let error) where error.isCancellation: return false
+        // Nobody has been asked whose answer could be another next time.
+        case .success(let response) where response.isUnasked: return false
+        default: break
+        }
         let isRetried =
             switch outcome {
             case .success(let response): policy.statuses.contains(response.head.status)

@@ -31,6 +31,8 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     public var head: HTTPResponse { body.response.head }
     /// The status.
     public var status: HTTPStatus { head.status }
+    /// Where it comes from: the server or the cache.
+    public var source: ResponseSource { body.response.source }
     /// What the transfer took, known once the whole body has arrived.
     public var metrics: TransferMetrics? { body.metrics }
 

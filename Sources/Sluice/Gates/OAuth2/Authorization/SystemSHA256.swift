@@ -3,6 +3,11 @@ import CryptoKit
 #else
 import CCrypto
 #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The SHA-256 of bytes (FIPS 180-4), by the system's library.
 enum SystemSHA256 {
@@ -14,5 +19,12 @@ enum SystemSHA256 {
         var digest = [UInt8](repeating: 0, count: 32)
         return sluice_sha256(data, data.count, &digest) == 1 ? digest : nil
         #endif
+    }
+
+    /// The digest in 64 hexadecimal digits.
+    static func hexDigest(of data: Data) -> String? {
+        digest(of: [UInt8](data)).map { digest in
+            HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
+        }
     }
 }

@@ -1,0 +1,256 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Carries out what the rules decide: asks the store, sends what has to be sent, keeps what may be kept.
+struct CachedExchange: Sendable {
+    let cache: ExchangeCache
+    let exchange: Exchange
+    let transfer: TransferContext
+
+    /// The response to a request, out of the cache or from the server.
+    ///
+    /// - Parameter request: As interceptors and gates have left it.
+    /// - Returns: The response; without what a sink has taken.
+    /// - Throws: Why there is none.
+    func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
+        let question = CacheLookup(cache, request, transfer)
+        switch await question.plan() {
+        case .serve(let serving):
+            return try await given(serving, to: request)
+        case .serveWhileRevalidating(let serving, let forwarding):
+            revalidate(forwarding, question)
+            return try await given(serving, to: request)
+        case .refuse(let head):
+            return try await given(head, Data(), .cache(CacheUse(age: .zero)), to: request)
+        case .send(let forwarding):
+            return try await sent(forwarding, question)
+        }
+    }
+
+    // MARK: Sending
+
+    private func sent(_ forwarding: CacheForwarding, _ question: CacheLookup) async throws(SluiceError)
+        -> ServerResponse
+    {
+        // A hedge is to be sent next to the first.
+        guard exchange.sending?.sink == nil, exchange.sending?.isHedged != true,
+            CacheRules.mayShare(forwarding.request)
+        else { return try await fetched(forwarding).outcome.get() }
+        if Task.isCancelled { throw .cancelled }
+        let key = question.sharingKey
+        guard let (flight, isFirst) = cache.fetches.flight(key, { await shareable(forwarding, question) }) else {
+            let fetched = await shareable(forwarding, question)
+            if fetched.entry != nil { cache.fetches.noteShareable(key) }
+            return try fetched.outcome.get()
+        }
+        guard let shared = await flight.value() else {
+            cache.fetches.abandon(key)
+            throw .cancelled
+        }
+        if isFirst { return try shared.outcome.get() }
+        if let entry = shared.entry, let serving = question.sharedServing(of: entry, after: forwarding.reason) {
+            return try await given(serving, isShared: true, to: question.request)
+        }
+        switch shared.outcome {
+        case .failure(let error) where Self.sharedFailures.contains(error.code):
+            throw SluiceError(
+                error.code,
+                error.reason,
+                request: question.request,
+                underlyingError: error.underlyingError
+            )
+        case .success(let response) where response.failure != nil:
+            // The server has failed, and fails this one as well.
+            let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
+            if let serving { return try await given(serving, insteadOf: response.failure, to: question.request) }
+        default:
+            // What was for the first alone, or failed by what the first had set.
+            break
+        }
+        return try await fetched(forwarding).outcome.get()
+    }
+
+    /// How a server can fail for all who ask it.
+    private static let sharedFailures: Set<SluiceError.Code> = [
+        .cannotResolveHost, .cannotConnect, .tlsFailed, .proxyFailed, .connectionLost,
+    ]
+
+    /// What is fetched, with an entry only if that would have answered another that asks for the same.
+    private func shareable(_ forwarding: CacheForwarding, _ question: CacheLookup) async -> SharedFetches.Fetched {
+        let fetched = await fetched(forwarding)
+        let isOfUse = fetched.entry.flatMap { question.sharedServing(of: $0, after: forwarding.reason) } != nil
+        return isOfUse ? fetched : SharedFetches.Fetched(outcome: fetched.outcome, entry: nil)
+    }
+
+    /// Validates a response behind the back of whoever has been given it.
+    private func revalidate(_ forwarding: CacheForwarding, _ question: CacheLookup) {
+        let key = question.sharingKey
+        guard cache.fetches.beginRevalidation(key) else { return }
+        var transfer = transfer
+        transfer.meter = nil
+        // Nobody waits for it, and it goes into memory as a whole.
+        transfer.limits.body = transfer.limits.body ?? exchange.pipeline.configuration.limits.body
+        let background = CachedExchange(
+            cache: cache,
+            exchange: Exchange(exchange.pipeline, transfer),
+            transfer: transfer
+        )
+        Task { [cache] in
+            _ = await background.fetched(forwarding)
+            cache.fetches.endRevalidation(key)
+        }
+    }
+
+    /// Sends a request, does to the store what its response says, and gives what answers it.
+    private func fetched(_ forwarding: CacheForwarding) async -> SharedFetches.Fetched {
+        do throws(SluiceError) {
+            return try await fetch(forwarding)
+        } catch {
+            guard !error.isCancellation,
+                let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
+            else { return SharedFetches.Fetched(outcome: .failure(error), entry: nil) }
+            exchange.sending?.tell(.received, exchange.attempt) { .received(.failure(error)) }
+            return await Self.fetched { () async throws(SluiceError) in
+                try await given(serving, insteadOf: error, to: forwarding.request)
+            }
+        }
+    }
+
+    private func fetch(_ forwarding: CacheForwarding, isLast: Bool = false) async throws(SluiceError)
+        -> SharedFetches.Fetched
+    {
+        let begun = cache.fetches.beginFetch()
+        defer { cache.fetches.endFetch() }
+        let requested = cache.time.date
+        let answer = try await exchange.transported(forwarding.sent, transfer)
+        let reception = cache.rules.reception(
+            of: answer.head,
+            to: forwarding,
+            requested: requested,
+            received: cache.time.date
+        )
+        cache.remove(reception, of: forwarding.request)
+        let request = forwarding.request
+        switch reception.answer {
+        case .again(let next):
+            guard !isLast else { throw .uselessValidation(request) }
+            return try await fetch(next, isLast: true)
+        case .stored(let serving):
+            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, since: begun) }
+            // To its end, as a connection that is not read to there cannot be used again.
+            _ = try? await answer.body.collect(upTo: 64 << 10)
+            let failure = serving.isRevalidated ? nil : SluiceError.serverFailed(request, answer.head)
+            if let failure { exchange.sending?.tell(.received, exchange.attempt) { .received(.failure(failure)) } }
+            let metrics = answer.body.metrics
+            let response = try await given(serving, insteadOf: failure, metrics: metrics, to: request)
+            return SharedFetches.Fetched(outcome: .success(response), entry: entries.first)
+        case .response(let head):
+            return try await passedOn(head, answer, reception.storing, request, since: begun)
+        case .combined(let head, let body):
+            let received = try await answer.body.collect(upTo: transfer.limits.body)
+            // Not all that was announced, which no transport may take for the end; and not the whole, put together with what is there.
+            if let count = reception.receivedCount, count != Int64(received.count) { throw .cutShort(request) }
+            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: received, since: begun) }
+            let response = try await given(head, body.bytes(received: received), .server, to: request)
+            return SharedFetches.Fetched(outcome: .success(response), entry: entries.first)
+        }
+    }
+
+    /// Gives the server's response, and keeps it on the way.
+    private func passedOn(
+        _ head: HTTPResponse,
+        _ answer: TransportResponse,
+        _ storing: [CacheStoring],
+        _ request: HTTPRequest,
+        since begun: Int
+    ) async throws(SluiceError) -> SharedFetches.Fetched {
+        let others = storing.filter { !$0.takesReceived }
+        for other in others { _ = cache.keep(other, of: request, received: nil, since: begun) }
+        let kept = storing.first { $0.takesReceived }
+        if let kept, exchange.sending?.sink != nil, let (bytes, _) = answer.body.whole {
+            _ = cache.keep(kept, of: request, received: bytes, since: begun)
+            let response = try await exchange.collected(TransportResponse(head: head, body: answer.body), to: request)
+            return SharedFetches.Fetched(outcome: .success(response), entry: nil)
+        }
+        guard let kept, exchange.sending?.sink != nil, kept.isStreamable else {
+            let response = try await exchange.collected(TransportResponse(head: head, body: answer.body), to: request)
+            let entry = kept.flatMap { cache.keep($0, of: request, received: response.body, since: begun) }
+            return SharedFetches.Fetched(outcome: .success(response), entry: entry)
+        }
+        let keeper = BodyKeeper(cache.store, cache.entry(kept, of: request, body: Data()), kept.receivedCount)
+        let body = answer.body.tapped { await keeper.take($0) }
+        let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
+        return SharedFetches.Fetched(outcome: .success(response), entry: nil)
+    }
+
+    // MARK: Giving
+
+    private func given(
+        _ serving: CacheServing,
+        isShared: Bool = false,
+        insteadOf failure: SluiceError? = nil,
+        metrics: TransferMetrics? = nil,
+        to request: HTTPRequest
+    ) async throws(SluiceError) -> ServerResponse {
+        let source = serving.source(isShared: isShared)
+        var response = try await given(serving.head, serving.body, source, metrics, to: request)
+        response.failure = failure
+        return response
+    }
+
+    private func given(
+        _ head: HTTPResponse,
+        _ body: Data,
+        _ source: ResponseSource,
+        _ metrics: TransferMetrics? = nil,
+        to request: HTTPRequest
+    ) async throws(SluiceError) -> ServerResponse {
+        let body = ResponseBody(body, metrics: metrics ?? TransferMetrics())
+        return try await exchange.collected(TransportResponse(head: head, body: body), to: request, from: source)
+    }
+
+    private static func fetched(
+        _ response: () async throws(SluiceError) -> ServerResponse
+    ) async -> SharedFetches.Fetched {
+        do throws(SluiceError) {
+            return SharedFetches.Fetched(outcome: .success(try await response()), entry: nil)
+        } catch {
+            return SharedFetches.Fetched(outcome: .failure(error), entry: nil)
+        }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func serverFailed(_ request: HTTPRequest, _ head: HTTPResponse) -> SluiceError {
+        SluiceError(
+            .unacceptableStatus,
+            "The server answered \(head.status).",
+            step: .validation,
+            request: request,
+            response: head
+        )
+    }
+
+    fileprivate static func cutShort(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(
+            .truncatedBody,
+            "The server sent less than the part of the body that it had announced.",
+            step: .cache,
+            request: request
+        )
+    }
+
+    fileprivate static func uselessValidation(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(
+            .invalidResponse,
+            "The server answered 304 to a request without conditions.",
+            step: .cache,
+            request: request
+        )
+    }
+}

@@ -1,0 +1,175 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// HTTP's own cache (RFC 9111), as the requests of a client have it between interceptors and transport: step 4.
+final class ExchangeCache: Sendable {
+    let store: CacheStore
+    let rules: CacheRules
+    let fetches: SharedFetches
+    let time: any TimeSource
+    private let partition: String
+    private let tags: Set<String>
+    private let secretHeaders: [HTTPHeaderName]
+    /// How many responses to requests for one URL are kept that differ by what `Vary` names.
+    private static let variantLimit = 16
+
+    /// Makes one; nil where HTTP's caching is turned off.
+    init?(
+        _ configuration: APIClient.Configuration,
+        _ caching: Caching,
+        _ secretHeaders: [HTTPHeaderName],
+        _ fetches: SharedFetches
+    ) {
+        guard let store = configuration.cache, let http = caching.http else { return nil }
+        self.store = store
+        self.fetches = fetches
+        time = configuration.time
+        // The engine adds cookies by itself.
+        rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
+        partition = caching.partition
+        tags = caching.tags
+        self.secretHeaders = secretHeaders
+    }
+
+    /// The key of all that is kept of a request's resource.
+    func key(of request: HTTPRequest) -> CacheKey {
+        CacheKey(CacheRules.name(of: request), in: .exchanges, partition: partition)
+    }
+
+    func identity(of request: HTTPRequest, _ transfer: TransferContext) -> String? {
+        CacheIdentity(
+            request,
+            credentials: transfer.credentials,
+            cookies: transfer.cookies,
+            secretHeaders: secretHeaders,
+            partition: partition
+        ).digest
+    }
+
+    /// What a request is answered with if that is in memory and fresh: without waiting, and without a task.
+    func immediateResponse(to request: HTTPRequest, _ transfer: TransferContext) -> ServerResponse? {
+        let question = CacheLookup(self, request, transfer)
+        guard question.isCacheable, let serving = question.immediateServing(),
+            // Which has to be followed.
+            serving.response.head.status.class != .redirection
+        else { return nil }
+        let body = serving.body
+        if let limit = transfer.limits.body, Int64(body.count) > limit { return nil }
+        return ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
+    }
+
+    /// Removes what a response says no longer holds.
+    func remove(_ reception: CacheReception, of request: HTTPRequest) {
+        if !reception.removing.isEmpty {
+            let key = key(of: request)
+            for variant in reception.removing { store.discard(CacheSelection(key, variant: variant)) }
+        }
+        for name in reception.invalidating {
+            let key = CacheKey(name, in: .exchanges, partition: partition)
+            // What is on its way was asked for before the change, and is neither for who asks now nor to be kept.
+            fetches.outdate(key)
+            store.discard(CacheSelection(key))
+        }
+    }
+
+    /// Keeps a response; nil if what came is not all there should be.
+    func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, since begun: Int) -> CacheEntry? {
+        guard fetches.isCurrent(key(of: request), since: begun) else { return nil }
+        if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
+        let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
+        let others = store.recall(entry.key).filter { $0.variant != entry.variant }
+        for old in others.dropFirst(Self.variantLimit - 1) {
+            store.discard(CacheSelection(old.key, variant: old.variant))
+        }
+        store.keep(entry)
+        return entry
+    }
+
+    func entry(_ storing: CacheStoring, of request: HTTPRequest, body: Data) -> CacheEntry {
+        CacheEntry(
+            key: key(of: request),
+            variant: storing.variant,
+            response: storing.response,
+            body: body,
+            stored: storing.response.received,
+            tags: tags
+        )
+    }
+}
+
+extension CacheBody {
+    /// The bytes, given those that came.
+    func bytes(received: Data) -> Data {
+        switch self {
+        case .received: return received
+        case .stored(let entry): return entry.body
+        case .combined(let pieces, let entry):
+            var bytes = Data()
+            for piece in pieces {
+                switch piece {
+                case .received: bytes.append(received)
+                case .stored(let range):
+                    let range = range.clamped(to: 0..<entry.body.count)
+                    let start = entry.body.startIndex
+                    bytes.append(entry.body[start + range.lowerBound..<start + range.upperBound])
+                }
+            }
+            return bytes
+        }
+    }
+}
+
+extension CacheStoring {
+    /// Whether the bytes that come have a part in it.
+    var takesReceived: Bool {
+        switch body {
+        case .received: true
+        case .stored: false
+        case .combined(let pieces, _): pieces.contains(.received)
+        }
+    }
+
+    /// Whether it is just those that come.
+    var isStreamable: Bool {
+        if case .received = body { true } else { false }
+    }
+}
+
+extension CacheServing {
+    func source(isShared: Bool = false) -> ResponseSource {
+        .cache(
+            CacheUse(
+                age: .seconds(age),
+                isFresh: !isStale,
+                isRevalidated: isRevalidated,
+                isShared: isShared
+            )
+        )
+    }
+}
+
+extension Sending {
+    /// What stands in for a response that cannot be had, since no gate lets the request through; the failure if nothing does.
+    func staleOutcome(after error: SluiceError, _ attempt: Int) async -> TransportOutcome {
+        guard let cache, sink == nil, !error.isCancellation else { return .failure(error) }
+        let question = CacheLookup(cache, request, transfer)
+        guard let serving = await question.servingStale(),
+            // Where a redirect leads is not known to be there.
+            serving.response.head.status.class != .redirection
+        else { return .failure(error) }
+        var response = ServerResponse(
+            request: request,
+            head: serving.head,
+            body: serving.body,
+            source: serving.source()
+        )
+        response.failure = error
+        tell(.cached, attempt) { .cached(response) }
+        return .success(response)
+    }
+}

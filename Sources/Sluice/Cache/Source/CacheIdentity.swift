@@ -1,0 +1,50 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// For whom a response is.
+struct CacheIdentity: Sendable {
+    /// Whose it is by the app's word.
+    let partition: String
+    /// A digest of what it was got with; nil where that was nothing secret, and where a partition says whose it is.
+    let digest: String?
+
+    /// Finds out for whom the response to a request is.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - credentials: What the engine answers a challenge with.
+    ///   - cookies: The jar from which the engine adds cookies.
+    ///   - secretHeaders: Fields of the client's that hold secrets, besides `Authorization` and `Cookie`.
+    ///   - partition: Whose it is, if that is said.
+    init(
+        _ request: HTTPRequest,
+        credentials: ChallengeCredentials? = nil,
+        cookies: CookieJar? = nil,
+        secretHeaders: [HTTPHeaderName] = [],
+        partition: String
+    ) {
+        self.partition = partition
+        guard partition.isEmpty else {
+            digest = nil
+            return
+        }
+        var secrets: [String] = []
+        for name in [HTTPHeaderName.authorization, .cookie] + secretHeaders where request.headers.contains(name) {
+            secrets += request.headers.values(for: name).map { "\(name.rawValue.lowercased()): \($0)" }
+        }
+        if let credentials { secrets.append("credentials: \(credentials.user):\(credentials.password)") }
+        if let cookies { secrets.append("jar: \(cookies.id)") }
+        if secrets.isEmpty {
+            digest = nil
+        } else {
+            let text = secrets.joined(separator: "\n")
+            // Without a digest it is nobody's, not everybody's.
+            digest = SystemSHA256.hexDigest(of: Data(text.utf8)) ?? UUID().uuidString
+        }
+    }
+}

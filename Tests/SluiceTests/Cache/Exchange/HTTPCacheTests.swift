@@ -1,0 +1,249 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// HTTP's own caching, over real sockets (RFC 9111).
+final class HTTPCacheTests: XCTestCase {
+    private let server = try? LoopbackServer()
+    private let store = CacheStore(storage: nil)
+    private let time = ManualTime()
+
+    private func client(_ configure: (inout APIClient.Configuration) -> Void = { _ in }) throws -> APIClient {
+        let server = try XCTUnwrap(server)
+        return APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.time = time
+            configure(&$0)
+        }
+    }
+
+    private func serve(_ text: String, _ cacheControl: String, _ headers: HTTPHeaders = [:]) {
+        var headers = headers
+        headers["Cache-Control"] = cacheControl
+        server?.on("/page", .text(text, headers: headers))
+    }
+
+    private func read(_ client: APIClient, _ headers: HTTPHeaders = [:]) async throws -> APIResponse<String, APIError> {
+        var request = client.string.get("page")
+        for field in headers { request = request.header(field.name, field.value) }
+        return await request.sender().response
+    }
+
+    func testAFreshResponseIsGivenWithoutAskingTheServer() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        let first = try await read(client)
+        XCTAssertEqual(first.source, .server)
+        XCTAssertEqual(first.head?.headers["Cache-Status"], "Sluice; fwd=uri-miss; fwd-status=200; stored")
+        serve("two", "max-age=60")
+        time.advance(by: .seconds(59))
+        let second = try await read(client)
+        XCTAssertEqual(try second.result.get(), "one")
+        XCTAssertEqual(second.source, .cache(CacheUse(age: .seconds(59))))
+        XCTAssertEqual(second.head?.headers["Age"], "59")
+        XCTAssertEqual(second.head?.headers["Cache-Status"], "Sluice; hit; ttl=1")
+        time.advance(by: .seconds(2))
+        let third = try await read(client)
+        XCTAssertEqual(try third.result.get(), "two")
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testAStaleResponseIsValidatedAndA304BringsItBack() async throws {
+        let client = try client()
+        serve("one", "max-age=60", ["ETag": "\"v1\"", "X-Count": "1"])
+        _ = try await read(client)
+        server?.on("/page") { request in
+            guard request.headers["If-None-Match"] == "\"v1\"" else { return .status(.badRequest) }
+            return .status(.notModified, headers: ["Cache-Control": "max-age=120", "ETag": "\"v1\"", "X-Count": "2"])
+        }
+        time.advance(by: .seconds(61))
+        let second = try await read(client)
+        XCTAssertEqual(try second.result.get(), "one")
+        XCTAssertEqual(second.status, .ok)
+        XCTAssertEqual(second.head?.headers["X-Count"], "2")
+        XCTAssertEqual(second.source, .cache(CacheUse(age: .zero, isRevalidated: true)))
+        time.advance(by: .seconds(119))
+        let third = try await read(client)
+        XCTAssertEqual(third.source, .cache(CacheUse(age: .seconds(119))))
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testResponsesAreToldApartByWhatVaryNames() async throws {
+        let client = try client()
+        server?.on("/page") { request in
+            let language = request.headers["Accept-Language"] ?? "none"
+            return .text(language, headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"])
+        }
+        for _ in 0..<2 {
+            for language in ["en", "is", "en, is"] {
+                let response = try await read(client, ["Accept-Language": language])
+                XCTAssertEqual(try response.result.get(), language)
+            }
+        }
+        XCTAssertEqual(server?.requests.count, 3)
+    }
+
+    func testAnUnsafeRequestMakesTheServerBeAskedAnew() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        _ = try await read(client)
+        server?.on(.post, "/page", .status(.noContent))
+        _ = try await client.data.post("page").data(Data("two".utf8)).sender().value
+        serve("two", "max-age=60")
+        let response = try await read(client)
+        XCTAssertEqual(try response.result.get(), "two")
+    }
+
+    func testAFailedUnsafeRequestChangesNothing() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        _ = try await read(client)
+        server?.on(.post, "/page", .status(.conflict))
+        _ = await client.data.post("page").data(Data("two".utf8)).sender().result
+        let response = try await read(client)
+        XCTAssertTrue(response.source.isCache)
+    }
+
+    func testAResponseThatHasJustGoneStaleIsGivenAndAskedForBehindThat() async throws {
+        let client = try client()
+        serve("one", "max-age=60, stale-while-revalidate=30")
+        _ = try await read(client)
+        serve("two", "max-age=60, stale-while-revalidate=30")
+        time.advance(by: .seconds(70))
+        let stale = try await read(client)
+        XCTAssertEqual(try stale.result.get(), "one")
+        XCTAssertEqual(stale.source, .cache(CacheUse(age: .seconds(70), isFresh: false)))
+        await server?.waitForRequests(2)
+        await eventually { (try? await client.string.get("page").sender().value) == "two" }
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testAStaleResponseStandsInForAServerThatFails() async throws {
+        let client = try client { $0.caching.http = HTTPCaching(staleIfError: .seconds(600)) }
+        serve("one", "max-age=60")
+        _ = try await read(client)
+        time.advance(by: .seconds(61))
+        server?.on("/page", .status(.serviceUnavailable))
+        let failing = try await read(client)
+        XCTAssertEqual(try failing.result.get(), "one")
+        XCTAssertEqual(failing.source, .cache(CacheUse(age: .seconds(61), isFresh: false)))
+        server?.stop()
+        let dead = try await read(client)
+        XCTAssertEqual(try dead.result.get(), "one")
+        time.advance(by: .seconds(600))
+        let late = try await read(client)
+        XCTAssertEqual(late.failure?.code, .cannotConnect)
+    }
+
+    func testNothingIsSentThatWantsTheCacheOnly() async throws {
+        let client = try client()
+        let response = await client.string.get("page").cachePolicy(.onlyIfCached).sender().response
+        XCTAssertEqual(response.status, .gatewayTimeout)
+        XCTAssertEqual(server?.requests.count, 0)
+    }
+
+    func testARangeIsCutFromTheWhole() async throws {
+        let client = try client()
+        serve("0123456789", "max-age=60", ["ETag": "\"v1\""])
+        _ = try await read(client)
+        let part = try await read(client, ["Range": "bytes=2-4"])
+        XCTAssertEqual(try part.result.get(), "234")
+        XCTAssertEqual(part.status, .partialContent)
+        XCTAssertEqual(part.head?.headers["Content-Range"], "bytes 2-4/10")
+        XCTAssertEqual(server?.requests.count, 1)
+    }
+
+    func testPartsArePutTogether() async throws {
+        let client = try client()
+        let page = Data((0..<1000).map { UInt8($0 % 251) })
+        server?.on("/file", .resource(LoopbackResource(page, eTag: "\"v1\"", headers: ["Cache-Control": "max-age=60"])))
+        for (range, status) in [("bytes=0-399", "uri-miss"), ("bytes=400-999", "partial")] {
+            let part = await client.data.get("file").header("Range", range).sender().response
+            XCTAssertEqual(part.head?.headers["Cache-Status"], "Sluice; fwd=\(status); fwd-status=206; stored")
+        }
+        let whole = await client.data.get("file").sender().response
+        XCTAssertEqual(try whole.result.get(), page)
+        XCTAssertEqual(whole.status, .ok)
+        XCTAssertTrue(whole.source.isCache)
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testARedirectIsKeptToo() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        server?.on("/old", .status(.movedPermanently, headers: ["Location": "/page", "Cache-Control": "max-age=60"]))
+        for _ in 0..<2 {
+            let text = try await client.string.get("old").sender().value
+            XCTAssertEqual(text, "one")
+        }
+        XCTAssertEqual(server?.requests.map(\.path), ["/old", "/page"])
+    }
+
+    func testAHeadIsAnsweredFromWhatAGetBrought() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        _ = try await read(client)
+        let head = await client.data.get("page").head().sender().response
+        XCTAssertEqual(head.status, .ok)
+        XCTAssertEqual(head.body, Data())
+        XCTAssertTrue(head.source.isCache)
+    }
+
+    func testAStreamIsKeptAsItIsRead() async throws {
+        let client = try client()
+        server?.on(
+            "/lines",
+            .chunked(["a\n", "b\n", "c"].map { Data($0.utf8) }, headers: ["Cache-Control": "max-age=60"])
+        )
+        for _ in 0..<2 {
+            var lines: [String] = []
+            for try await line in client.stream("lines").lines() { lines.append(line) }
+            XCTAssertEqual(lines, ["a", "b", "c"])
+        }
+        XCTAssertEqual(server?.requests.count, 1)
+        let text = try await client.string.get("lines").sender().value
+        XCTAssertEqual(text, "a\nb\nc")
+    }
+
+    func testAStreamThatIsLeftEarlyIsNotKept() async throws {
+        let client = try client()
+        let never = LoopbackSignal()
+        let chunks = ["a\n", "b\n", "c"].map { Data($0.utf8) }
+        // The first chunk with its frame, and no more.
+        let page = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
+        server?.on("/lines", page.held(after: 7, until: never), page)
+        for try await line in client.stream("lines").lines() {
+            XCTAssertEqual(line, "a")
+            break
+        }
+        _ = try await client.string.get("lines").sender().value
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testABodyThatBreaksOffIsNotKept() async throws {
+        let client = try client()
+        server?.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]).cutOff(after: 2))
+        let broken = try await read(client)
+        XCTAssertEqual(broken.failure?.code, .truncatedBody)
+        serve("one", "max-age=60")
+        let whole = try await read(client)
+        XCTAssertEqual(whole.source, .server)
+    }
+
+    func testWhatMustNotBeStoredIsNot() async throws {
+        let client = try client()
+        serve("one", "no-store")
+        _ = try await read(client)
+        _ = try await read(client)
+        XCTAssertEqual(server?.requests.count, 2)
+        let size = try await store.size
+        XCTAssertEqual(size.memory.count, 0)
+    }
+
+    func testARequestCanGoWithoutTheCache() async throws {
+        let client = try client()
+        serve("one", "max-age=60")
+        for _ in 0..<2 { _ = try await client.string.get("page").httpCaching(nil).sender().value }
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+}

@@ -1,0 +1,91 @@
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+
+/// Equal requests that miss at the same time.
+final class SharedMissTests: XCTestCase {
+    func testThoseThatMissAtTheSameTimeShareOneFetch() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .after(signal, .text("one", headers: ["Cache-Control": "max-age=60"])))
+        let client = APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) }
+        let responses = await withTaskGroup(of: APIResponse<String, APIError>.self) { group in
+            for _ in 0..<50 { group.addTask { await client.string.get("page").sender().response } }
+            await server.waitForRequests(1)
+            signal.fire()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for response in responses { XCTAssertEqual(try response.result.get(), "one") }
+        XCTAssertEqual(server.requests.count, 1)
+        XCTAssertEqual(responses.filter { $0.source == .server }.count, 1)
+    }
+
+    func testThoseForWhomTheAnswerIsNotAskThemselves() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .text("one", headers: ["Cache-Control": "no-store"]))
+        let client = APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) }
+        let responses = await withTaskGroup(of: APIResponse<String, APIError>.self) { group in
+            for _ in 0..<20 { group.addTask { await client.string.get("page").sender().response } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for response in responses { XCTAssertEqual(response.source, .server) }
+        XCTAssertEqual(server.requests.count, 20)
+    }
+
+    func testTheFetchGoesOnForOthersWhenTheFirstLeavesAndStopsWithTheLast() async throws {
+        let fetches = SharedFetches()
+        let key = Self.key
+        let isStopped = AsyncSignal()
+        let hasBegun = AsyncSignal()
+        let work: @Sendable () async -> SharedFetches.Fetched = {
+            hasBegun.open()
+            await withTaskCancellationHandler {
+                await isStopped.wait()
+            } onCancel: {
+                isStopped.open()
+            }
+            return SharedFetches.Fetched(outcome: .failure(.cancelled), entry: nil)
+        }
+        let first = try XCTUnwrap(fetches.flight(key, work))
+        let second = try XCTUnwrap(fetches.flight(key, work))
+        XCTAssertTrue(first.isFirst)
+        XCTAssertFalse(second.isFirst)
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            throw XCTSkip("No immediate tasks.")
+        }
+        // Both wait before either leaves.
+        let tasks = [first, second].map { joined in Task.immediate { await joined.flight.value() } }
+        await hasBegun.wait()
+        tasks[0].cancel()
+        let left = await tasks[0].value
+        XCTAssertNil(left)
+        let third = try XCTUnwrap(fetches.flight(key, work))
+        XCTAssertFalse(third.isFirst, "The fetch goes on.")
+        tasks[1].cancel()
+        _ = await tasks[1].value
+        await isStopped.wait()
+        let fourth = try XCTUnwrap(fetches.flight(key, work))
+        XCTAssertTrue(fourth.isFirst, "Who comes later begins anew.")
+    }
+
+    func testNobodyWaitsTwiceForWhatServesTheFirstAlone() async throws {
+        let fetches = SharedFetches()
+        let response = ServerResponse(
+            request: HTTPRequest(scheme: "http", authority: "a", path: "/"),
+            head: HTTPResponse(status: .ok),
+            body: Data()
+        )
+        let alone = try XCTUnwrap(
+            fetches.flight(Self.key) { SharedFetches.Fetched(outcome: .success(response), entry: nil) }
+        )
+        _ = await alone.flight.value()
+        XCTAssertNil(fetches.flight(Self.key) { SharedFetches.Fetched(outcome: .success(response), entry: nil) })
+    }
+
+    private static let key = SharedFetches.Key(
+        HTTPRequest(scheme: "http", authority: "a", path: "/"),
+        CacheKey("a", in: .exchanges),
+        nil
+    )
+}

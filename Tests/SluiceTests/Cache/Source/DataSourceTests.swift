@@ -1,0 +1,206 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// What a request gets by its data source, over real sockets.
+final class DataSourceTests: XCTestCase {
+    private let server = try? LoopbackServer()
+    private let store = CacheStore(storage: nil)
+    private let time = ManualTime()
+
+    private func client(_ configure: (inout APIClient.Configuration) -> Void = { _ in }) throws -> APIClient {
+        let server = try XCTUnwrap(server)
+        return APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.http = nil
+            $0.time = time
+            configure(&$0)
+        }
+    }
+
+    private func answer(_ name: String) { server?.on("/user", .json(#"{"id":1,"name":"\#(name)"}"#)) }
+
+    func testTheServerIsAskedAndNothingIsKeptByDefault() async throws {
+        let client = try client()
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        let response = await request.sender().response
+        XCTAssertEqual(response.source, .server)
+        let cached = await request.dataSource(.cache).sender().response
+        XCTAssertEqual(cached.failure?.code, .cacheMiss)
+        XCTAssertEqual(cached.failure?.step, .cache)
+        XCTAssertEqual(server?.requests.count, 1)
+    }
+
+    func testTheCacheAnswersBeforeTheServerIsAsked() async throws {
+        let client = try client { $0.caching.source = .cacheElseServer }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        let first = await request.sender().response
+        XCTAssertEqual(first.source, .server)
+        answer("Grace")
+        time.advance(by: .seconds(90))
+        let second = await request.sender().response
+        XCTAssertEqual(try second.result.get().name, "Ada")
+        XCTAssertEqual(second.source, .cache(CacheUse(age: .seconds(90))))
+        XCTAssertEqual(server?.requests.count, 1)
+    }
+
+    func testTheCacheAloneNeverAsksTheServer() async throws {
+        let client = try client()
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        _ = try await request.dataSource(.cacheElseServer).sender().value
+        server?.stop()
+        let user = try await request.dataSource(.cache).sender().value
+        XCTAssertEqual(user.name, "Ada")
+    }
+
+    func testBothResultsComeInTheirOrderAndValueIsTheLast() async throws {
+        let client = try client { $0.caching.source = .cacheThenServer }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        var names: [String] = []
+        for try await user in request.sender().values { names.append(user.name) }
+        XCTAssertEqual(names, ["Ada"])
+        answer("Grace")
+        let sender = request.sender()
+        names = []
+        var sources: [Bool] = []
+        for await response in sender.responses {
+            names.append(try response.result.get().name)
+            sources.append(response.source.isCache)
+        }
+        XCTAssertEqual(names, ["Ada", "Grace"])
+        XCTAssertEqual(sources, [true, false])
+        let last = try await sender.value
+        XCTAssertEqual(last.name, "Grace")
+        XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testWhatIsKeptIsShownThoughTheServerFails() async throws {
+        let client = try client { $0.caching.source = .cacheThenServer }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        _ = try await request.sender().value
+        server?.on("/user", .status(.internalServerError))
+        var names: [String] = []
+        do {
+            for try await user in request.sender().values { names.append(user.name) }
+            XCTFail("The last one is an error.")
+        } catch {
+            XCTAssertEqual(error.code, .unacceptableStatus)
+        }
+        XCTAssertEqual(names, ["Ada"])
+        // What failed is not kept.
+        let kept = try await request.dataSource(.cache).sender().value
+        XCTAssertEqual(kept.name, "Ada")
+    }
+
+    func testALoopThatIsLeftEarlyStopsTheRequest() async throws {
+        let client = try client { $0.caching.source = .cacheThenServer }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        _ = try await request.sender().value
+        server?.on("/user", .hang)
+        let sender = request.sender()
+        for try await user in sender.values {
+            XCTAssertEqual(user.name, "Ada")
+            break
+        }
+        let result = await sender.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? APIError)?.isCancellation, true) }
+    }
+
+    func testTheFirstRequestAfterLaunchShowsWhatIsKeptAndLaterOnesDoNot() async throws {
+        answer("Ada")
+        let request: APIRequest<User, APIError> = try client().codable.request("user")
+        _ = try await request.dataSource(.cacheElseServer).sender().value
+        let launched = request.dataSource(.firstLaunch)
+        var counts: [Int] = []
+        for _ in 0..<3 {
+            var count = 0
+            for try await _ in launched.sender().values { count += 1 }
+            counts.append(count)
+        }
+        XCTAssertEqual(counts, [2, 1, 1])
+    }
+
+    func testTheAppDecidesByWhatIsKept() async throws {
+        let client = try client()
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user").dataSource(
+            .custom(keeping: { $0.head.headers["X-Draft"] == nil }) { request, kept in
+                guard let kept, case .cache(let use) = kept.source else { return .send }
+                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            }
+        )
+        _ = try await request.sender().value
+        answer("Grace")
+        var names: [String] = []
+        for try await user in request.sender().values { names.append(user.name) }
+        time.advance(by: .seconds(61))
+        server?.on("/user", .json(#"{"id":1,"name":"Draft"}"#, headers: ["X-Draft": "1"]))
+        for try await user in request.sender().values { names.append(user.name) }
+        XCTAssertEqual(names, ["Ada", "Ada", "Draft"])
+        let kept = try await request.dataSource(.cache).sender().value
+        XCTAssertEqual(kept.name, "Ada")
+    }
+
+    func testWhatNoLongerDecodesIsAskedForAnew() async throws {
+        struct Renamed: Decodable, Sendable { let title: String }
+        let client = try client { $0.caching.source = .cacheElseServer }
+        answer("Ada")
+        let old: APIRequest<User, APIError> = client.codable.request("user")
+        _ = try await old.sender().value
+        server?.on("/user", .json(#"{"title":"New"}"#))
+        let new: APIRequest<Renamed, APIError> = client.codable.request("user")
+        let model = try await new.sender().value
+        XCTAssertEqual(model.title, "New")
+        let error = await old.dataSource(.cache).sender().response.failure
+        XCTAssertEqual(error?.code, .decodingFailed)
+    }
+
+    func testWhatIsKeptIsGoneWhenItsTimeIsOver() async throws {
+        let client = try client()
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+            .dataSource(.cacheElseServer, expiration: .seconds(60))
+        _ = try await request.sender().value
+        answer("Grace")
+        time.advance(by: .seconds(61))
+        let user = try await request.sender().value
+        XCTAssertEqual(user.name, "Grace")
+    }
+
+    func testObserversAreToldOfAnswersFromTheCache() async throws {
+        let events = Shared<[String]>([])
+        let client = try client {
+            $0.caching.source = .cacheElseServer
+            $0.observers = [EventNames(events)]
+        }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        _ = try await request.sender().value
+        _ = try await request.sender().value
+        await client.observersCaughtUp()
+        XCTAssertEqual(
+            events.read,
+            ["began", "sending", "received", "finished", "began", "cached", "finished"]
+        )
+    }
+}
+
+/// Writes down which events there were.
+struct EventNames: RequestObserver {
+    private let names: Shared<[String]>
+
+    init(_ names: Shared<[String]>) {
+        self.names = names
+    }
+
+    func observe(_ event: RequestEvent, of request: ObservedRequest) {
+        let name = String(String(describing: event).prefix { $0 != "(" })
+        names.change { $0.append(name) }
+    }
+}

@@ -1,0 +1,68 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// A program without network, token or gate shows what it has.
+final class OfflineTests: XCTestCase {
+    private struct NoToken: Constraint {
+        func isSatisfied(for request: RequestContext) -> Bool { false }
+        func satisfy(for request: RequestContext) throws { throw Offline() }
+        struct Offline: Error {}
+    }
+
+    func testWhatIsKeptIsShownWithoutNetworkTokenOrGate() async throws {
+        let server = try LoopbackServer()
+        server.on("/feed", .json(#"{"id":7,"name":"Feed"}"#))
+        let directory = try DownloadFolder()
+        let online = APIClient(baseURL: server.url) { $0.cache = CacheStore(directory: directory.url) }
+        let request: APIRequest<User, APIError> = online.codable.request("feed").dataSource(.cacheElseServer)
+        _ = try await request.sender().value
+        await online.configuration.cache?.flush()
+        server.stop()
+        // Another start of the program.
+        let offline = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(directory: directory.url)
+            $0.constraints = [NoToken()]
+        }
+        let again: APIRequest<User, APIError> = offline.codable.request("feed")
+        let user = try await again.dataSource(.cacheElseServer).sender().value
+        XCTAssertEqual(user.name, "Feed")
+        let error = await again.sender().response.failure
+        XCTAssertEqual(error?.code, .gateFailed)
+    }
+
+    func testAStaleResponseStandsInForAFailedGateAndForADeadServer() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            "/feed",
+            .json(#"{"id":7,"name":"Feed"}"#, headers: ["Cache-Control": "max-age=60, stale-if-error=86400"])
+        )
+        let time = ManualTime()
+        let directory = try DownloadFolder()
+        func client(_ constraints: [any Constraint]) -> APIClient {
+            APIClient(baseURL: server.url) {
+                $0.cache = CacheStore(directory: directory.url) { $0.time = time }
+                $0.caching.partition = "ada"
+                $0.constraints = constraints
+                $0.headers["Authorization"] = "Bearer \(constraints.count)"
+                $0.time = time
+            }
+        }
+        let online = client([])
+        let request: APIRequest<User, APIError> = online.codable.request("feed")
+        _ = try await request.sender().value
+        await online.configuration.cache?.flush()
+        time.advance(by: .seconds(3600))
+        server.stop()
+        for constraints in [[], [NoToken()]] as [[any Constraint]] {
+            let again: APIRequest<User, APIError> = client(constraints).codable.request("feed")
+            let response = await again.sender().response
+            XCTAssertEqual(try response.result.get().name, "Feed")
+            XCTAssertEqual(response.source, .cache(CacheUse(age: .seconds(3600), isFresh: false)))
+        }
+        time.advance(by: .seconds(86_400))
+        let late: APIRequest<User, APIError> = client([]).codable.request("feed")
+        let failure = await late.sender().response.failure
+        XCTAssertEqual(failure?.code, .cannotConnect)
+    }
+}

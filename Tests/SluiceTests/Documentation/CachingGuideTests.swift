@@ -1,0 +1,69 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on caching.
+final class CachingGuideTests: XCTestCase {
+    private let server = try? LoopbackServer()
+    private let directory = try? DownloadFolder()
+
+    func testWhatHTTPSays() async throws {
+        let server = try XCTUnwrap(server)
+        let folder = try XCTUnwrap(directory).url
+        server.on("/prices", .text("1", headers: ["Cache-Control": "max-age=60"]))
+        let store = CacheStore(directory: folder)
+        let shop = APIClient(baseURL: server.url) { $0.cache = store }
+        let prices = shop.data.get("prices")
+        _ = try await prices.sender().value
+        let again = await prices.sender().response
+        print(again.source.isCache)
+        let forced = await prices.cachePolicy(.reload).sender().response
+        XCTAssertTrue(again.source.isCache)
+        XCTAssertFalse(forced.source.isCache)
+        let patient = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.http = HTTPCaching(staleIfError: .seconds(86_400))
+        }
+        _ = try await patient.data.get("prices").sender().value
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
+    func testWhatYouSay() async throws {
+        let server = try XCTUnwrap(server)
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        let store = CacheStore(storage: nil)
+        let shop = APIClient(baseURL: server.url) { $0.cache = store }
+        let feed = shop.codable.get("users/1", as: User.self)
+        let user = try await feed.dataSource(.cacheElseServer, expiration: .days(1)).sender().value
+        XCTAssertEqual(user.name, "Ada")
+        for try await user in feed.dataSource(.cacheThenServer).sender().values {
+            print(user.name)
+        }
+        let cautious = feed.dataSource(
+            .custom(keeping: { $0.head.headers["X-Preview"] == nil }) { _, kept in
+                guard let kept, case .cache(let use) = kept.source else { return .send }
+                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            }
+        )
+        let kept = await cautious.sender().response
+        XCTAssertTrue(kept.source.isCache)
+        let mine = feed.cachePartition("user-17")
+        _ = try await mine.dataSource(.cacheElseServer).sender().value
+        try await store.partition("user-17").removeAll()
+        let gone = await mine.dataSource(.cache).sender().response
+        XCTAssertEqual(gone.failure?.code, .cacheMiss)
+    }
+
+    func testValues() async throws {
+        let store = CacheStore(storage: nil)
+        try await store.set(User(id: 1, name: "Ada"), for: "me", expiration: .days(7), tags: ["profile"])
+        let me = try await store.value(for: "me", as: User.self)
+        try await store.remove(tag: "profile")
+        let gone = try await store.value(for: "me", as: User.self)
+        XCTAssertEqual(me?.name, "Ada")
+        XCTAssertNil(gone)
+        try await store.memory.set(["draft"], for: "titles")
+        let titles: [String]? = try await store.memory.value(for: "titles")
+        XCTAssertEqual(titles, ["draft"])
+    }
+}
