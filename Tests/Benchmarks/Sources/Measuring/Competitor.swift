@@ -44,6 +44,18 @@ package protocol Competitor: Sendable {
     /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
     func lenient(_ json: Data) throws -> [Reading]?
 
+    /// Keeps so many entries of 4 KiB in a cache in a folder, until they are on disk; whether it did, nil for a client without a cache.
+    func store(_ count: Int, in folder: String) async throws -> Bool?
+
+    /// Opens a cache that holds so many entries, which it makes if it does not, and removes some in steps.
+    ///
+    /// - Parameters:
+    ///   - count: How many entries it holds.
+    ///   - folder: Where it is.
+    /// - Returns: How long it took to open it, and the longest step; nil for a client without a cache.
+    /// - Throws: What the cache throws.
+    func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)?
+
     /// Has requests wait at one gate until all of them do, and lets them go; nil for a client that has no gates.
     ///
     /// - Parameter count: How many wait.
@@ -57,6 +69,8 @@ extension Competitor {
     package func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool? { nil }
     package func upload(file: String, to path: String) async throws -> Bool? { nil }
     package func events(at path: String, upTo count: Int) async throws -> Int? { nil }
+    package func store(_ count: Int, in folder: String) async throws -> Bool? { nil }
+    package func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)? { nil }
     package func lenient(_ json: Data) throws -> [Reading]? { nil }
     package func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)? { nil }
 }

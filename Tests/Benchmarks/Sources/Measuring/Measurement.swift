@@ -66,6 +66,8 @@ package enum Measurement {
             }
             guard count == wanted else { throw Unexpected(description: "there were \(count) events, not \(wanted)") }
             return ["rate": Double(count) / ((clock.now - start) / .seconds(1))]
+        case .storing, .opening:
+            return try await measureCache(client, arguments)
         case .startup:
             _ = try await client.user()
             return ["rss": ResourceUsage.peakMiB]
@@ -90,6 +92,22 @@ package enum Measurement {
             }
             return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
         }
+    }
+
+    private static func measureCache(
+        _ client: some Competitor,
+        _ arguments: Arguments
+    ) async throws -> KeyValuePairs<String, Double> {
+        let folder = try arguments.string("folder")
+        let count: Int = try arguments.number("count", default: 50_000)
+        if arguments.mode == .opening, let times = try await client.open(count, in: folder) {
+            return ["milliseconds": times.opening / .milliseconds(1), "step": times.step / .milliseconds(1)]
+        }
+        let start = ContinuousClock.now
+        if arguments.mode == .storing, try await client.store(count, in: folder) == true {
+            return ["rate": Double(count) / ((ContinuousClock.now - start) / .seconds(1))]
+        }
+        throw Unexpected(description: "the client has no cache")
     }
 
     private static func measureFile(

@@ -1,9 +1,16 @@
 import Measuring
 import Sluice
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension APIClient {
     /// Makes a client with nothing between request and transport, or with all that one in production has; `headers` is a client
-    /// with nothing that sends the same headers as one with all.
+    /// with nothing that sends the same headers as one with all. `cache` has a cache in memory, and a folder one on disk alone, for what
+    /// the server lets be kept.
     init(baseURL: String, pipeline: String?) throws(UsageError) {
         switch pipeline {
         case nil: self.init(baseURL: baseURL)
@@ -24,7 +31,16 @@ extension APIClient {
                 $0.requestInterceptors = [UserAgent("bench/1.0"), TraceParent()]
                 $0.observers = [RequestMetrics()]
             }
-        case let other?: throw UsageError(description: "There is no pipeline '\(other)', only 'headers' and 'full'.")
+        case "cache":
+            self.init(baseURL: "\(baseURL)/cached") { $0.cache = CacheStore(storage: nil) }
+        case let folder? where folder.hasPrefix("/"):
+            self.init(baseURL: "\(baseURL)/cached") {
+                $0.cache = CacheStore(directory: URL(filePath: folder)) { $0.memory.count = 0 }
+            }
+        case let other?:
+            throw UsageError(
+                description: "There is no pipeline '\(other)', only 'headers', 'full', 'cache' and '/folder'."
+            )
         }
     }
 

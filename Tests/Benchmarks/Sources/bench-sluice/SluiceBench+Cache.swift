@@ -1,0 +1,59 @@
+import Measuring
+import Sluice
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SluiceBench {
+    func store(_ count: Int, in folder: String) async throws -> Bool? {
+        let store = CacheStore(directory: URL(filePath: folder)) { $0.memory.count = 0 }
+        let body = Data(repeating: 0x61, count: 4096)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<64 {
+                group.addTask {
+                    for number in stride(from: lane, to: count, by: 64) {
+                        try await store.set(body, for: "entry \(number)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await store.flush()
+        return try await store.size.disk.count == count
+    }
+
+    func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)? {
+        let storage = SQLiteCacheStorage(directory: URL(filePath: folder))
+        let clock = ContinuousClock()
+        var held = 0
+        let opening = try await clock.measure { held = try await storage.size().count }
+        if held < count {
+            try await fill(storage, by: count - held)
+            throw Unexpected(description: "the cache was filled; now it can be opened")
+        }
+        var step = Duration.zero
+        for _ in 0..<20 {
+            let time = try await clock.measure {
+                _ = try await storage.evict(to: CacheLimits(count: count - 20_000), at: Date())
+            }
+            step = max(step, time)
+        }
+        let left = try await storage.size().count
+        guard left < count else { throw Unexpected(description: "nothing was evicted") }
+        try await fill(storage, by: count - left)
+        return (opening, step)
+    }
+
+    private func fill(_ storage: SQLiteCacheStorage, by count: Int) async throws {
+        let body = Data(repeating: 0x61, count: 100)
+        for start in stride(from: 0, to: count, by: 10_000) {
+            let changes = (start..<min(start + 10_000, count)).map { _ in
+                CacheChange.store(CacheEntry(key: CacheKey("entry \(UUID())"), body: body, stored: Date()))
+            }
+            try await storage.apply(changes)
+        }
+    }
+}
