@@ -61,7 +61,7 @@ let package = Package(
         .target(name: "SanitizerOptions", path: "Tests/SanitizerOptions"),
         .executableTarget(
             name: "CacheProcess",
-            dependencies: ["CSQLite", "Sluice", "SluiceTesting"],
+            dependencies: ["CSQLite", "SanitizerOptions", "Sluice", "SluiceTesting"],
             path: "Tests/CacheProcess"
         ),
         .testTarget(
