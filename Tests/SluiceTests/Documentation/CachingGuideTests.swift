@@ -7,6 +7,8 @@ final class CachingGuideTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let directory = try? DownloadFolder()
 
+    override func tearDown() { server?.stop() }
+
     func testWhatHTTPSays() async throws {
         let server = try XCTUnwrap(server)
         let folder = try XCTUnwrap(directory).url

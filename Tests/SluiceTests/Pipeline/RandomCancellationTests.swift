@@ -69,7 +69,8 @@ final class RandomCancellationTests: XCTestCase {
         XCTAssertGreaterThan(outcomes[.cancelled] ?? 0, workers * requestsPerWorker / 10)
         XCTAssertGreaterThan(outcomes[nil] ?? 0, workers * requestsPerWorker / 10)
         let after = try await openDescriptorsOnceSettled()
-        XCTAssertEqual(after, before, "Descriptors")
+        // What other tests had open may have been closed meanwhile.
+        XCTAssertLessThanOrEqual(after, before, "Descriptors")
         let statistics = await CurlTransport.statistics()
         XCTAssertEqual(statistics.activeTransfers, 0)
         XCTAssertEqual(statistics.queuedTransfers, 0)

@@ -8,6 +8,8 @@ final class DataSourceTests: XCTestCase {
     private let store = CacheStore(storage: nil)
     private let time = ManualTime()
 
+    override func tearDown() { server?.stop() }
+
     private func client(_ configure: (inout APIClient.Configuration) -> Void = { _ in }) throws -> APIClient {
         let server = try XCTUnwrap(server)
         return APIClient(baseURL: server.url) {

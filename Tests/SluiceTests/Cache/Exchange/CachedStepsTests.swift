@@ -1,0 +1,137 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// What gates, retries and data sources make of answers that no server gave.
+final class CachedStepsTests: XCTestCase {
+    private let store = CacheStore(storage: nil)
+
+    func testAnAnswerFromTheCacheTakesNothingFromARateLimit() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]))
+        let time = ManualTime()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.time = time
+            $0.gates = [RateLimit(2, every: .seconds(3600))]
+        }
+        // No time passes: a third that took a token would wait for ever.
+        for _ in 0..<10 { _ = try await client.string.get("page").sender().value }
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testAStaleAnswerIsAFailureOfTheServersToABreaker() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .text("one", headers: ["Cache-Control": "max-age=0, stale-if-error=600", "ETag": "\"1\""]))
+        let seen = Shared<[String]>([])
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.gates = [OutcomeGate(seen)]
+        }
+        _ = try await client.string.get("page").sender().value
+        server.on("/page", .status(.serviceUnavailable))
+        let text = try await client.string.get("page").sender().value
+        XCTAssertEqual(text, "one")
+        XCTAssertEqual(seen.read, ["200", "unacceptableStatus"])
+    }
+
+    func testNothingIsTriedAgainThatTheCacheRefused() async throws {
+        let server = try LoopbackServer()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.time = ManualTime()
+            $0.retry = .standard
+        }
+        let response = await client.string.get("page").cachePolicy(.onlyIfCached).sender().response
+        XCTAssertEqual(response.status, .gatewayTimeout)
+        XCTAssertEqual(server.requests.count, 0)
+    }
+
+    func testWhatChangesSomethingIsSentEachTime() async throws {
+        let server = try LoopbackServer()
+        server.on("/orders", .text("done"))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.source = .cacheElseServer
+        }
+        for _ in 0..<2 { _ = try await client.string.post("orders").data(Data("1".utf8)).sender().value }
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
+    func testAPartIsNotKeptAsTheWhole() async throws {
+        let server = try LoopbackServer()
+        server.on("/file", .resource(LoopbackResource(Data("0123456789".utf8), eTag: "\"1\"")))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.source = .cacheElseServer
+            $0.caching.http = nil
+        }
+        let part = try await client.string.get("file").header("Range", "bytes=0-3").sender().value
+        let whole = try await client.string.get("file").sender().value
+        XCTAssertEqual(part, "0123")
+        XCTAssertEqual(whole, "0123456789")
+    }
+
+    func testATotalTimeOutHoldsForWhoWaitsForAnothersAnswer() async throws {
+        let server = try LoopbackServer()
+        let never = LoopbackSignal()
+        server.on("/page", .after(never, .text("one", headers: ["Cache-Control": "max-age=60"])))
+        let time = ManualTime()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.time = time
+        }
+        let first = Task { await client.string.get("page").sender().response.failure }
+        await server.waitForRequests(1)
+        let second = Task {
+            await client.string.get("page").timeout(total: .seconds(5)).sender().response.failure
+        }
+        await time.sleepers(1)
+        time.advance(by: .seconds(6))
+        let failure = await second.value
+        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(server.requests.count, 1)
+        first.cancel()
+        _ = await first.value
+    }
+
+    func testAReadAfterAWriteJoinsNothingFromBefore() async throws {
+        let server = try LoopbackServer()
+        let late = LoopbackSignal()
+        let old = LoopbackResponse.text("old", headers: ["Cache-Control": "max-age=60"])
+        server.on(.get, "/cart", .after(late, old))
+        server.on(.post, "/cart", .status(.noContent))
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        let before = Task { try await client.string.get("cart").sender().value }
+        await server.waitForRequests(1)
+        _ = try await client.data.post("cart").data(Data("x".utf8)).sender().value
+        server.on(.get, "/cart", .text("new", headers: ["Cache-Control": "max-age=60"]))
+        let after = try await client.string.get("cart").sender().value
+        XCTAssertEqual(after, "new")
+        late.fire()
+        let first = try await before.value
+        XCTAssertEqual(first, "old")
+        let kept = await client.string.get("cart").sender().response
+        XCTAssertEqual(try kept.result.get(), "new")
+        XCTAssertTrue(kept.source.isCache)
+    }
+}
+
+/// Writes down what it is told of the server.
+private struct OutcomeGate: Gate {
+    private let seen: Shared<[String]>
+
+    init(_ seen: Shared<[String]>) {
+        self.seen = seen
+    }
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        Pass(judging: { outcome in
+            switch outcome {
+            case .success(let response): seen.change { $0.append("\(response.head.status.rawValue)") }
+            case .failure(let error): seen.change { $0.append("\(error.code)") }
+            }
+            return .settled
+        })
+    }
+}
