@@ -67,7 +67,7 @@ final class Pipeline: Sendable {
         isBare = steps.isEmpty && !retries && hedges == 0
         hasCache = configuration.cache != nil
         readsCache = configuration.caching.source.reads
-        cache = ExchangeCache(configuration, configuration.caching, steps.secretHeaders, fetches)
+        cache = ExchangeCache(configuration, configuration.caching, fetches)
     }
 
     /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
@@ -95,7 +95,7 @@ final class Pipeline: Sendable {
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = sample == nil ? cache(for: draft) : nil
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
-            if let hit = cache?.immediateResponse(to: request, transfer) {
+            if let hit = cache?.immediateResponse(to: request, transfer, steps) {
                 completion(Landing(.success(hit)))
                 return {}
             }
@@ -103,15 +103,7 @@ final class Pipeline: Sendable {
                 return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
             }
         }
-        let sending = Sending(
-            request,
-            draft,
-            transfer,
-            steps.adding(draft.options.steps),
-            by: APIClient(pipeline: self),
-            on: sample ?? configuration.transport,
-            cache: cache
-        )
+        let sending = sending(of: request, draft, transfer)
         if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
             return begin(sending, on: transport) { completion(Landing($0, sending)) }
         }
@@ -141,29 +133,33 @@ final class Pipeline: Sendable {
         timeouts.total = nil
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
         transfer.limits = draft.options.limits.applied(to: ResponseLimits(headers: configuration.limits.headers))
-        let sending = Sending(
+        let sending = sending(of: request, draft, transfer, into: sink)
+        return Landing(await outcome(of: sending), sending)
+    }
+
+    /// What a request is sent by whose response's body goes into memory.
+    func sending(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Sending {
+        sending(of: request, draft, transferContext(of: draft.options, request, meter))
+    }
+
+    private func sending(
+        of request: HTTPRequest,
+        _ draft: RequestDraft,
+        _ transfer: TransferContext,
+        into sink: (any ResponseSink)? = nil
+    ) -> Sending {
+        let sample = sample(of: draft)
+        // What a sample says is no server's word, and nobody else's answer.
+        let isCacheable = sample == nil && sink?.isCacheable != false
+        return Sending(
             request,
             draft,
             transfer,
             steps.adding(draft.options.steps),
             by: APIClient(pipeline: self),
-            on: sample(of: draft) ?? configuration.transport,
-            cache: sink.isCacheable && !answersWithSample(draft) ? cache(for: draft) : nil,
+            on: sample ?? configuration.transport,
+            cache: isCacheable ? cache(for: draft) : nil,
             into: sink
-        )
-        return Landing(await outcome(of: sending), sending)
-    }
-
-    /// What a request is sent by that has no sample, its response's body to go into memory.
-    func sending(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Sending {
-        Sending(
-            request,
-            draft,
-            transferContext(of: draft.options, request, meter),
-            steps.adding(draft.options.steps),
-            by: APIClient(pipeline: self),
-            on: configuration.transport,
-            cache: cache(for: draft)
         )
     }
 
@@ -171,7 +167,7 @@ final class Pipeline: Sendable {
     private func cache(for draft: RequestDraft) -> ExchangeCache? {
         guard hasCache, draft.options.caching.isChanged else { return cache }
         let caching = draft.options.caching.applied(to: configuration.caching)
-        return ExchangeCache(configuration, caching, steps.secretHeaders, fetches)
+        return ExchangeCache(configuration, caching, fetches)
     }
 
     /// Whether a request is answered with its sample and not sent.
@@ -207,7 +203,7 @@ final class Pipeline: Sendable {
                 .end(with: .failure(.interceptor(error, request)))
         }
         admission.sign(&request)
-        if let hit = sending.cache?.immediateResponse(to: request, context.transfer) {
+        if let hit = sending.cache?.immediateResponse(to: request, context.transfer, sending.steps) {
             sending.tell(.cached, context.attempt) { .cached(hit) }
             let steps = DirectExchange.Steps(context: context, admission: admission)
             return DirectExchange(self, request, context.transfer, steps, completion).end(with: .success(hit))

@@ -11,6 +11,7 @@ actor BodyKeeper {
     private let store: CacheStore
     private let entry: CacheEntry
     private let expected: Int64?
+    private let ticket: SharedFetches.Ticket
     private var writer: CacheBodyWriter?
     private var count: Int64 = 0
     private var isOpen = false
@@ -22,7 +23,9 @@ actor BodyKeeper {
     ///   - store: Where it is kept.
     ///   - entry: All but the body.
     ///   - expected: How many bytes must come; nil for as many as there are.
-    init(_ store: CacheStore, _ entry: CacheEntry, _ expected: Int64?) {
+    ///   - ticket: The fetch that brings them.
+    init(_ store: CacheStore, _ entry: CacheEntry, _ expected: Int64?, _ ticket: SharedFetches.Ticket) {
+        self.ticket = ticket
         self.store = store
         self.entry = entry
         self.expected = expected
@@ -45,7 +48,9 @@ actor BodyKeeper {
             isOpen = true
         }
         guard let piece else {
-            guard expected == nil || expected == count, let writer else { return writer = nil }
+            guard expected == nil || expected == count, ticket.isCurrent(entry.key), let writer else {
+                return writer = nil
+            }
             self.writer = nil
             if count <= CacheBodyWriter.wholeLimit {
                 await writer.commit()

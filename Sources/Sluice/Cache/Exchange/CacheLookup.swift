@@ -8,11 +8,12 @@ struct CacheLookup: Sendable {
     /// Who asks, where it is not for a partition to say.
     let identity: String?
 
-    init(_ cache: ExchangeCache, _ request: HTTPRequest, _ transfer: TransferContext) {
+    /// Makes one of a request as it is sent, with the steps it has passed: they say which of its fields hold secrets.
+    init(_ cache: ExchangeCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
         self.cache = cache
         self.request = request
         key = cache.key(of: request)
-        identity = cache.identity(of: request, transfer)
+        identity = cache.identity(of: request, transfer, steps.secretHeaders)
     }
 
     /// Whether anything can be kept for it.

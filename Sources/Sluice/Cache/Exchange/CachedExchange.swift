@@ -18,7 +18,7 @@ struct CachedExchange: Sendable {
     /// - Returns: The response; without what a sink has taken.
     /// - Throws: Why there is none.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
-        let question = CacheLookup(cache, request, transfer)
+        let question = CacheLookup(cache, request, transfer, exchange.sending?.steps ?? exchange.pipeline.steps)
         switch await question.plan() {
         case .serve(let serving):
             return try await given(serving, to: request)
@@ -124,8 +124,7 @@ struct CachedExchange: Sendable {
     private func fetch(_ forwarding: CacheForwarding, isLast: Bool = false) async throws(SluiceError)
         -> SharedFetches.Fetched
     {
-        let begun = cache.fetches.beginFetch()
-        defer { cache.fetches.endFetch() }
+        let ticket = cache.fetches.begin()
         let requested = cache.time.date
         let answer = try await exchange.transported(forwarding.sent, transfer)
         let reception = cache.rules.reception(
@@ -141,7 +140,7 @@ struct CachedExchange: Sendable {
             guard !isLast else { throw .uselessValidation(request) }
             return try await fetch(next, isLast: true)
         case .stored(let serving):
-            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, since: begun) }
+            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, by: ticket) }
             // To its end, as a connection that is not read to there cannot be used again.
             _ = try? await answer.body.collect(upTo: 64 << 10)
             let failure = serving.isRevalidated ? nil : SluiceError.serverFailed(request, answer.head)
@@ -150,12 +149,12 @@ struct CachedExchange: Sendable {
             let response = try await given(serving, insteadOf: failure, metrics: metrics, to: request)
             return SharedFetches.Fetched(outcome: .success(response), entry: entries.first)
         case .response(let head):
-            return try await passedOn(head, answer, reception.storing, request, since: begun)
+            return try await passedOn(head, answer, reception.storing, request, by: ticket)
         case .combined(let head, let body):
             let received = try await answer.body.collect(upTo: transfer.limits.body)
             // Not all that was announced, which no transport may take for the end; and not the whole, put together with what is there.
             if let count = reception.receivedCount, count != Int64(received.count) { throw .cutShort(request) }
-            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: received, since: begun) }
+            let entries = reception.storing.compactMap { cache.keep($0, of: request, received: received, by: ticket) }
             let response = try await given(head, body.bytes(received: received), .server, to: request)
             return SharedFetches.Fetched(outcome: .success(response), entry: entries.first)
         }
@@ -167,22 +166,19 @@ struct CachedExchange: Sendable {
         _ answer: TransportResponse,
         _ storing: [CacheStoring],
         _ request: HTTPRequest,
-        since begun: Int
+        by ticket: SharedFetches.Ticket
     ) async throws(SluiceError) -> SharedFetches.Fetched {
         let others = storing.filter { !$0.takesReceived }
-        for other in others { _ = cache.keep(other, of: request, received: nil, since: begun) }
+        for other in others { _ = cache.keep(other, of: request, received: nil, by: ticket) }
         let kept = storing.first { $0.takesReceived }
-        if let kept, exchange.sending?.sink != nil, let (bytes, _) = answer.body.whole {
-            _ = cache.keep(kept, of: request, received: bytes, since: begun)
+        let whole = answer.body.whole?.0
+        guard let kept, exchange.sending?.sink != nil, kept.isStreamable, whole == nil else {
             let response = try await exchange.collected(TransportResponse(head: head, body: answer.body), to: request)
-            return SharedFetches.Fetched(outcome: .success(response), entry: nil)
-        }
-        guard let kept, exchange.sending?.sink != nil, kept.isStreamable else {
-            let response = try await exchange.collected(TransportResponse(head: head, body: answer.body), to: request)
-            let entry = kept.flatMap { cache.keep($0, of: request, received: response.body, since: begun) }
+            // What a sink has taken is not in the response.
+            let entry = kept.flatMap { cache.keep($0, of: request, received: whole ?? response.body, by: ticket) }
             return SharedFetches.Fetched(outcome: .success(response), entry: entry)
         }
-        let keeper = BodyKeeper(cache.store, cache.entry(kept, of: request, body: Data()), kept.receivedCount)
+        let keeper = BodyKeeper(cache.store, cache.entry(kept, of: request, body: Data()), kept.receivedCount, ticket)
         let body = answer.body.tapped { await keeper.take($0) }
         let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
         return SharedFetches.Fetched(outcome: .success(response), entry: nil)

@@ -14,7 +14,6 @@ final class ExchangeCache: Sendable {
     let time: any TimeSource
     private let partition: String
     private let tags: Set<String>
-    private let secretHeaders: [HTTPHeaderName]
     /// How many responses to requests for one URL are kept that differ by what `Vary` names.
     private static let variantLimit = 16
 
@@ -22,7 +21,6 @@ final class ExchangeCache: Sendable {
     init?(
         _ configuration: APIClient.Configuration,
         _ caching: Caching,
-        _ secretHeaders: [HTTPHeaderName],
         _ fetches: SharedFetches
     ) {
         guard let store = configuration.cache, let http = caching.http else { return nil }
@@ -33,7 +31,6 @@ final class ExchangeCache: Sendable {
         rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
         partition = caching.partition
         tags = caching.tags
-        self.secretHeaders = secretHeaders
     }
 
     /// The key of all that is kept of a request's resource.
@@ -41,7 +38,12 @@ final class ExchangeCache: Sendable {
         CacheKey(CacheRules.name(of: request), in: .exchanges, partition: partition)
     }
 
-    func identity(of request: HTTPRequest, _ transfer: TransferContext) -> String? {
+    /// For whom the response to a request is; nil for anybody of the partition.
+    func identity(
+        of request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ secretHeaders: [HTTPHeaderName]
+    ) -> String? {
         CacheIdentity(
             request,
             credentials: transfer.credentials,
@@ -52,8 +54,12 @@ final class ExchangeCache: Sendable {
     }
 
     /// What a request is answered with if that is in memory and fresh: without waiting, and without a task.
-    func immediateResponse(to request: HTTPRequest, _ transfer: TransferContext) -> ServerResponse? {
-        let question = CacheLookup(self, request, transfer)
+    func immediateResponse(
+        to request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ steps: Steps
+    ) -> ServerResponse? {
+        let question = CacheLookup(self, request, transfer, steps)
         guard question.isCacheable, let serving = question.immediateServing(),
             // Which has to be followed.
             serving.response.head.status.class != .redirection
@@ -78,8 +84,10 @@ final class ExchangeCache: Sendable {
     }
 
     /// Keeps a response; nil if what came is not all there should be.
-    func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, since begun: Int) -> CacheEntry? {
-        guard fetches.isCurrent(key(of: request), since: begun) else { return nil }
+    func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, by ticket: SharedFetches.Ticket)
+        -> CacheEntry?
+    {
+        guard ticket.isCurrent(key(of: request)) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
         let others = store.recall(entry.key).filter { $0.variant != entry.variant }
@@ -157,7 +165,7 @@ extension Sending {
     /// What stands in for a response that cannot be had, since no gate lets the request through; the failure if nothing does.
     func staleOutcome(after error: SluiceError, _ attempt: Int) async -> TransportOutcome {
         guard let cache, sink == nil, !error.isCancellation else { return .failure(error) }
-        let question = CacheLookup(cache, request, transfer)
+        let question = CacheLookup(cache, request, transfer, steps)
         guard let serving = await question.servingStale(),
             // Where a redirect leads is not known to be there.
             serving.response.head.status.class != .redirection

@@ -32,7 +32,7 @@ final class SharedFetches: Sendable {
     private struct State {
         var flights: [Key: (number: Int, flight: Flight<Fetched>, hasBegun: Bool)] = [:]
         var lastNumber = 0
-        /// How many fetches are under way, and for each key the number that was next when it was outdated last.
+        /// How many tickets there are, and for each key the number that was next when it was outdated last.
         var active = 0
         var outdated: [CacheKey: Int] = [:]
         /// What was last of use to nobody else, so that nobody waits for it in vain; by their hashes, the oldest first.
@@ -84,29 +84,35 @@ final class SharedFetches: Sendable {
         }
     }
 
+    /// A fetch from when it is sent until its body has been kept or dropped: as long as anybody holds this, what outdates it is known.
+    final class Ticket: Sendable {
+        private let fetches: SharedFetches
+        private let number: Int
+
+        fileprivate init(_ fetches: SharedFetches) {
+            self.fetches = fetches
+            number = fetches.state.withLock { state in
+                state.active += 1
+                state.lastNumber += 1
+                return state.lastNumber
+            }
+        }
+
+        deinit {
+            fetches.state.withLock { state in
+                state.active -= 1
+                if state.active == 0 { state.outdated = [:] }
+            }
+        }
+
+        /// Whether what it brings of a resource may be kept.
+        func isCurrent(_ key: CacheKey) -> Bool {
+            fetches.state.withLock { ($0.outdated[key] ?? 0) < number }
+        }
+    }
+
     /// Notes that something is fetched from now on.
-    ///
-    /// - Returns: What tells whether it has been outdated since.
-    func beginFetch() -> Int {
-        state.withLock { state in
-            state.active += 1
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-    }
-
-    /// Notes that a fetch is over.
-    func endFetch() {
-        state.withLock { state in
-            state.active -= 1
-            if state.active == 0 { state.outdated = [:] }
-        }
-    }
-
-    /// Whether what was fetched since then may be kept.
-    func isCurrent(_ key: CacheKey, since begun: Int) -> Bool {
-        state.withLock { ($0.outdated[key] ?? 0) < begun }
-    }
+    func begin() -> Ticket { Ticket(self) }
 
     /// Notes that what is on its way is of before a change: nobody joins it any longer, and it is not kept.
     func outdate(_ key: CacheKey) {

@@ -109,4 +109,20 @@ final class CachePrivacyTests: XCTestCase {
         }
         XCTAssertEqual(server.requests.count, 2)
     }
+
+    func testASecretOfTheRequestsOwnInterceptorKeepsUsersApart() async throws {
+        let server = try LoopbackServer()
+        server.on("/me") { request in
+            .text(request.headers["X-Token"] ?? "nobody", headers: ["Cache-Control": "max-age=3600"])
+        }
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        for _ in 0..<2 {
+            for token in ["ada", "grace"] {
+                let request = client.string.get("me").intercept(CustomToken(token, header: "X-Token"))
+                let text = try await request.sender().value
+                XCTAssertEqual(text, token)
+            }
+        }
+        XCTAssertEqual(server.requests.count, 2)
+    }
 }

@@ -115,6 +115,27 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(try kept.result.get(), "new")
         XCTAssertTrue(kept.source.isCache)
     }
+
+    func testAStreamFromBeforeAWriteIsNotKept() async throws {
+        let server = try LoopbackServer()
+        let late = LoopbackSignal()
+        let chunks = ["a\n", "b"].map { Data($0.utf8) }
+        let old = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
+        // The first chunk with its frame, and no more before the signal.
+        server.on(.get, "/lines", old.held(after: 7, until: late))
+        server.on(.post, "/lines", .status(.noContent))
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        var lines: [String] = []
+        for try await line in client.stream("lines").lines() {
+            lines.append(line)
+            guard lines.count == 1 else { continue }
+            _ = try await client.data.post("lines").data(Data("x".utf8)).sender().value
+            late.fire()
+        }
+        XCTAssertEqual(lines, ["a", "b"])
+        let again = await client.string.get("lines").sender().response
+        XCTAssertEqual(again.source, .server)
+    }
 }
 
 /// Writes down what it is told of the server.
