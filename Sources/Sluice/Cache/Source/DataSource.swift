@@ -72,6 +72,11 @@ extension DataSource {
         if case .server = kind { false } else { true }
     }
 
+    /// Whether the server is never asked.
+    var isCacheOnly: Bool {
+        if case .cache = kind { true } else { false }
+    }
+
     /// Whether a response which was accepted is kept.
     func keeps(_ response: ServerResponse) -> Bool {
         switch kind {

@@ -54,7 +54,8 @@ struct KeptQuestion: Sendable {
         var kept: ServerResponse?
         if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
         let made = kept.flatMap(judge)
-        if made == nil, case .cache = caching.source.kind {} else if made == nil { kept = nil }
+        // What no model can be made of is nothing, but where there is nothing else: then the failure says why.
+        if made == nil, !caching.source.isCacheOnly { kept = nil }
         switch await choice(request, kept, key) {
         case .send:
             return .sent(sending, first: nil)

@@ -147,18 +147,3 @@ extension CacheStore {
         return CacheBodyWriter(self, entry)
     }
 }
-
-extension CacheEntry {
-    fileprivate func with(body: Data) -> CacheEntry {
-        CacheEntry(
-            key: key,
-            variant: variant,
-            response: response,
-            body: body,
-            stored: stored,
-            expires: expires,
-            renewal: renewal,
-            tags: tags
-        )
-    }
-}

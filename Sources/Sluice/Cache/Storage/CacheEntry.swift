@@ -55,4 +55,17 @@ public final class CacheEntry: Sendable {
         self.renewal = renewal
         self.tags = tags
     }
+    /// The same entry with these bytes.
+    func with(body: Data) -> CacheEntry {
+        CacheEntry(
+            key: key,
+            variant: variant,
+            response: response,
+            body: body,
+            stored: stored,
+            expires: expires,
+            renewal: renewal,
+            tags: tags
+        )
+    }
 }

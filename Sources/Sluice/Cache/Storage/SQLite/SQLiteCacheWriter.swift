@@ -83,7 +83,7 @@ final class SQLiteCacheWriter: CacheWriter {
             let after = try await database.write { [entry, head] transaction throws(SQLiteFailure) in
                 guard isLast else { return try before.writing(isLast, behind: head.count, in: &transaction, at: now) }
                 if before.draft == nil {
-                    try transaction.store(entry.with(before.rest.dropFirst(head.count)))
+                    try transaction.store(entry.with(body: before.rest.dropFirst(head.count)))
                     return before
                 }
                 let after = try before.writing(isLast, behind: head.count, in: &transaction, at: now)
@@ -124,21 +124,6 @@ extension SQLiteCacheWriter.State {
         }
         after.rest = Data(rest)
         return after
-    }
-}
-
-extension CacheEntry {
-    fileprivate func with(_ body: Data) -> CacheEntry {
-        CacheEntry(
-            key: key,
-            variant: variant,
-            response: response,
-            body: body,
-            stored: stored,
-            expires: expires,
-            renewal: renewal,
-            tags: tags
-        )
     }
 }
 
