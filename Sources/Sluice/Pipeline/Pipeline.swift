@@ -95,12 +95,13 @@ final class Pipeline: Sendable {
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = sample == nil ? cache(for: draft) : nil
         if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
-            if let hit = cache?.immediateResponse(to: request, transfer, steps) {
+            guard let cache else {
+                return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
+            }
+            let lookup = CacheLookup(cache, request, transfer, steps)
+            if let hit = lookup.immediateResponse(within: transfer.limits) {
                 completion(Landing(.success(hit)))
                 return {}
-            }
-            if cache == nil {
-                return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
             }
         }
         let sending = sending(of: request, draft, transfer)
@@ -170,6 +171,11 @@ final class Pipeline: Sendable {
         return ExchangeCache(configuration, caching, fetches)
     }
 
+    /// Whether a request may look at what is kept before it is sent.
+    func asksCache(_ draft: RequestDraft) -> Bool {
+        hasCache && (readsCache || draft.options.caching.isChanged)
+    }
+
     /// Whether a request is answered with its sample and not sent.
     func answersWithSample(_ draft: RequestDraft) -> Bool {
         configuration.answersWithSamples && draft.sampleResponse != nil
@@ -203,22 +209,23 @@ final class Pipeline: Sendable {
                 .end(with: .failure(.interceptor(error, request)))
         }
         admission.sign(&request)
-        if let hit = sending.cache?.immediateResponse(to: request, context.transfer, sending.steps) {
-            sending.tell(.cached, context.attempt) { .cached(hit) }
-            let steps = DirectExchange.Steps(context: context, admission: admission)
-            return DirectExchange(self, request, context.transfer, steps, completion).end(with: .success(hit))
+        let steps = DirectExchange.Steps(context: context, admission: admission)
+        let exchange = DirectExchange(self, request, context.transfer, steps, completion)
+        let goOn: @Sendable () async -> Void = { [self, admission, request] in
+            let first = await within(sending) { [self] in await sent(request, context, sending) }
+            let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))
+            completion(await outcome(of: sending, after: end))
         }
-        if request.body.needsPreparation || sending.cache != nil {
-            let task = startedTask { [self, admission, request] in
-                let first = await within(sending) { [self] in await sent(request, context, sending) }
-                let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))
-                completion(await outcome(of: sending, after: end))
-            }
+        if let cache = sending.cache {
+            let lookup = CacheLookup(cache, request, context.transfer, sending.steps)
+            return begin(lookup, exchange, steps, otherwise: goOn)
+        }
+        if request.body.needsPreparation {
+            let task = startedTask(goOn)
             return { task.cancel() }
         }
         sending.tell(.sending, context.attempt) { .sending(request) }
-        let steps = DirectExchange.Steps(context: context, admission: admission)
-        return DirectExchange(self, request, context.transfer, steps, completion).begin(on: transport)
+        return exchange.begin(on: transport)
     }
 
     /// Steps 2 to 6, once.
@@ -348,7 +355,7 @@ final class Pipeline: Sendable {
     }
 
     /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
-    private func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
+    func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate(operation: work)
         } else {

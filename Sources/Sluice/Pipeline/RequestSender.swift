@@ -23,7 +23,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         let meter = TransferMeter(time: pipeline.time)
         self.meter = meter
         let sourced =
-            !pipeline.hasCache
+            !pipeline.asksCache(draft)
             ? nil
             : SourcedRequest(pipeline, draft, meter) { response in
                 let made = APIResponse(.success(response), to: request)

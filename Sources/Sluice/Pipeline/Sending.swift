@@ -14,6 +14,8 @@ final class Sending: Sendable {
         /// There is one, as a rule, if there are any.
         var remembered: (key: String, value: any Sendable)?
         var others: [String: any Sendable] = [:]
+        /// What has just been found to be kept, and under what.
+        var found: (key: CacheKey, entries: [CacheEntry])?
         var isFinished = false
 
         func value(_ key: String) -> (any Sendable)? {
@@ -135,6 +137,19 @@ final class Sending: Sendable {
     /// Whether a gate that wants it sent again has not wanted that before, and its body can be.
     func mayReplay(for gate: Int) -> Bool {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
+    }
+
+    /// Notes what has been found to be kept, for the attempt that goes on with it.
+    func note(found entries: [CacheEntry], for key: CacheKey) {
+        state.withLock { $0.found = (key, entries) }
+    }
+
+    /// What has been found, once.
+    func takeFound(for key: CacheKey) -> [CacheEntry]? {
+        state.withLock { state in
+            guard let found = state.found.take(), found.key == key else { return nil }
+            return found.entries
+        }
     }
 
     /// A value that is made once a sending.

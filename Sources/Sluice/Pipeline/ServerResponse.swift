@@ -20,6 +20,8 @@ public struct ServerResponse: Sendable {
     public var source: ResponseSource
     /// What the server failed with, where the cache has stood in for it.
     var failure: SluiceError?
+    /// Whose body it was at first, and whose models may be given again; nil of what came from the server.
+    var entry: CacheEntry?
 
     /// Makes a response.
     public init(

@@ -25,7 +25,10 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
     /// Foundation's, which would lose digits.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
-        try model(of: response.body)
+        guard let entry = response.entry else { return try model(of: response.body) }
+        return try entry.model(of: response.body, by: decoder) { () throws(SluiceError) in
+            try model(of: response.body)
+        }
     }
 
     /// Decodes a body, or a line of one.

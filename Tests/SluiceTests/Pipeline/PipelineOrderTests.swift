@@ -56,7 +56,7 @@ private struct BrokenInterceptor: RequestInterceptor {
     func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { throw Broken() }
 }
 
-private struct Replacing: ResponseInterceptor {
+struct Replacing: ResponseInterceptor {
     let replace: @Sendable (TransportOutcome) -> TransportOutcome
 
     func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { replace(outcome) }

@@ -22,28 +22,50 @@ struct CacheLookup: Sendable {
     /// What makes it equal to others that are under way.
     var sharingKey: SharedFetches.Key { SharedFetches.Key(request, key, identity) }
 
-    /// What to do, by what is in memory or, where that does not answer it, by all there is.
-    func plan() async -> CachePlan {
-        guard isCacheable else { return plan(with: []) }
+    /// What to do, by what is in memory or, where that does not answer it, by all there is, which may just have been found out.
+    func plan(with known: [CacheEntry]? = nil) async -> CachePlan {
+        guard isCacheable else { return plan(by: []) }
         let near = cache.store.recall(key)
         if !near.isEmpty {
-            let plan = plan(with: near)
+            let plan = plan(by: near)
             if plan.serving != nil { return plan }
         }
-        return plan(with: await cache.store.entries(for: key))
+        if let known { return plan(by: known) }
+        return plan(by: await cache.store.entries(for: key))
     }
 
-    /// What to do without waiting, where what is in memory answers it.
-    func immediateServing() -> CacheServing? {
+    /// What it is answered with if that is in memory and fresh: without waiting, and without a task.
+    func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
+        guard isCacheable else { return nil }
         let near = cache.store.recall(key)
-        if near.isEmpty { return nil }
-        guard case .serve(let serving) = plan(with: near) else { return nil }
-        return serving
+        return near.isEmpty ? nil : response(by: near, within: limits)
+    }
+
+    /// Looks in storage without a task, where that can be: whether the closure will be called. It is called once with what answers the
+    /// request if something does that is fresh, and with all there is; on a thread that it must not hold up.
+    func look(
+        within limits: ResponseLimits,
+        completion: @escaping @Sendable (ServerResponse?, [CacheEntry]) -> Void
+    ) -> Bool {
+        guard isCacheable else { return false }
+        return cache.store.entries(for: key) { completion(response(by: $0, within: limits), $0) }
+    }
+
+    private func response(by entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
+        guard case .serve(let serving) = plan(by: entries),
+            // Which has to be followed.
+            serving.response.head.status.class != .redirection
+        else { return nil }
+        let body = serving.body
+        if let limit = limits.body, Int64(body.count) > limit { return nil }
+        var response = ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
+        response.entry = cache.store.configuration.keepsModels ? serving.entry : nil
+        return response
     }
 
     /// What of another's answer serves it too.
     func sharedServing(of entry: CacheEntry, after reason: CacheStatus.Forward) -> CacheServing? {
-        guard case .serve(let serving) = plan(with: [entry], collapsed: reason) else { return nil }
+        guard case .serve(let serving) = plan(by: [entry], collapsed: reason) else { return nil }
         return serving
     }
 
@@ -57,7 +79,7 @@ struct CacheLookup: Sendable {
         }
     }
 
-    private func plan(with entries: [CacheEntry], collapsed: CacheStatus.Forward? = nil) -> CachePlan {
+    private func plan(by entries: [CacheEntry], collapsed: CacheStatus.Forward? = nil) -> CachePlan {
         cache.rules.plan(
             for: request,
             identity: identity,

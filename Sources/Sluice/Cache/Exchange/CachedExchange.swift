@@ -19,7 +19,7 @@ struct CachedExchange: Sendable {
     /// - Throws: Why there is none.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
         let question = CacheLookup(cache, request, transfer, exchange.sending?.steps ?? exchange.pipeline.steps)
-        switch await question.plan() {
+        switch await question.plan(with: exchange.sending?.takeFound(for: question.key)) {
         case .serve(let serving):
             return try await given(serving, to: request)
         case .serveWhileRevalidating(let serving, let forwarding):
@@ -196,6 +196,7 @@ struct CachedExchange: Sendable {
         let source = serving.source(isShared: isShared)
         var response = try await given(serving.head, serving.body, source, metrics, to: request)
         response.failure = failure
+        response.entry = cache.store.configuration.keepsModels ? serving.entry : nil
         return response
     }
 

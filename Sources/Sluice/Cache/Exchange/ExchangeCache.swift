@@ -53,22 +53,6 @@ final class ExchangeCache: Sendable {
         ).digest
     }
 
-    /// What a request is answered with if that is in memory and fresh: without waiting, and without a task.
-    func immediateResponse(
-        to request: HTTPRequest,
-        _ transfer: TransferContext,
-        _ steps: Steps
-    ) -> ServerResponse? {
-        let question = CacheLookup(self, request, transfer, steps)
-        guard question.isCacheable, let serving = question.immediateServing(),
-            // Which has to be followed.
-            serving.response.head.status.class != .redirection
-        else { return nil }
-        let body = serving.body
-        if let limit = transfer.limits.body, Int64(body.count) > limit { return nil }
-        return ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
-    }
-
     /// Removes what a response says no longer holds.
     func remove(_ reception: CacheReception, of request: HTTPRequest) {
         if !reception.removing.isEmpty {

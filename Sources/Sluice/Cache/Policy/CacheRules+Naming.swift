@@ -25,7 +25,10 @@ extension CacheRules {
         guard scheme == "https" || scheme == "http" else { return false }
         var (authority, path) = (authority, path)
         let isNormalHost = authority.withUTF8 { bytes in
-            bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
+            guard let last = bytes.last, bytes.allSatisfy({ $0 == $0.asciiLowercased }) else { return false }
+            // It may be the default port.
+            return last != UInt8(ascii: ":") && !bytes.suffix(4).elementsEqual(":443".utf8)
+                && !bytes.suffix(3).elementsEqual(":80".utf8)
         }
         return isNormalHost
             && path.withUTF8 { bytes in

@@ -100,7 +100,14 @@ struct KeptQuestion: Sendable {
         guard let stored = entry.response else { return nil }
         let age = max(0, pipeline.time.date.timeIntervalSince(entry.stored))
         let use = CacheUse(age: .seconds(age))
-        return ServerResponse(request: request, head: stored.head, body: entry.body, source: .cache(use))
+        var response = ServerResponse(
+            request: request,
+            head: stored.head,
+            body: entry.body,
+            source: .cache(use)
+        )
+        response.entry = store.configuration.keepsModels ? entry : nil
+        return response
     }
 
     private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ sending: Sending?) -> Landing {

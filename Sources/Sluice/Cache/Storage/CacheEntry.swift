@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -24,6 +26,8 @@ public final class CacheEntry: Sendable {
     public let renewal: Duration?
     /// By what it can be removed together with others.
     public let tags: Set<String>
+    /// What was made of a response's body last; values are never decoded by serializers.
+    let kept: Locked<KeptModel?>?
 
     /// Makes an entry.
     ///
@@ -54,7 +58,9 @@ public final class CacheEntry: Sendable {
         self.expires = expires
         self.renewal = renewal
         self.tags = tags
+        kept = response == nil ? nil : Locked(nil)
     }
+
     /// The same entry with these bytes.
     func with(body: Data) -> CacheEntry {
         CacheEntry(

@@ -48,6 +48,16 @@ extension CacheStorage {
     public func hasForeignChanges() async throws(SluiceError) -> Bool { false }
 }
 
+/// A storage that gives what it has without a task for each who asks, which spares a small entry half of its time.
+protocol CallbackCacheStorage: CacheStorage {
+    /// Does what ``CacheStorage/entries(for:at:)`` does, and calls the closure once, on any thread, which that must not hold up.
+    func entries(
+        for key: CacheKey,
+        at now: Date,
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+    )
+}
+
 /// Takes the body of an entry piece by piece; one that is dropped without ``commit()`` leaves nothing.
 public protocol CacheWriter: Sendable {
     /// Takes the next piece.

@@ -54,11 +54,37 @@ extension CacheStore {
         guard let storage, key.space != .memoryValues else { return recall(key) }
         await beginLooking()
         let begun = state.withLock { $0.pending.beginRead() }
-        var stored: [CacheEntry] = []
+        let found: Result<[CacheEntry], SluiceError>
         do throws(SluiceError) {
-            stored = try await storage.entries(for: key, at: date)
+            found = .success(try await storage.entries(for: key, at: date))
         } catch {
-            if !error.isCancellation { tell(.readFailed(error)) }
+            found = .failure(error)
+        }
+        return recall(key, with: found, since: begun)
+    }
+
+    /// The same without a task, where storage can do so and has been opened: whether the closure will be called, on a thread of the
+    /// storage's, which it must not hold up.
+    nonisolated func entries(for key: CacheKey, completion: @escaping @Sendable ([CacheEntry]) -> Void) -> Bool {
+        guard let storage = storage as? any CallbackCacheStorage else { return false }
+        let begun: Int? = state.withLock { state in
+            state.looksForOthers ? state.pending.beginRead() : nil
+        }
+        guard let begun else { return false }
+        storage.entries(for: key, at: date) { [self] in completion(recall(key, with: $0, since: begun)) }
+        return true
+    }
+
+    /// What is at hand under a key with what storage has found, which comes to memory.
+    private nonisolated func recall(
+        _ key: CacheKey,
+        with found: Result<[CacheEntry], SluiceError>,
+        since begun: Int
+    ) -> [CacheEntry] {
+        var stored: [CacheEntry] = []
+        switch found {
+        case .success(let entries): stored = entries
+        case .failure(let error): if !error.isCancellation { tell(.readFailed(error)) }
         }
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate

@@ -66,6 +66,8 @@ extension MemoryTier {
         }
         nodes[index].lifetime.extend(at: now)
         promote(index)
+        let modelBytes = entry.modelBytes
+        if nodes[index].modelBytes != modelBytes { count(modelBytes: modelBytes, at: index) }
         if nodes[index].isStored {
             let node = nodes[index]
             if let touch = Touch(entry, node.lifetime, last: node.touched, at: now) {

@@ -10,6 +10,8 @@ struct MemoryTier {
     struct Node {
         var lifetime: CacheEntry.Lifetime
         var bytes: Int
+        /// How many of them are for the model that was made of it.
+        var modelBytes = 0
         /// When its storage was told last that it was asked for.
         var touched: Double
         /// Whether storage has it, so that it can be forgotten here.
@@ -104,9 +106,21 @@ struct MemoryTier {
         entries[index] = entry
         nodes[index].lifetime = node.lifetime
         nodes[index].bytes = node.bytes
+        nodes[index].modelBytes = 0
         nodes[index].touched = node.touched
         nodes[index].isStored = node.isStored
         size.bytes += node.bytes
+    }
+
+    /// Counts the model that was made of an entry since; the entry must be the one that was asked for last.
+    mutating func count(modelBytes: Int, at index: Int) {
+        let change = modelBytes - nodes[index].modelBytes
+        nodes[index].modelBytes = modelBytes
+        nodes[index].bytes += change
+        size.bytes += change
+        while let limit = limits.bytes, size.bytes > limit, oldest != Self.none, oldest != index {
+            remove(at: oldest)
+        }
     }
 
     /// Where the entry of a key and variant is.

@@ -68,12 +68,8 @@ final class CacheDatabase: Sendable {
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value
     ) async throws(SluiceError) -> Value {
-        let index = waiting.withLock { waiting in
-            let index = waiting[0] <= waiting[1] ? 0 : 1
-            waiting[index] += 1
-            return index
-        }
-        defer { waiting.withLock { $0[index] -= 1 } }
+        let index = joinReaders()
+        defer { leaveReader(index) }
         let reader = readers[index]
         for _ in 0..<Self.attempts {
             let opened = try await opened()
@@ -91,6 +87,48 @@ final class CacheDatabase: Sendable {
             }
         }
         throw unsettled
+    }
+
+    /// Reads without a task, where the file is open and as it was.
+    ///
+    /// - Parameters:
+    ///   - work: What to read, on a queue that may block; done again where the file turns out to be another.
+    ///   - completion: Called once with what was read, on that queue as a rule.
+    func read<Value: Sendable>(
+        _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value,
+        completion: @escaping @Sendable (Result<Value, SluiceError>) -> Void
+    ) {
+        let again: @Sendable () -> Void = { [self] in
+            Task {
+                do throws(SluiceError) {
+                    completion(.success(try await read(work)))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+        }
+        guard let opened = status.withLock({ $0.opened }) else { return again() }
+        let index = joinReaders()
+        let reader = readers[index]
+        reader.queue.async { [self] in
+            let outcome = reader.read(opened, in: files, tuning, work)
+            leaveReader(index)
+            // What is wrong will be found again, and mended or told.
+            if case .success(let value) = outcome { completion(.success(value)) } else { again() }
+        }
+    }
+
+    /// Chooses the reader for which fewer wait.
+    private func joinReaders() -> Int {
+        waiting.withLock { waiting in
+            let index = waiting[0] <= waiting[1] ? 0 : 1
+            waiting[index] += 1
+            return index
+        }
+    }
+
+    private func leaveReader(_ index: Int) {
+        waiting.withLock { $0[index] -= 1 }
     }
 
     /// The file, which is opened unless it is open.

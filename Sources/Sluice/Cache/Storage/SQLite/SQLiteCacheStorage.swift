@@ -69,9 +69,14 @@ public final class SQLiteCacheStorage: CacheStorage {
     /// - Returns: The entries.
     /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
     public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
-        let found = try await database.read { connection throws(SQLiteFailure) in
-            try EntryLookup(key, at: now, in: connection)
-        }
+        entries(
+            of: try await database.read { connection throws(SQLiteFailure) in
+                try EntryLookup(key, at: now, in: connection)
+            }
+        )
+    }
+
+    private func entries(of found: EntryLookup) -> [CacheEntry] {
         if !found.broken.isEmpty {
             database.writeLater { transaction throws(SQLiteFailure) in try transaction.removeBroken(found.broken) }
         }
@@ -140,5 +145,19 @@ public final class SQLiteCacheStorage: CacheStorage {
     /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
     public func hasForeignChanges() async throws(SluiceError) -> Bool {
         try await database.writer.queue.result { [database] in database.hasForeignChanges() }.get()
+    }
+}
+
+extension SQLiteCacheStorage: CallbackCacheStorage {
+    func entries(
+        for key: CacheKey,
+        at now: Date,
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+    ) {
+        database.read { connection throws(SQLiteFailure) in
+            try EntryLookup(key, at: now, in: connection)
+        } completion: { [self] in
+            completion($0.map(entries))
+        }
     }
 }
