@@ -88,7 +88,8 @@ extension CacheStore {
         return failures
     }
 
-    /// Makes changes together, or one by one if that fails, so that one that cannot be made does not cost the others.
+    /// Makes changes together, or one by one if that fails, so that one that cannot be made does not cost the others; but not while
+    /// another process holds the lock, for which each would wait.
     private func apply(
         _ changes: [(number: Int, change: CacheChange)],
         to storage: any CacheStorage,
@@ -102,6 +103,10 @@ extension CacheStore {
             failure = error
         }
         tell(.writeFailed(failure))
+        if failure.isOfLock {
+            for (number, _) in changes { failures[number] = failure }
+            return
+        }
         var failuresInRow = changes.count == 1 ? Self.failureLimit : 0
         for (number, change) in changes {
             guard failuresInRow < Self.failureLimit else {

@@ -40,6 +40,7 @@ extension CacheDatabase {
                 try transaction.commit()
                 if transaction.isChange { state.ownChanges += 1 }
                 if transaction.leavesWork { sweepLater() }
+                if let size = files.logSize, size > tuning.logLimit { emptyLog(of: connection) }
                 return value
             } catch {
                 connection.rollBack()
@@ -56,6 +57,13 @@ extension CacheDatabase {
             }
         }
         throw unsettled
+    }
+
+    /// Empties the log, unless somebody is reading it.
+    private func emptyLog(of connection: SQLiteConnection) {
+        try? connection.execute("PRAGMA busy_timeout = 0")
+        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try? connection.execute("PRAGMA busy_timeout = \(tuning.patience)")
     }
 
     /// Lets the next call try to open it for writing again, if the last one that did is not too recent.

@@ -48,10 +48,12 @@ struct CacheFiles: Sendable {
     }
 
     /// Whether there is a log that has something in it, or might have.
-    var hasLog: Bool {
+    var hasLog: Bool { logSize.map { $0 > 0 } ?? (errno != ENOENT) }
+
+    /// How many bytes the log has; nil where there is none to be seen.
+    var logSize: Int64? {
         var status = stat()
-        guard stat(database + "-wal", &status) == 0 else { return errno != ENOENT }
-        return status.st_size > 0
+        return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
     /// Makes the folder, and those it is in, for this user only.

@@ -20,6 +20,8 @@ struct CacheTuning: Sendable {
     var draftLifetime = 3600.0
     /// After how many pages of its log SQLite brings them to the file.
     var checkpointPages = 2000
+    /// From how many bytes on the log is emptied as soon as it can be: whoever opens the file next reads all of it.
+    var logLimit: Int64 = 16 << 20
     /// With how many pages a file that has become empty gives way to a new one, which takes less than to sweep it.
     var renewalPages: Int64 = 4096
     /// How many pages the file may have; nil for SQLite's own limit.

@@ -1,4 +1,5 @@
 import CSQLite
+import SluiceHTTP
 
 /// What SQLite said when it could not do something.
 struct SQLiteFailure: Error, Hashable {
@@ -40,6 +41,11 @@ struct SQLiteFailure: Error, Hashable {
     var isBusy: Bool { code & 0xff == SQLITE_BUSY }
     /// Whether the file or its folder may not be written.
     var isReadOnly: Bool { code & 0xff == SQLITE_READONLY }
+}
+
+extension SluiceError {
+    /// Whether another process holds a cache's lock for too long, whatever was to be done under it.
+    var isOfLock: Bool { (underlyingError as? SQLiteFailure)?.isBusy == true }
 }
 
 extension SQLiteFailure: CustomStringConvertible {

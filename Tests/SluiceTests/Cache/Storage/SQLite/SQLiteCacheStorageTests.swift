@@ -180,6 +180,35 @@ import Testing
         #expect(try await storage.entries("b").count == 1)
     }
 
+    @Test func aLockThatIsHeldCostsManyChangesOneWait() async throws {
+        let storage = folder.storage { $0.patience = 5 }
+        try await storage.store(CacheEntry("a"))
+        let failures = Shared(0)
+        let store = CacheStore(storage: storage) {
+            $0.onEvent = { event in
+                if case .writeFailed = event { failures.change { $0 += 1 } }
+            }
+        }
+        let other = try folder.connection()
+        try other.run("BEGIN IMMEDIATE")
+        for number in 1...50 { store.keep(CacheEntry("\(number)")) }
+        await store.flush()
+        // The first may have gone before the others.
+        #expect((1...2).contains(failures.read))
+        other.rollBack()
+    }
+
+    @Test func aLongLogIsEmptied() async throws {
+        let log = folder.url.appending(path: "cache.sqlite-wal").path
+        let long = folder.storage()
+        try await long.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(5000))) })
+        #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0 > 500_000)
+        let short = folder.storage { $0.logLimit = 500_000 }
+        try await short.apply((100..<200).map { .store(CacheEntry("\($0)", body: .noise(5000))) })
+        #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == 0)
+        #expect(try await long.body("150") == .noise(5000))
+    }
+
     @Test func anotherStoragesChangesAreSeenAndToldOnce() async throws {
         let (one, other) = (folder.storage(), folder.storage())
         #expect(try await !one.hasForeignChanges())
