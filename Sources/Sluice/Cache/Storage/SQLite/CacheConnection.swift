@@ -44,12 +44,13 @@ struct CacheConnection: Sendable {
     func read<Value: Sendable>(
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
+        _ schema: CacheSchema,
         _ tuning: CacheTuning,
         _ work: @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value
     ) -> Result<Value, Failure> {
         state.withLock { state in
             Result { () throws(Failure) in
-                let connection = try Self.current(&state, opened, in: files, tuning)
+                let connection = try Self.current(&state, opened, in: files, schema, tuning)
                 do throws(SQLiteFailure) {
                     return try work(connection)
                 } catch {
@@ -66,14 +67,16 @@ struct CacheConnection: Sendable {
         _ state: inout State,
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
+        _ schema: CacheSchema,
         _ tuning: CacheTuning
     ) throws(Failure) -> SQLiteConnection {
         if let connection = state.connection, state.opened?.generation == opened.generation {
             let now = ContinuousClock.now
             if now - state.checked < tuning.checkInterval { return connection }
             state.checked = now
+            let isSame = files.identity == opened.identity && (try? schema.isThat(of: connection)) != false
             // A log that came into being says that somebody writes what nobody was to write.
-            if files.identity == opened.identity, opened.access != .immutable || !files.hasLog { return connection }
+            if isSame, opened.access != .immutable || !files.hasLog { return connection }
             state.close()
             throw .moved
         }

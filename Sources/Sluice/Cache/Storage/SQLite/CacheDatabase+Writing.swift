@@ -30,7 +30,7 @@ extension CacheDatabase {
             do throws(SQLiteFailure) {
                 var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)
                 // Who sets it aside or removes it while it is empty has this lock: from here on, it stays.
-                guard files.identity == opened.identity else {
+                guard files.identity == opened.identity, try schema.isThat(of: connection) else {
                     connection.rollBack()
                     state.close()
                     status.withLock { $0.forget(opened) }
@@ -91,7 +91,8 @@ extension CacheDatabase {
                 refuse(error)
                 throw error
             }
-            guard files.identity == opened.identity else { return }
+            // Nor is it damaged if a newer program has brought it to its own version meanwhile, which opening it will say.
+            guard files.identity == opened.identity, !isOfAnotherVersion else { return }
             do throws(SluiceError) {
                 try setAside(as: failure, with: lock)
             } catch {
@@ -99,6 +100,14 @@ extension CacheDatabase {
                 throw error
             }
         }
+    }
+
+    private var isOfAnotherVersion: Bool {
+        let access = SQLiteConnection.Access.readOnly
+        guard let connection = try? SQLiteConnection(path: files.database, access: access, patience: tuning.patience),
+            let isSame = try? schema.isThat(of: connection)
+        else { return false }
+        return !isSame
     }
 
     func setAside(as failure: SQLiteFailure, with lock: CacheLock) throws(SluiceError) {

@@ -74,7 +74,7 @@ final class CacheDatabase: Sendable {
         for _ in 0..<Self.attempts {
             let opened = try await opened()
             let outcome = await reader.queue.result { [self] () -> Result<Value, CacheConnection.Failure> in
-                reader.read(opened, in: files, tuning, work)
+                reader.read(opened, in: files, schema, tuning, work)
             }
             switch outcome {
             case .success(let value): return value
@@ -111,7 +111,7 @@ final class CacheDatabase: Sendable {
         let index = joinReaders()
         let reader = readers[index]
         reader.queue.async { [self] in
-            let outcome = reader.read(opened, in: files, tuning, work)
+            let outcome = reader.read(opened, in: files, schema, tuning, work)
             leaveReader(index)
             // What is wrong will be found again, and mended or told.
             if case .success(let value) = outcome { completion(.success(value)) } else { again() }

@@ -106,6 +106,11 @@ extension CacheSchema {
         }
     }
 
+    /// Whether a file that has been opened is still of this version.
+    func isThat(of connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
+        try connection.integer("PRAGMA user_version") == version
+    }
+
     /// Nil where it has to be migrated.
     private func verdict(on connection: SQLiteConnection) throws(SQLiteFailure) -> Verdict? {
         let found = try connection.integer("PRAGMA user_version") ?? 0

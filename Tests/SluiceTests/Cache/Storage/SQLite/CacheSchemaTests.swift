@@ -67,6 +67,29 @@ import Testing
         #expect(folder.told == ["opened", "unavailable", "opened"])
     }
 
+    @Test func aNewerProgramMayTakeAFileOverThatIsInUse() async throws {
+        let rebuilt = CacheSchema(
+            steps: CacheSchema.current.steps + [["ALTER TABLE entry RENAME COLUMN size TO bytes"]]
+        )
+        for first in ["read", "written"] {
+            let folder = CacheFolder()
+            let storage = folder.storage()
+            try await storage.store(CacheEntry("a"))
+            #expect(try await storage.entries("a").count == 1)
+            _ = try rebuilt.prepare(try folder.connection(), isReadOnly: false)
+            let error = await cacheFailure {
+                if first == "read" {
+                    _ = try await storage.entries("a")
+                } else {
+                    try await storage.store(CacheEntry("b"))
+                }
+            }
+            #expect(error?.description.contains("its version is 2") == true, "\(first): \(String(describing: error))")
+            #expect(folder.told == ["opened", "unavailable"])
+            #expect(try folder.connection().integer("SELECT COUNT(*) FROM entry") == 1)
+        }
+    }
+
     @Test func anotherProgramsDatabaseIsLeftAlone() async throws {
         try make("CREATE TABLE accounts (name TEXT)", "INSERT INTO accounts VALUES ('ada')")
         let error = await cacheFailure { try await folder.storage().store(CacheEntry("a")) }
