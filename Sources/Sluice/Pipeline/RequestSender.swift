@@ -96,6 +96,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         TransferProgressSequence(meter, .download, time: request.client.pipeline.time)
     }
 
+    /// How many bytes of the bodies have gone and come so far.
+    nonisolated var transferred: (upload: Int64, download: Int64) {
+        (meter.sight(.upload).progress.completed, meter.sight(.download).progress.completed)
+    }
+
     /// Makes the response of the first who brings the outcome, and keeps it for all. One who left before there was any
     /// gets a cancellation, which is nobody else's.
     private func settle(_ landing: Landing?) -> APIResponse<Model, ErrorModel> {

@@ -1,0 +1,100 @@
+import SluiceHTTP
+
+/// Sends the requests of a batch, no more at once than allowed, and counts.
+final class BatchRun: Sendable {
+    private struct State {
+        var succeeded = 0
+        var failed = 0
+        /// Of those that are over.
+        var bytes = BatchBytes()
+        var underWay: Set<Int> = []
+        var firstFailure: Int?
+        var isOver = false
+    }
+
+    let members: [any BatchMember]
+    let time: any TimeSource
+    /// Wakes those who watch, when it begins and when it is over.
+    let signal: TransferMeter
+    private let limit: Int
+    private let failsFast: Bool
+    private let state = Locked(State())
+
+    init(_ members: [any BatchMember], upTo limit: Int, failsFast: Bool, time: any TimeSource) {
+        self.members = members
+        self.limit = max(1, limit)
+        self.failsFast = failsFast
+        self.time = time
+        signal = TransferMeter(time: time)
+    }
+
+    /// Sends all of them, each when one before it is over; comes back when there is a result of each.
+    func send() async {
+        _ = signal.begin(uploading: nil)
+        await withTaskGroup(of: BatchSlotEnd.self) { group in
+            var next = 0
+            func add() {
+                let index = next
+                next += 1
+                group.addTask { [self] in await send(index) }
+            }
+            while next < min(limit, members.count) { add() }
+            while let end = await group.next() {
+                if end != .succeeded, failsFast {
+                    group.cancelAll()
+                    next = members.count
+                }
+                if next < members.count, !Task.isCancelled { add() }
+            }
+        }
+        end()
+    }
+
+    private func send(_ index: Int) async -> BatchSlotEnd {
+        state.withLock { _ = $0.underWay.insert(index) }
+        let end = await members[index].send()
+        let bytes = members[index].bytes
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.underWay.remove(index)
+            state.bytes += bytes
+            switch end {
+            case .succeeded: state.succeeded += 1
+            case .cancelled: break
+            case .failed:
+                state.failed += 1
+                if state.firstFailure == nil { state.firstFailure = index }
+            }
+        }
+        return end
+    }
+
+    /// Ends it: what has no result is cancelled, as far as readers can see. Only the first end counts.
+    func end() {
+        let isFirst = state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+        guard isFirst else { return }
+        for member in members { member.end() }
+        signal.end()
+    }
+
+    /// The position of the request that failed first, and not by cancellation.
+    var firstFailure: Int? { state.withLock { $0.firstFailure } }
+
+    /// How far it is.
+    var progress: BatchProgress {
+        let (state, members) = state.withLock { ($0, self.members) }
+        var bytes = state.bytes
+        // One that ends meanwhile still says what it has: it is counted once.
+        for index in state.underWay { bytes += members[index].bytes }
+        return BatchProgress(
+            succeeded: state.succeeded,
+            failed: state.failed,
+            total: members.count,
+            bytesSent: bytes.sent,
+            bytesReceived: bytes.received
+        )
+    }
+}
