@@ -77,6 +77,8 @@ extension APIClient {
         public var cache: CacheStore?
         /// How requests use the cache: they ask the server, and what HTTP lets be kept is kept (RFC 9111), by default.
         public var caching = Caching()
+        /// Which requests share one transfer with an equal one that is under way; none by default.
+        public var sharing = RequestSharing.none
         /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
         public var answersWithSamples = false
         /// The engine: libcurl on Linux, URLSession on Apple platforms.

@@ -10,7 +10,18 @@ final class Flight<Value: Sendable>: Sendable {
     typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool) -> Stop
     /// Stops the work; it may still call `land`, to no effect.
     typealias Stop = @Sendable () -> Void
-    fileprivate typealias Waiter = UnsafeContinuation<Value?, Never>
+
+    fileprivate enum Waiter: Sendable {
+        case task(UnsafeContinuation<Value?, Never>)
+        case call(@Sendable (Value?) -> Void)
+
+        func resume(returning value: Value?) {
+            switch self {
+            case .task(let continuation): continuation.resume(returning: value)
+            case .call(let completion): completion(value)
+            }
+        }
+    }
 
     fileprivate enum Phase {
         case ready(Work)
@@ -24,6 +35,8 @@ final class Flight<Value: Sendable>: Sendable {
         var first: (id: Int, waiter: Waiter)?
         var others: [Int: Waiter] = [:]
         var lastID = 0
+        /// Whether it is over because all who waited have left.
+        var wasDeserted = false
     }
 
     private enum Joining {
@@ -31,6 +44,7 @@ final class Flight<Value: Sendable>: Sendable {
         case starting(Work)
         case answered(Value)
         case refused
+        case deserted
     }
 
     private let state: Locked<State>
@@ -48,16 +62,28 @@ final class Flight<Value: Sendable>: Sendable {
 
     /// Waits for the value, and begins the work if nobody has; nil for a caller that is cancelled before there is one.
     func value() async -> Value? {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
+        let id = nextID()
         defer { state.synchronize() }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { join(id, $0) }
+            await withUnsafeContinuation { join(id, .task($0)) }
         } onCancel: {
             leave(id)
         }
+    }
+
+    /// Has the value handed over as soon as there is one, on any thread, and begins the work if nobody has.
+    ///
+    /// - Parameter completion: Called once: with the value, or with nil where the caller leaves before there is one.
+    /// - Returns: What makes the caller leave; nil, and no call, where all have left before.
+    func join(_ completion: @escaping @Sendable (Value?) -> Void) -> Stop? {
+        let id = nextID()
+        guard join(id, .call(completion)) else { return nil }
+        return { [self] in leave(id) }
+    }
+
+    /// How many wait.
+    var waiting: Int {
+        state.withLock { $0.others.count + ($0.first == nil ? 0 : 1) }
     }
 
     /// Ends the work and answers all who wait; without effect once there is a value.
@@ -65,11 +91,21 @@ final class Flight<Value: Sendable>: Sendable {
         land(cancelled, isCancelling: true)
     }
 
-    private func join(_ id: Int, _ waiter: Waiter) {
+    private func nextID() -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    /// False where one that is to be called will not be.
+    @discardableResult
+    private func join(_ id: Int, _ waiter: Waiter) -> Bool {
         let joining: Joining = state.withLock { state in
+            if case .call = waiter, state.wasDeserted { return .deserted }
             if case .landed(let value) = state.phase { return .answered(value) }
             // Seen under the lock: a cancellation after this finds the waiter when it leaves.
-            if Task.isCancelled { return .refused }
+            if case .task = waiter, Task.isCancelled { return .refused }
             state.add(waiter, id)
             guard case .ready(let work) = state.phase else { return .waiting }
             state.phase = .flying(nil)
@@ -80,7 +116,9 @@ final class Flight<Value: Sendable>: Sendable {
         case .starting(let work): start(work)
         case .answered(let value): waiter.resume(returning: value)
         case .refused: waiter.resume(returning: nil)
+        case .deserted: return false
         }
+        return true
     }
 
     private func start(_ work: Work) {
@@ -111,7 +149,9 @@ final class Flight<Value: Sendable>: Sendable {
     private func leave(_ id: Int) {
         let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
             guard let waiter = state.remove(id) else { return (nil, nil) }
-            return (waiter, state.isDeserted ? state.land(cancelled) : nil)
+            guard state.isDeserted else { return (waiter, nil) }
+            state.wasDeserted = true
+            return (waiter, state.land(cancelled))
         }
         waiter?.resume(returning: nil)
         stop?()

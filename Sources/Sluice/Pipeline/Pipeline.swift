@@ -17,7 +17,7 @@ import Foundation
 ///     7  validation, serialization
 ///
 /// A retry, and a replay that a gate asks for, come back to 2. Step 1 is a ``SourcedRequest``, and comes here only for a request that
-/// it does not answer.
+/// it does not answer. Equal requests at the same time may meet 2 to 6 as one: ``RequestSharing``.
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
@@ -48,6 +48,10 @@ final class Pipeline: Sendable {
     /// The HTTP cache of requests that say nothing else; nil where there is none.
     private let cache: ExchangeCache?
     private let fetches = SharedFetches()
+    /// The configuration's, for requests that say nothing else.
+    let sharing: RequestSharing
+    /// What equal requests may join.
+    let transfers = SharedTransfers()
 
     init(baseURL: String, configuration: APIClient.Configuration) {
         let steps = Steps(configuration)
@@ -66,6 +70,7 @@ final class Pipeline: Sendable {
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
         hasCache = configuration.cache != nil
+        sharing = configuration.sharing
         readsCache = configuration.caching.source.reads
         cache = ExchangeCache(configuration, configuration.caching, fetches)
     }
@@ -90,6 +95,21 @@ final class Pipeline: Sendable {
             completion(Landing(.failure(error)))
             return {}
         }
+        guard let key = SharedTransferKey(request, draft, self) else {
+            return begin(request, draft, meter, completion)
+        }
+        return transfers.join(key, meter, time: time, completion: completion) { [self] meter, land in
+            begin(request, draft, meter, land)
+        }
+    }
+
+    private func begin(
+        _ request: HTTPRequest,
+        _ draft: RequestDraft,
+        _ meter: TransferMeter?,
+        _ completion: @escaping @Sendable (Landing) -> Void
+    ) -> Flight<Landing>.Stop {
+        let completion = request.method.isSafe ? completion : outdating(completion)
         let sample = sample(of: draft)
         let transport = sample == nil ? callbackTransport : nil
         let transfer = transferContext(of: draft.options, request, meter)
@@ -110,6 +130,14 @@ final class Pipeline: Sendable {
         }
         let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
         return { task.cancel() }
+    }
+
+    /// What also notes, of a request that may have changed something, that it is over.
+    private func outdating(_ completion: @escaping @Sendable (Landing) -> Void) -> @Sendable (Landing) -> Void {
+        { [transfers] landing in
+            transfers.outdate()
+            completion(landing)
+        }
     }
 
     /// Runs steps 1 to 6 for a request whose response's body does not go into memory.
@@ -135,7 +163,9 @@ final class Pipeline: Sendable {
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
         transfer.limits = draft.options.limits.applied(to: ResponseLimits(headers: configuration.limits.headers))
         let sending = sending(of: request, draft, transfer, into: sink)
-        return Landing(await outcome(of: sending), sending)
+        let outcome = await outcome(of: sending)
+        if !request.method.isSafe { transfers.outdate() }
+        return Landing(outcome, sending)
     }
 
     /// What a request is sent by whose response's body goes into memory.

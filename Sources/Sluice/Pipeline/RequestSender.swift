@@ -34,7 +34,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             let finish: @Sendable (Landing) -> Void = { landing in
                 meter.end(after: landing.outcome)
                 // Nobody waits for it any longer, and so nobody else will say that it is over.
-                if !land(landing) { landing.sending?.finish(.failure(.cancelled)) }
+                if !land(landing), !landing.isShared { landing.sending?.finish(.failure(.cancelled)) }
             }
             return sourced?.begin(finish) ?? pipeline.begin(draft, meter, completion: finish)
         }
@@ -132,8 +132,16 @@ final class Landing: Sendable {
     let sending: Sending?
     /// The response of the sender's type, where it has been made already, of what was kept.
     let made: (any Sendable)?
+    /// Whether others get it too.
+    let isShared: Bool
 
-    init(_ outcome: TransportOutcome, _ sending: Sending? = nil, made: (any Sendable)? = nil) {
+    init(
+        _ outcome: TransportOutcome,
+        _ sending: Sending? = nil,
+        made: (any Sendable)? = nil,
+        isShared: Bool = false
+    ) {
+        self.isShared = isShared
         self.made = made
         self.outcome = outcome
         self.sending = sending

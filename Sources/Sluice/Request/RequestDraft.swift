@@ -73,6 +73,7 @@ struct RequestOptions: Sendable {
     var limits = Override<ResponseLimits>()
     var validation = Override<Validation>()
     var caching = Override<Caching>()
+    var sharing: RequestSharing?
     var modelLocation = ModelLocation()
     /// Whether the client's steps are not all there is to it.
     var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }

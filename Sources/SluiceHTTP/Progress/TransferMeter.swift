@@ -27,6 +27,11 @@ public struct TransferMeter: Sendable {
             self.total = total
             version &+= 1
         }
+
+        mutating func take(_ progress: TransferProgress) {
+            set(completed: progress.completed)
+            set(total: progress.total)
+        }
     }
 
     fileprivate struct Listener {
@@ -42,6 +47,8 @@ public struct TransferMeter: Sendable {
         var run = 0
         var isOver = false
         var isWatched = false
+        /// Where the transfer is counted, if it is not here.
+        var leader: TransferMeter?
         var listeners: [Int: Listener] = [:]
         var lastListener = 0
     }
@@ -124,13 +131,34 @@ extension TransferMeter {
         }
     }
 
+    /// Shows what another counts, from now on until its own end: whoever began the transfer, all see how far it is.
+    package func follow(_ leader: TransferMeter) {
+        let waiters: [Waiter] = state.withLock { state in
+            if state.isOver { return [] }
+            state.leader = leader
+            return state.isWatched ? state.woken(.upload) + state.woken(.download) : []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private var leader: TransferMeter? {
+        state.withLock { $0.isOver ? nil : $0.leader }
+    }
+
     /// Ends it: what there is now is the final state. Only the first end counts.
     ///
     /// - Parameter received: The length of a body that has come whole, where no transfer may have told of it.
     package func end(received: Int64? = nil) {
+        let led = leader.map { (upload: $0.sight(.upload).progress, download: $0.sight(.download).progress) }
         let waiters: [Waiter] = state.withLock { state in
             guard !state.isOver else { return [] }
             state.isOver = true
+            state.leader = nil
+            if let led {
+                state.run = led.upload.attempt
+                state.upload.take(led.upload)
+                state.download.take(led.download)
+            }
             if let received {
                 state.download.set(completed: received)
                 state.download.set(total: received)
@@ -151,7 +179,11 @@ extension TransferMeter {
     }
 
     package func sight(_ direction: Direction) -> Sight {
-        state.withLock { state in
+        if let leader {
+            let sight = leader.sight(direction)
+            return Sight(progress: sight.progress, version: sight.version, isFinal: false)
+        }
+        return state.withLock { state in
             if !state.isWatched {
                 state.isWatched = true
                 for direction in [Direction.upload, .download] {
@@ -177,6 +209,8 @@ extension TransferMeter {
             state.lastListener += 1
             return state.lastListener
         }
+        // What another counts wakes nobody here; it is looked at.
+        let interval = interval ?? (leader == nil ? nil : .milliseconds(50))
         var pause: Task<Void, Never>?
         defer {
             pause?.cancel()

@@ -94,6 +94,40 @@ import Testing
         #expect(await flight.value() == "done")
     }
 
+    @Test func oneWhoIsCalledNeedsNoTaskAndCanLeaveAlone() async throws {
+        let work = Work()
+        let flight = work.flight()
+        let calls = Shared([String?]())
+        let leave = try #require(flight.join { value in calls.change { $0.append(value) } })
+        let stays = flight.join { value in calls.change { $0.append(value) } }
+        #expect(stays != nil)
+        await work.waitUntilBegun()
+        #expect(flight.waiting == 2)
+        leave()
+        leave()
+        #expect(calls.read == [nil])
+        work.release.continuation.yield()
+        #expect(await flight.value() == "done")
+        await eventually { calls.read.count == 2 }
+        #expect(calls.read == [nil, "done"])
+        stays?()
+        #expect(flight.join { value in calls.change { $0.append(value) } } != nil)
+        #expect(calls.read == [nil, "done", "done"])
+        #expect(work.timesCancelled == 0)
+    }
+
+    @Test func whoComesWhenAllHaveLeftIsTurnedAway() async throws {
+        let work = Work()
+        let flight = work.flight()
+        let calls = Shared(0)
+        let leave = try #require(flight.join { _ in calls.change { $0 += 1 } })
+        await work.waitUntilBegun()
+        leave()
+        #expect(flight.join { _ in calls.change { $0 += 1 } } == nil)
+        #expect(calls.read == 1)
+        await eventually { work.timesCancelled == 1 }
+    }
+
     @Test(arguments: 0..<20)
     func joiningAndLeavingAtRandomLosesNobody(_ seed: Int) async {
         for _ in 0..<50 {

@@ -1,0 +1,64 @@
+import SluiceTesting
+import XCTest
+
+@testable import SluiceHTTP
+
+/// Those who wait for a transfer that another has begun.
+final class TransferMeterFollowingTests: XCTestCase {
+    private let time = ManualTime()
+
+    func testAFollowerShowsWhatTheLeaderCountsUntilItsOwnEnd() async {
+        let leader = TransferMeter(time: time)
+        let run = leader.begin(uploading: 10)
+        let follower = TransferMeter(time: time)
+        follower.follow(leader)
+        run.sent(10)
+        run.expects(100)
+        run.received(40)
+        XCTAssertEqual(follower.sight(.download).progress.completed, 40)
+        XCTAssertEqual(follower.sight(.download).progress.total, 100)
+        XCTAssertFalse(follower.sight(.download).isFinal)
+        follower.end()
+        run.received(100)
+        XCTAssertTrue(follower.sight(.download).isFinal)
+        XCTAssertEqual(follower.sight(.download).progress.completed, 40)
+        XCTAssertEqual(follower.sight(.download).progress.attempt, 1)
+        XCTAssertEqual(follower.sight(.upload).progress.completed, 10)
+        XCTAssertEqual(leader.sight(.download).progress.completed, 100)
+        XCTAssertFalse(leader.sight(.download).isFinal)
+    }
+
+    func testAListenerFromBeforeSeesWhatTheLeaderCounts() async {
+        let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
+        let run = leader.begin(uploading: 0)
+        let seen = Task { [time] in
+            var seen: [Int64] = []
+            for await progress in TransferProgressSequence(follower, .download, time: time) {
+                seen.append(progress.completed)
+            }
+            return seen
+        }
+        follower.follow(leader)
+        run.received(40)
+        await time.sleepers(1)
+        time.advance(by: .milliseconds(50))
+        await time.sleepers(1)
+        run.received(100)
+        time.advance(by: .milliseconds(50))
+        await time.sleepers(1)
+        leader.end()
+        follower.end(received: 120)
+        let values = await seen.value
+        XCTAssertEqual(values.last, 120)
+        XCTAssertTrue(values.contains(100))
+    }
+
+    func testOneThatIsOverFollowsNobody() {
+        let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
+        follower.end()
+        follower.follow(leader)
+        leader.begin(uploading: 0).received(5)
+        XCTAssertTrue(follower.sight(.download).isFinal)
+        XCTAssertEqual(follower.sight(.download).progress.completed, 0)
+    }
+}

@@ -1,0 +1,49 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Callers who come and leave at random.
+final class SharedTransferCancellationTests: XCTestCase {
+    func testNobodyIsCancelledByAnother() async {
+        let transport = DawdlingTransport()
+        let client = APIClient(baseURL: "http://a.example") {
+            $0.sharing = .safeMethods
+            $0.transport = transport
+        }
+        let mistakes = await withTaskGroup(of: Int.self) { group in
+            for worker in 0..<16 {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    var mistakes = 0
+                    for _ in 0..<300 {
+                        let task = Task { await client.data.get("page").sender().response.failure }
+                        let isCancelled = Bool.random(using: &random)
+                        for _ in 0..<Int.random(in: 0..<6, using: &random) { await Task.yield() }
+                        if isCancelled { task.cancel() }
+                        let failure = await task.value
+                        if failure != nil && (!isCancelled || failure?.isCancellation == false) { mistakes += 1 }
+                    }
+                    return mistakes
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        XCTAssertEqual(mistakes, 0)
+        await eventually { transport.underWay.read == 0 }
+    }
+}
+
+/// Takes some turns to answer, and none once it is cancelled.
+private struct DawdlingTransport: Transport {
+    let underWay = Shared(0)
+
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        underWay.change { $0 += 1 }
+        defer { underWay.change { $0 -= 1 } }
+        for _ in 0..<8 {
+            if Task.isCancelled { throw SluiceError(.cancelled, "It was cancelled.") }
+            await Task.yield()
+        }
+        return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+    }
+}

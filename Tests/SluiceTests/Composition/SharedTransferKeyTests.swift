@@ -1,0 +1,98 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+
+@Suite struct SharedTransferKeyTests {
+    struct Change: Sendable, CustomStringConvertible {
+        let description: String
+        let apply: @Sendable (APIRequest<String, APIError>) -> APIRequest<String, APIError>
+
+        init(
+            _ name: String,
+            _ apply: @escaping @Sendable (APIRequest<String, APIError>) -> APIRequest<String, APIError>
+        ) {
+            description = name
+            self.apply = apply
+        }
+    }
+
+    private static let client = APIClient(baseURL: "http://a.example") {
+        $0.sharing = .safeMethods
+        $0.secretHeaders = ["X-Key"]
+    }
+
+    private func key(_ request: APIRequest<String, APIError>) throws -> SharedTransferKey? {
+        SharedTransferKey(try request.httpRequest(), request.draft, request.client.pipeline)
+    }
+
+    private var page: APIRequest<String, APIError> { Self.client.string.get("page") }
+
+    @Test(
+        arguments: [
+            Change("nothing", { $0 }), Change("another model's rules", { $0.validate(statuses: 200..<500) }),
+            Change("a sample that nobody asks for", { $0.sampleResponse(SampleResponse(status: .ok)) }),
+        ] as [Change]
+    )
+    func equalWhateverIsSaidOfTheModel(_ change: Change) throws {
+        let plain = try #require(try key(page))
+        #expect(try key(change.apply(page)) == plain)
+        #expect(try key(change.apply(page))?.hashValue == plain.hashValue)
+    }
+
+    @Test(
+        arguments: [
+            Change("path", { $0.baseURL("http://a.example/v2") }), Change("query", { $0.query("q", "1") }),
+            Change("host", { $0.host("b.example") }), Change("scheme", { $0.baseURL("https://a.example") }),
+            Change("header", { $0.header("Accept", "text/plain") }),
+            Change("authorization", { $0.header("Authorization", "x") }),
+            Change("secret", { $0.header("X-Key", "1") }), Change("time-out", { $0.timeout(total: .seconds(1)) }),
+            Change("limit", { $0.limits(ResponseLimits(body: 1)) }), Change("method", { $0.head() }),
+            Change("tags", { $0.tags("t") }), Change("route", { $0.route("r") }),
+            Change("cookies", { $0.cookies(false) }),
+            Change("credentials", { $0.credentials(nil) }), Change("gates", { $0.withoutGates() }),
+            Change("a gate", { $0.withoutGate("G") }), Change("priority", { $0.priority(.high) }),
+            Change("networks", { $0.networkAccess([]) }), Change("idempotence", { $0.idempotent() }),
+        ] as [Change]
+    )
+    func notEqual(_ change: Change) throws {
+        #expect(try #require(try key(change.apply(page))) != #require(try key(page)))
+        #expect(try key(change.apply(page)) == key(change.apply(page)))
+    }
+
+    @Test(
+        arguments: [
+            Change("interceptor", { $0.intercept(UserAgent("x")) }), Change("retries", { $0.retry(.standard) }),
+            Change("redirects", { $0.redirects(RedirectPolicy()) }), Change("hedging", { $0.hedged(.none) }),
+            Change("caching", { $0.httpCaching(nil) }), Change("observer", { $0.observer(RequestMetrics()) }),
+        ] as [Change]
+    )
+    func neverShared(_ change: Change) throws {
+        #expect(try key(change.apply(page)) == nil)
+    }
+
+    @Test func bodiesInMemoryAreComparedAndOthersNeverShared() throws {
+        let post = Self.client.string.post("page").shared(.allMethods)
+        #expect(try key(post.data(Data([1]))) == key(post.data(Data([1]))))
+        #expect(try #require(try key(post.data(Data([1])))) != #require(try key(post.data(Data([2])))))
+        #expect(try key(post.body(.file(URL(filePath: "/tmp/x")))) == nil)
+        let chunks = AsyncStream<Data> { $0.finish() }
+        #expect(try key(post.body(.stream(chunks))) == nil)
+    }
+
+    @Test func whatIsIgnoredMakesNoDifferenceButSecretsDo() throws {
+        let ignoring = RequestSharing.safeMethods.ignoring("X-ID", "Authorization", "X-Key", "Cookie")
+        let only = RequestSharing.safeMethods.comparing(only: "Accept")
+        for sharing in [ignoring, only] {
+            let plain = page.shared(sharing)
+            #expect(try key(plain.header("X-ID", "1")) == key(plain.header("X-ID", "2")))
+            #expect(try key(plain.header("Accept", "a")) != key(plain.header("Accept", "b")))
+            for secret in ["Authorization", "X-Key", "Cookie", "Proxy-Authorization"] {
+                let name = HTTPHeaderName(secret)
+                #expect(try key(plain.header(name, "1")) != key(plain.header(name, "2")))
+                #expect(try key(plain.header(name, "1")) != key(plain))
+            }
+        }
+    }
+}

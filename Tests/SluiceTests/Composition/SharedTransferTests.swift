@@ -1,0 +1,213 @@
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+
+final class SharedTransferTests: XCTestCase {
+    private func client(
+        _ server: LoopbackServer,
+        _ configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        addTeardownBlock { server.stop() }
+        return APIClient(baseURL: server.url) {
+            $0.sharing = .safeMethods
+            configure(&$0)
+        }
+    }
+
+    func testTenThousandEqualRequestsMakeOneTransferAndPassTheGatesOnce() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
+        let gate = CountingGate()
+        let client = client(server) { $0.gates = [gate] }
+        let senders = (0..<10_000).map { _ in client.codable.get("user", as: User.self).sender() }
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for sender in senders { group.addTask { (try? await sender.value.id) ?? 0 } }
+            await eventually { client.pipeline.transfers.waiting == senders.count }
+            signal.fire()
+            return await group.reduce(0, +)
+        }
+        XCTAssertEqual(sum, 10_000)
+        XCTAssertEqual(server.requestCount, 1)
+        XCTAssertEqual(gate.admitted.read, 1)
+    }
+
+    func testEachMakesItsOwnModelOfTheSameBytes() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
+        let client = client(server)
+        async let user = client.codable.get("user", as: User.self).sender().value
+        async let text = client.string.get("user").sender().value
+        async let wrong = client.codable.get("user", as: [Int].self).sender().result
+        await eventually { client.pipeline.transfers.waiting == 3 }
+        signal.fire()
+        let (ada, json, failure) = (try await user, try await text, await wrong)
+        XCTAssertEqual(ada.name, "Ada")
+        XCTAssertEqual(json, #"{"id":1,"name":"Ada"}"#)
+        XCTAssertEqual(failure.failure?.code, .decodingFailed)
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testEachCanBeCancelledAloneAndTheLastOneStopsTheTransfer() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let client = client(server)
+        let tasks = (0..<3).map { _ in Task { await client.string.get("hang").sender().result } }
+        await eventually { client.pipeline.transfers.waiting == 3 }
+        await server.waitForRequests(1)
+        for (number, task) in tasks.enumerated() {
+            XCTAssertEqual(server.openConnections, 1)
+            task.cancel()
+            let result = await task.value
+            XCTAssertEqual(result.failure?.isCancellation, true)
+            XCTAssertEqual(client.pipeline.transfers.waiting, 2 - number)
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testWhoComesAfterTheLastHasLeftBeginsAnew() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .hang, .text("second"))
+        let client = client(server)
+        let task = Task { await client.string.get("page").sender().result }
+        await server.waitForRequests(1)
+        task.cancel()
+        _ = await task.value
+        let text = try await client.string.get("page").sender().value
+        XCTAssertEqual(text, "second")
+    }
+
+    func testWhatIsOverIsAskedForAnew() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .text("one"), .text("two"))
+        let client = client(server)
+        let first = try await client.string.get("page").sender().value
+        let second = try await client.string.get("page").sender().value
+        XCTAssertEqual([first, second], ["one", "two"])
+    }
+
+    func testAFailureIsSharedToo() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .after(signal, .drop))
+        let client = client(server)
+        let tasks = (0..<3).map { _ in Task { await client.string.get("page").sender().result } }
+        await eventually { client.pipeline.transfers.waiting == 3 }
+        signal.fire()
+        for task in tasks {
+            let result = await task.value
+            XCTAssertEqual(result.failure?.code, .connectionLost)
+        }
+    }
+
+    func testProgressIsSeenByThoseWhoJoined() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        let half = Data(repeating: 1, count: 500)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        server.on("/slow", .script(.write(head), .write(half), .wait(for: signal), .write(half)))
+        let client = client(server)
+        let first = Task { await client.data.get("slow").sender().result }
+        await eventually { client.pipeline.transfers.waiting == 1 }
+        let sender = client.data.get("slow").sender()
+        let second = Task { await sender.result }
+        var last: TransferProgress?
+        for await progress in sender.downloadProgress {
+            last = progress
+            if progress.completed == 500 { signal.fire() }
+        }
+        XCTAssertEqual(last?.completed, 1000)
+        XCTAssertEqual(last?.attempt, 1)
+        _ = await (first.value, second.value)
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testProgressOfOneThatIsCancelledAloneEnds() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let client = client(server)
+        let first = Task { await client.data.get("hang").sender().result }
+        let sender = client.data.get("hang").sender()
+        let second = Task { await sender.result }
+        await eventually { client.pipeline.transfers.waiting == 2 }
+        let watching = Task { await sender.downloadProgress.reduce(into: nil) { $0 = $1 } }
+        second.cancel()
+        _ = await second.value
+        let last = await watching.value
+        XCTAssertEqual(last?.completed, 0)
+        first.cancel()
+        _ = await first.value
+    }
+
+    func testAChangeKeepsLaterRequestsFromJoiningWhatWasSentBefore() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on(.get, "/note", .after(signal, .text("old")), .text("new"))
+        server.on(.post, "/note", .text("kept"))
+        let client = client(server)
+        let early = Task { try await client.string.get("note").sender().value }
+        await server.waitForRequests(1)
+        _ = try await client.string.post("note").sender().value
+        let text = try await client.string.get("note").sender().value
+        XCTAssertEqual(text, "new")
+        signal.fire()
+        let before = try await early.value
+        XCTAssertEqual(before, "old")
+    }
+
+    func testObserversSeeOneRequestAndItsEnd() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .after(signal, .status(.notFound)))
+        let ends = Ends()
+        let client = client(server) { $0.observers = [ends] }
+        let tasks = (0..<3).map { _ in Task { await client.string.get("page").sender().result } }
+        await eventually { client.pipeline.transfers.waiting == 3 }
+        signal.fire()
+        for task in tasks { _ = await task.value }
+        await client.observersCaughtUp()
+        XCTAssertEqual(ends.codes.read, [.unacceptableStatus])
+    }
+
+    func testARequestSaysForItselfWhetherItShares() async throws {
+        let server = try LoopbackServer()
+        server.on("/report", .text("done"))
+        let client = client(server)
+        let post = client.string.post("report").data(Data("x".utf8))
+        let own = client.string.get("report")
+        XCTAssertNil(try SharedTransferKey(post.httpRequest(), post.draft, client.pipeline))
+        let shared = post.shared()
+        XCTAssertNotNil(try SharedTransferKey(shared.httpRequest(), shared.draft, client.pipeline))
+        let alone = own.shared(.none)
+        XCTAssertNil(try SharedTransferKey(alone.httpRequest(), alone.draft, client.pipeline))
+        let silent = APIClient(baseURL: server.url)
+        let plain = silent.string.get("report")
+        XCTAssertNil(try SharedTransferKey(plain.httpRequest(), plain.draft, silent.pipeline), "Off by default.")
+    }
+}
+
+private final class CountingGate: ImmediateGate {
+    let admitted = Shared(0)
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        admitted.change { $0 += 1 }
+        return Pass()
+    }
+    func admitImmediately(_ request: RequestContext) -> Pass? {
+        admitted.change { $0 += 1 }
+        return Pass()
+    }
+}
+
+private final class Ends: RequestObserver {
+    let codes = Shared([SluiceError.Code?]())
+    var interests: RequestEvent.Kinds { .finished }
+
+    func observe(_ event: RequestEvent, of request: ObservedRequest) {
+        guard case .finished(let outcome) = event else { return }
+        codes.change { $0.append(outcome.failure?.code) }
+    }
+}
