@@ -1,0 +1,119 @@
+/// What comes after what: made before anything is sent, in a time that grows with the number of steps and of their needs.
+struct GraphPlan: Sendable {
+    /// A step without its work.
+    struct Step: Sendable {
+        let name: String
+        let gives: GraphType
+        let needs: [Need]
+    }
+
+    /// What a step wants of another.
+    struct Need: Sendable {
+        let name: String
+        let type: GraphType
+    }
+
+    /// The positions of the steps by their names.
+    let positions: [String: Int]
+    /// What each step needs, and which steps need it.
+    let needs: [[Int]]
+    let dependents: [[Int]]
+
+    /// Makes a plan.
+    ///
+    /// - Parameter steps: The steps, in any order.
+    /// - Throws: A failure with all that is wrong with them.
+    init(_ steps: [Step]) throws(GraphFailure) {
+        var positions: [String: Int] = Dictionary(minimumCapacity: steps.count)
+        var defects: [GraphDefect] = []
+        for (position, step) in steps.enumerated() {
+            if positions[step.name] == nil {
+                positions[step.name] = position
+            } else {
+                defects.append(.duplicate(step.name))
+            }
+        }
+        var needs: [[Int]] = []
+        needs.reserveCapacity(steps.count)
+        var dependents: [[Int]] = Array(repeating: [], count: steps.count)
+        for (position, step) in steps.enumerated() {
+            var found: [Int] = []
+            found.reserveCapacity(step.needs.count)
+            for need in step.needs {
+                guard let other = positions[need.name] else {
+                    defects.append(.missing(need.name, for: step.name))
+                    continue
+                }
+                if steps[other].gives != need.type { defects.append(.mismatch(step.name, need, steps[other].gives)) }
+                found.append(other)
+                dependents[other].append(position)
+            }
+            needs.append(found)
+        }
+        self.positions = positions
+        self.needs = needs
+        self.dependents = dependents
+        var frontier = GraphFrontier(self)
+        var isPlaced = Array(repeating: false, count: steps.count)
+        while let position = frontier.next() {
+            isPlaced[position] = true
+            frontier.finish(position)
+        }
+        defects += cycles(among: isPlaced).map { cycle in .cycle(cycle.map { steps[$0].name }) }
+        if !defects.isEmpty { throw GraphFailure(defects) }
+    }
+
+    /// The circles among the steps that have no place in any order; each begins and ends with the step that was added first.
+    private func cycles(among isPlaced: [Bool]) -> [[Int]] {
+        var isDone = isPlaced
+        var cycles: [[Int]] = []
+        for start in isDone.indices where !isDone[start] {
+            var path: [Int] = []
+            var places: [Int: Int] = [:]
+            var position: Int? = start
+            while let current = position {
+                if let begin = places[current] {
+                    cycles.append(Self.closed(Array(path[begin...])))
+                    break
+                }
+                places[current] = path.count
+                path.append(current)
+                position = needs[current].first { !isDone[$0] }
+            }
+            for current in path { isDone[current] = true }
+        }
+        return cycles
+    }
+
+    private static func closed(_ cycle: [Int]) -> [Int] {
+        guard let first = cycle.min(), let begin = cycle.firstIndex(of: first) else { return cycle }
+        return cycle[begin...] + cycle[..<begin] + [first]
+    }
+
+    /// What a step needs, of the steps it comes after.
+    static func needs<each Dependency: Sendable>(_ dependency: repeat GraphStep<each Dependency>) -> [Need] {
+        var needs: [Need] = []
+        for step in repeat each dependency { needs.append(step.need) }
+        return needs
+    }
+}
+
+extension GraphStep {
+    fileprivate var need: GraphPlan.Need { GraphPlan.Need(name: name, type: GraphType(Value.self)) }
+}
+
+/// The type of a step's value.
+struct GraphType: Sendable, Hashable, CustomStringConvertible {
+    private let id: ObjectIdentifier
+    private let type: any (Sendable & SendableMetatype).Type
+
+    init<Value: Sendable>(_ type: Value.Type) {
+        id = ObjectIdentifier(type)
+        self.type = type
+    }
+
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.id == rhs.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+    var description: String { "\(type)" }
+}

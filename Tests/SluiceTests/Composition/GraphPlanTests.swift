@@ -1,0 +1,133 @@
+import Testing
+
+@testable import Sluice
+
+@Suite struct GraphPlanTests {
+    /// Steps as `a`, or `b: a c` for one that needs two.
+    private static func steps(_ lines: String) -> [GraphPlan.Step] {
+        lines.split(separator: ",").map { line in
+            let parts = line.split(separator: ":")
+            let needs = parts.dropFirst().flatMap { $0.split(separator: " ") }.map(String.init)
+            return GraphPlan.Step(
+                name: parts[0].filter { $0 != " " },
+                gives: GraphType(Int.self),
+                needs: needs.map { GraphPlan.Need(name: $0, type: GraphType(Int.self)) }
+            )
+        }
+    }
+
+    /// The steps in waves: each of those that can run when all before have.
+    private static func waves(_ steps: [GraphPlan.Step]) throws -> [String] {
+        var frontier = GraphFrontier(try GraphPlan(steps))
+        var waves: [String] = []
+        while true {
+            var wave: [Int] = []
+            while let step = frontier.next() { wave.append(step) }
+            if wave.isEmpty { return waves }
+            waves.append(wave.map { steps[$0].name }.joined(separator: " "))
+            for step in wave { frontier.finish(step) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", []),
+            ("a", ["a"]),
+            ("a, b, c", ["a b c"]),
+            ("a, b: a, c: b", ["a", "b", "c"]),
+            ("c: b, b: a, a", ["a", "b", "c"]),
+            ("a, b: a, c: a, d: b c", ["a", "b c", "d"]),
+            ("a, b: a a", ["a", "b"]),
+            ("a, x, b: a, y: x b", ["a x", "b", "y"]),
+        ]
+    )
+    func stepsRunInWaves(_ lines: String, _ expected: [String]) throws {
+        #expect(try Self.waves(Self.steps(lines)) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("a: a", [(.cycle, ["a", "a"])]),
+            ("a: b, b: a", [(.cycle, ["a", "b", "a"])]),
+            ("x, a: c x, b: a, c: b, d: c", [(.cycle, ["a", "c", "b", "a"])]),
+            ("a: b, b: a, c: d, d: c", [(.cycle, ["a", "b", "a"]), (.cycle, ["c", "d", "c"])]),
+            ("d: c, c: c", [(.cycle, ["c", "c"])]),
+            ("a: b", [(.missingStep, ["b", "a"])]),
+            ("a, b, a", [(.duplicateName, ["a"])]),
+            ("a, a: z, b: b", [(.duplicateName, ["a"]), (.missingStep, ["z", "a"]), (.cycle, ["b", "b"])]),
+        ] as [(String, [(GraphDefect.Kind, [String])])]
+    )
+    func allThatIsWrongIsNamed(_ lines: String, _ expected: [(GraphDefect.Kind, [String])]) {
+        do throws(GraphFailure) {
+            _ = try GraphPlan(Self.steps(lines))
+            Issue.record("\(lines) can be run.")
+        } catch {
+            #expect(error.defects.map(\.kind) == expected.map(\.0))
+            #expect(error.defects.map(\.steps) == expected.map(\.1))
+            #expect((error.error as? SluiceError)?.code == .invalidGraph)
+            for name in expected.flatMap(\.1) { #expect(error.description.contains("“\(name)”")) }
+        }
+    }
+
+    @Test func aValueOfAnotherTypeIsNamed() {
+        var steps = Self.steps("a")
+        let need = GraphPlan.Need(name: "a", type: GraphType(String.self))
+        steps.append(GraphPlan.Step(name: "b", gives: GraphType(Int.self), needs: [need]))
+        do throws(GraphFailure) {
+            _ = try GraphPlan(steps)
+            Issue.record("It can be run.")
+        } catch {
+            #expect(error.defects.map(\.kind) == [.mismatchedType])
+            #expect(error.description == "The step “b” needs “a” to give String, but it gives Int.")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("a, b: a, c: b, d", "a", ["b", "c"]), ("a, b: a, c: a b", "b", ["c"]), ("a, b", "a", []),
+            ("a, b: a, c: a, d: b c", "a", ["b", "c", "d"]),
+        ]
+    )
+    func whatNeedsAFailedStepIsSkippedOnce(_ lines: String, _ failed: String, _ expected: [String]) throws {
+        let steps = Self.steps(lines)
+        let plan = try GraphPlan(steps)
+        var frontier = GraphFrontier(plan)
+        let position = try #require(plan.positions[failed])
+        #expect(frontier.fail(position).map { steps[$0].name }.sorted() == expected)
+        #expect(frontier.fail(position).isEmpty)
+    }
+
+    @Test func aRandomGraphRunsEveryStepAfterAllThatItNeeds() throws {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<50 {
+            let count = 60
+            // Each needs some of those with a smaller number, and they are added in any order.
+            let steps = (0..<count).map { number in
+                let needs = (0..<number).filter { _ in Int.random(in: 0..<10, using: &random) == 0 }
+                return GraphPlan.Step(
+                    name: "\(number)",
+                    gives: GraphType(Int.self),
+                    needs: needs.map { GraphPlan.Need(name: "\($0)", type: GraphType(Int.self)) }
+                )
+            }.shuffled(using: &random)
+            let plan = try GraphPlan(steps)
+            var frontier = GraphFrontier(plan)
+            var done: Set<Int> = []
+            while let step = frontier.next() {
+                #expect(plan.needs[step].allSatisfy(done.contains))
+                #expect(done.insert(step).inserted)
+                frontier.finish(step)
+            }
+            #expect(done.count == count)
+        }
+    }
+
+    @Test func aGraphOfAHundredThousandStepsIsPlannedInTimeThatGrowsWithTheirNumber() throws {
+        // A line, which a planner that looks at all steps for each would take minutes for.
+        let steps = (0..<100_000).map { number in
+            let needs = number == 0 ? [] : [GraphPlan.Need(name: "\(number - 1)", type: GraphType(Int.self))]
+            return GraphPlan.Step(name: "\(number)", gives: GraphType(Int.self), needs: needs)
+        }
+        #expect(try GraphPlan(steps).needs.count == 100_000)
+    }
+}
