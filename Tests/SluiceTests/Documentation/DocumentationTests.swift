@@ -15,7 +15,7 @@ import Testing
             "Sources/Sluice/Sluice.docc/Gates.md", "Sources/Sluice/Sluice.docc/OAuth.md",
             "Sources/Sluice/Sluice.docc/Interceptors.md", "Sources/Sluice/Sluice.docc/Recovery.md",
             "Sources/Sluice/Sluice.docc/Observation.md", "Sources/Sluice/Sluice.docc/Metrics.md",
-            "Sources/Sluice/Sluice.docc/Caching.md",
+            "Sources/Sluice/Sluice.docc/Caching.md", "Sources/Sluice/Sluice.docc/Composition.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {
