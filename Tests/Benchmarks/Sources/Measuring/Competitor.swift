@@ -62,6 +62,20 @@ package protocol Competitor: Sendable {
     /// - Returns: How long it takes until the last one has its outcome, and how often the gate's condition was brought about.
     /// - Throws: What a request throws.
     func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)?
+
+    /// Sends so many equal requests at once; nil for a client whose requests share no transfer.
+    ///
+    /// - Parameter count: How many.
+    /// - Returns: How long it takes until the last one has its outcome, and how many transfers there were.
+    /// - Throws: What a request throws.
+    func share(_ count: Int) async throws -> (time: Duration, transfers: Int)?
+
+    /// Makes and runs a graph of so many steps that do nothing but return; nil for a client that has no graphs.
+    ///
+    /// - Parameter count: How many steps.
+    /// - Returns: How long it takes, and how many steps ran.
+    /// - Throws: What a step throws.
+    func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)?
 }
 
 extension Competitor {
@@ -73,6 +87,8 @@ extension Competitor {
     package func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)? { nil }
     package func lenient(_ json: Data) throws -> [Reading]? { nil }
     package func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)? { nil }
+    package func share(_ count: Int) async throws -> (time: Duration, transfers: Int)? { nil }
+    package func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)? { nil }
 }
 
 /// The parts of a query.

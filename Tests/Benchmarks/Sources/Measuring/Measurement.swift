@@ -84,6 +84,8 @@ package enum Measurement {
                 throw Unexpected(description: "the gate was satisfied \(release.satisfactions) times")
             }
             return ["milliseconds": release.time / .milliseconds(1)]
+        case .sharing, .graph:
+            return try await measureComposition(client, arguments)
         case .multipart:
             let files = try arguments.string("files").split(separator: ",").map(String.init)
             let start = clock.now

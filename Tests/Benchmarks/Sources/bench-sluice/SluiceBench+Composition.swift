@@ -1,0 +1,84 @@
+import Sluice
+import Synchronization
+
+extension SluiceBench {
+    func share(_ count: Int) async throws -> (time: Duration, transfers: Int)? {
+        let held = Held()
+        let client = APIClient(baseURL: "http://127.0.0.1:1") {
+            $0.sharing = .safeMethods
+            $0.transport = held
+        }
+        let begun = Counter()
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    begun.add()
+                    _ = try await client.data.request("").sender().value
+                }
+            }
+            while begun.count < count { await Task.yield() }
+            // The last ones are on their way.
+            for _ in 0..<100 { await Task.yield() }
+            await held.door.open()
+            try await group.waitForAll()
+        }
+        return (clock.now - start, await held.door.transfers)
+    }
+
+    func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)? {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var graph = RequestGraph()
+        var steps: [GraphStep<Int>] = []
+        steps.reserveCapacity(count)
+        // Rows of a hundred, each step after one of the row before.
+        for number in 0..<count {
+            if number < 100 {
+                steps.append(graph.add("step \(number)") { number })
+            } else {
+                steps.append(graph.add("step \(number)", after: steps[number - 100]) { $0 + 100 })
+            }
+        }
+        let results = try await graph.run()
+        let time = clock.now - start
+        var ran = 0
+        for (number, step) in steps.enumerated() where try results.value(of: step) == number { ran += 1 }
+        return (time, ran)
+    }
+}
+
+private final class Counter: Sendable {
+    private let value = Atomic(0)
+
+    var count: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
+}
+
+/// Answers when it is told to.
+private struct Held: Transport {
+    actor Door {
+        private(set) var transfers = 0
+        private var isOpen = false
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        func pass() async {
+            transfers += 1
+            if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+        }
+
+        func open() {
+            isOpen = true
+            for continuation in waiting { continuation.resume() }
+            waiting = []
+        }
+    }
+
+    let door = Door()
+
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        await door.pass()
+        return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+    }
+}
