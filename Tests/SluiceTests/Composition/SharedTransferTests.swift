@@ -80,6 +80,40 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(text, "second")
     }
 
+    func testWhoComesWhileTheLastIsLeavingIsNotCancelledWithIt() throws {
+        let client = APIClient(baseURL: "http://a.example") { $0.sharing = .safeMethods }
+        let request = client.string.get("page")
+        let key = try XCTUnwrap(SharedTransferKey(request.httpRequest(), request.draft, client.pipeline))
+        let transfers = SharedTransfers()
+        let (begun, stopped) = (Shared(0), Shared(0))
+        let answers = Shared([Bool]())
+        let begin: SharedTransfers.Begin = { _, _ in
+            begun.change { $0 += 1 }
+            return { stopped.change { $0 += 1 } }
+        }
+        let leave = transfers.join(
+            key,
+            nil,
+            time: ManualTime(),
+            completion: { _ in
+                // Nobody waits any longer, and the transfer is about to be stopped.
+                _ = transfers.join(
+                    key,
+                    nil,
+                    time: ManualTime(),
+                    completion: { _ in answers.change { $0.append(true) } },
+                    begin
+                )
+            },
+            begin
+        )
+        leave()
+        XCTAssertEqual(begun.read, 2)
+        XCTAssertEqual(stopped.read, 1)
+        XCTAssertEqual(answers.read, [])
+        XCTAssertEqual(transfers.waiting, 1, "What comes later can join it.")
+    }
+
     func testWhatIsOverIsAskedForAnew() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one"), .text("two"))
@@ -172,6 +206,37 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(ends.codes.read, [.unacceptableStatus])
     }
 
+    func testWhatAGateSendsForItselfDoesNotWaitForThoseWhoWaitForTheGate() async throws {
+        let server = try LoopbackServer()
+        server.on("/page", .text("for the gate"), .text("for the caller"))
+        let visit = Visit()
+        let client = client(server) { $0.constraints = [visit] }
+        let text = try await client.string.get("page").sender().value
+        XCTAssertEqual(text, "for the caller")
+        XCTAssertEqual(visit.text.read, "for the gate")
+    }
+
+    func testARetryIsSharedAsTheTransferIs() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .after(signal, .status(.serviceUnavailable)), .text("up again"))
+        let time = ManualTime()
+        let client = client(server) {
+            $0.retry = .standard
+            $0.time = time
+        }
+        let tasks = (0..<5).map { _ in Task { await client.string.get("page").sender().result } }
+        await eventually { client.pipeline.transfers.waiting == 5 }
+        signal.fire()
+        await time.sleepers(1)
+        time.advance(by: .seconds(60))
+        for task in tasks {
+            let result = await task.value
+            XCTAssertEqual(try result.get(), "up again")
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testARequestSaysForItselfWhetherItShares() async throws {
         let server = try LoopbackServer()
         server.on("/report", .text("done"))
@@ -209,5 +274,17 @@ private final class Ends: RequestObserver {
     func observe(_ event: RequestEvent, of request: ObservedRequest) {
         guard case .finished(let outcome) = event else { return }
         codes.change { $0.append(outcome.failure?.code) }
+    }
+}
+
+/// Met once the page has been asked for.
+private final class Visit: Constraint {
+    let text = Shared(String?.none)
+
+    func isSatisfied(for request: RequestContext) async -> Bool { text.read != nil }
+    func satisfy(for request: RequestContext) async throws {
+        let page: APIRequest<String, APIError> = request.client.string.get("page")
+        let found = try await page.sender().value
+        text.change { $0 = found }
     }
 }

@@ -64,6 +64,11 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
     }
 
     func end() {
+        let isOver = state.withLock { state in
+            if case .over = state { true } else { false }
+        }
+        // Nearly always; an error model is made of failures only.
+        if isOver { return }
         let cancellation = cancellation
         state.withLock { state in
             switch state {
