@@ -10,6 +10,7 @@ extension SluiceError {
     ///     at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported · internalFailure
     ///     at gates      gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired · authorizationFailed
     ///     user's steps  interceptorFailed
+    ///     several       chainTooLong · chainFailed · invalidGraph · dependencyFailed
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the member.
         public let description: String

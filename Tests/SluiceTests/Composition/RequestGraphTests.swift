@@ -145,7 +145,10 @@ final class RequestGraphTests: XCTestCase {
         server.on("/*", .hang)
         let client = client(server)
         var graph = RequestGraph()
-        for number in 0..<3 { graph.add("\(number)", client.string.get("\(number)")) }
+        for number in 0..<3 {
+            let request: APIRequest<User, ShopError> = client.codable.get("\(number)")
+            graph.add("\(number)", request)
+        }
         let run = Task { [graph] in try await graph.run() }
         await server.waitForRequests(3)
         run.cancel()
@@ -154,6 +157,7 @@ final class RequestGraphTests: XCTestCase {
             XCTFail("It was cancelled.")
         } catch let failure as GraphFailure {
             XCTAssertTrue(failure.isCancellation)
+            XCTAssertNil(failure.step)
         }
         await server.waitForOpenConnections { $0 == 0 }
     }

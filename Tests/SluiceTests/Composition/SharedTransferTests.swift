@@ -70,10 +70,11 @@ final class SharedTransferTests: XCTestCase {
 
     func testWhoComesAfterTheLastHasLeftBeginsAnew() async throws {
         let server = try LoopbackServer()
-        server.on("/page", .hang, .text("second"))
+        let asked = Shared(0)
+        server.on("/page") { _ in asked.counted == 1 ? .hang : .text("second") }
         let client = client(server)
         let task = Task { await client.string.get("page").sender().result }
-        await server.waitForRequests(1)
+        await eventually { asked.read == 1 }
         task.cancel()
         _ = await task.value
         let text = try await client.string.get("page").sender().value
@@ -179,11 +180,14 @@ final class SharedTransferTests: XCTestCase {
     func testAChangeKeepsLaterRequestsFromJoiningWhatWasSentBefore() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
-        server.on(.get, "/note", .after(signal, .text("old")), .text("new"))
+        let asked = Shared(0)
+        server.on(.get, "/note") { _ in
+            asked.counted == 1 ? .after(signal, .text("old")) : .text("new")
+        }
         server.on(.post, "/note", .text("kept"))
         let client = client(server)
         let early = Task { try await client.string.get("note").sender().value }
-        await server.waitForRequests(1)
+        await eventually { asked.read == 1 }
         _ = try await client.string.post("note").sender().value
         let text = try await client.string.get("note").sender().value
         XCTAssertEqual(text, "new")
@@ -286,5 +290,15 @@ private final class Visit: Constraint {
         let page: APIRequest<String, APIError> = request.client.string.get("page")
         let found = try await page.sender().value
         text.change { $0 = found }
+    }
+}
+
+extension Shared<Int> {
+    /// One more than before.
+    fileprivate var counted: Int {
+        change { count in
+            count += 1
+            return count
+        }
     }
 }

@@ -2,7 +2,7 @@ import SluiceHTTP
 
 /// Why a ``RequestGraph`` came to nothing: a step that failed, or what is wrong with the graph.
 public struct GraphFailure: Error, Sendable, CustomStringConvertible {
-    /// The name of the step that failed, the first that did; nil where the graph could not be run, or was cancelled before a step failed.
+    /// The name of the step that failed, the first that did; nil where the graph could not be run, or its caller was cancelled.
     public let step: String?
     /// What the step threw: the request's error model, or whatever its closure did; else a ``SluiceHTTP/SluiceError``.
     public let error: any Error

@@ -84,12 +84,13 @@ private struct GraphRun {
                 case .success:
                     frontier.finish(position)
                 case .failure(let error):
-                    guard failsFast, end.firstFailure == nil else { continue }
+                    // What fails once the caller is cancelled fails by that.
+                    guard failsFast, end.firstFailure == nil, !Task.isCancelled else { continue }
                     end.firstFailure = (position, error)
                     group.cancelAll()
                 }
             }
-            end.isCancelled = end.outcomes.contains { $0 == nil } && Task.isCancelled
+            end.isCancelled = Task.isCancelled && end.outcomes.contains { (try? $0?.get()) == nil }
             return end
         }
     }
