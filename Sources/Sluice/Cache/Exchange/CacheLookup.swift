@@ -63,6 +63,12 @@ struct CacheLookup: Sendable {
         return response
     }
 
+    /// What has come to be kept that answers it, after it had to go on.
+    func servingKept(after reason: CacheStatus.Forward) -> CacheServing? {
+        guard case .serve(let serving) = plan(by: cache.store.recall(key), collapsed: reason) else { return nil }
+        return serving
+    }
+
     /// What of another's answer serves it too.
     func sharedServing(of entry: CacheEntry, after reason: CacheStatus.Forward) -> CacheServing? {
         guard case .serve(let serving) = plan(by: [entry], collapsed: reason) else { return nil }

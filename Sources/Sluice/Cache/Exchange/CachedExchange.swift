@@ -82,6 +82,13 @@ struct CachedExchange: Sendable {
 
     /// What is fetched, with an entry only if that would have answered another that asks for the same.
     private func shareable(_ forwarding: CacheForwarding, _ question: CacheLookup) async -> SharedFetches.Fetched {
+        // Another fetch may have ended since this request looked at what is kept.
+        if let serving = question.servingKept(after: forwarding.reason) {
+            let served = await Self.fetched { () async throws(SluiceError) in
+                try await given(serving, isShared: true, to: question.request)
+            }
+            return SharedFetches.Fetched(outcome: served.outcome, entry: serving.entry)
+        }
         let fetched = await fetched(forwarding)
         let isOfUse = fetched.entry.flatMap { question.sharedServing(of: $0, after: forwarding.reason) } != nil
         return isOfUse ? fetched : SharedFetches.Fetched(outcome: fetched.outcome, entry: nil)
