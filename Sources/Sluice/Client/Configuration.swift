@@ -79,8 +79,10 @@ extension APIClient {
         public var caching = Caching()
         /// Which requests share one transfer with an equal one that is under way; none by default.
         public var sharing = RequestSharing.none
-        /// Whether requests that have a ``SampleResponse`` are answered with it and not sent; false by default.
-        public var answersWithSamples = false
+        /// What answers requests that have no stub of their own, where ``stubMode`` lets stubs answer; nil, the default, sends them.
+        public var stub: Stub?
+        /// Whether requests that have a stub are answered with it and not sent, unless a request says otherwise; never by default.
+        public var stubMode = StubMode.never
         /// The engine: libcurl on Linux, URLSession on Apple platforms.
         public var transport: any Transport = Configuration.platformTransport
 

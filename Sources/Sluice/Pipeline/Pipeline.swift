@@ -110,11 +110,11 @@ final class Pipeline: Sendable {
         _ completion: @escaping @Sendable (Landing) -> Void
     ) -> Flight<Landing>.Stop {
         let completion = request.method.isSafe ? completion : outdating(completion)
-        let sample = sample(of: draft)
-        let transport = sample == nil ? callbackTransport : nil
+        let stub = stub(of: draft)
+        let transport = stub ?? callbackTransport
         let transfer = transferContext(of: draft.options, request, meter)
-        let cache = sample == nil ? cache(for: draft) : nil
-        if isBare, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
+        let cache = stub == nil ? cache(for: draft) : nil
+        if isBare, stub == nil, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
             guard let cache else {
                 return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
             }
@@ -179,16 +179,18 @@ final class Pipeline: Sendable {
         _ transfer: TransferContext,
         into sink: (any ResponseSink)? = nil
     ) -> Sending {
-        let sample = sample(of: draft)
-        // What a sample says is no server's word, and nobody else's answer.
-        let isCacheable = sample == nil && sink?.isCacheable != false
+        let stub = stub(of: draft)
+        // What a stub says is no server's word, and nobody else's answer.
+        let isCacheable = stub == nil && sink?.isCacheable != false
+        var draft = draft
+        if stub != nil, stubMode(of: draft).skipsGates { draft.options.steps.skipsAllGates = true }
         return Sending(
             request,
             draft,
             transfer,
             steps.adding(draft.options.steps),
             by: APIClient(pipeline: self),
-            on: sample ?? configuration.transport,
+            on: stub ?? configuration.transport,
             cache: isCacheable ? cache(for: draft) : nil,
             into: sink
         )
@@ -206,13 +208,17 @@ final class Pipeline: Sendable {
         hasCache && (readsCache || draft.options.caching.isChanged)
     }
 
-    /// Whether a request is answered with its sample and not sent.
-    func answersWithSample(_ draft: RequestDraft) -> Bool {
-        configuration.answersWithSamples && draft.sampleResponse != nil
+    /// Whether a request is answered with a stub and not sent.
+    func isStubbed(_ draft: RequestDraft) -> Bool {
+        stubMode(of: draft).delay != nil && (draft.stub ?? configuration.stub) != nil
     }
 
-    private func sample(of draft: RequestDraft) -> (any Transport)? {
-        configuration.answersWithSamples ? draft.sampleResponse.map(SampleTransport.init) : nil
+    private func stubMode(of draft: RequestDraft) -> StubMode { draft.options.stubMode ?? configuration.stubMode }
+
+    /// What answers a request in the transport's place.
+    private func stub(of draft: RequestDraft) -> (any CallbackTransport)? {
+        guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
+        return StubPlayer(stub, delay: delay, time: time)
     }
 
     /// Goes through the steps before the transport on this thread, and on in a task where one has to wait.

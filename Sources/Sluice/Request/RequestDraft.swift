@@ -67,7 +67,8 @@ struct RequestOptions: Sendable {
     var redirects: RedirectPolicy?
     /// Nil within where it goes without the client's.
     var credentials: ChallengeCredentials??
-    var sampleResponse: SampleResponse?
+    var stub: Stub?
+    var stubMode: StubMode?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
     var limits = Override<ResponseLimits>()
@@ -123,9 +124,9 @@ extension RequestDraft {
         get { options.usesCookies }
         set { options.usesCookies = newValue }
     }
-    /// What the server would answer; nil where nobody has said.
-    public var sampleResponse: SampleResponse? {
-        get { options.sampleResponse }
-        set { options.sampleResponse = newValue }
+    /// What answers in the server's place; nil for the client's stub.
+    public var stub: Stub? {
+        get { options.stub }
+        set { options.stub = newValue }
     }
 }

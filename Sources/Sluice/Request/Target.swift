@@ -49,8 +49,8 @@ public protocol Target: Endpoint {
     var cachePolicy: CachePolicy { get }
     /// Words by which gates and interceptors tell requests apart; none by default.
     var tags: Set<String> { get }
-    /// What the server would answer, for a client with ``APIClient/Configuration/answersWithSamples``; nil by default.
-    var sampleResponse: SampleResponse? { get }
+    /// What answers in the server's place where ``APIClient/Configuration/stubMode`` lets it; nil by default.
+    var stub: Stub? { get }
 }
 
 extension Target {
@@ -74,8 +74,8 @@ extension Target {
     public var cachePolicy: CachePolicy { .standard }
     /// No tags.
     public var tags: Set<String> { [] }
-    /// No sample.
-    public var sampleResponse: SampleResponse? { nil }
+    /// No stub.
+    public var stub: Stub? { nil }
 
     /// The request this target describes.
     public func draft() -> RequestDraft {
@@ -87,7 +87,7 @@ extension Target {
         draft.networkAccess = networkAccess
         draft.usesCookies = usesCookies
         if cachePolicy != .standard { draft = draft.cachePolicy(cachePolicy) }
-        draft.sampleResponse = sampleResponse
+        if let stub { draft.stub = stub }
         if let validation { draft.options.validation.replace(with: validation) }
         if let timeouts { draft.options.timeouts.replace(with: timeouts) }
         task.apply(to: &draft)

@@ -11,6 +11,7 @@ extension SluiceError {
     ///     at gates      gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired · authorizationFailed
     ///     user's steps  interceptorFailed
     ///     several       chainTooLong · chainFailed · invalidGraph · dependencyFailed
+    ///     in tests      stubUnavailable · stubExhausted · requestUnmatched · cassetteUnreadable · cassetteUnmatched
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the member.
         public let description: String

@@ -32,7 +32,7 @@ import Testing
     @Test(
         arguments: [
             Change("nothing", { $0 }), Change("another model's rules", { $0.validate(statuses: 200..<500) }),
-            Change("a sample that nobody asks for", { $0.sampleResponse(SampleResponse(status: .ok)) }),
+            Change("a stub that nobody asks for", { $0.stub(.status(.ok)) }),
         ] as [Change]
     )
     func equalWhateverIsSaidOfTheModel(_ change: Change) throws {

@@ -36,10 +36,10 @@ final class TargetTests: XCTestCase {
             }
         }
         var headers: HTTPHeaders { ["X-Shop": "1"] }
-        var sampleResponse: SampleResponse? {
+        var stub: Stub? {
             switch self {
             case .user(let id): .json(#"{"id":\#(id),"name":"Sample"}"#)
-            case .remove: SampleResponse(status: .forbidden)
+            case .remove: .status(.forbidden)
             default: nil
             }
         }
@@ -175,8 +175,8 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testSampleResponsesTakeTheServersPlace() async throws {
-        let client = APIClient { $0.answersWithSamples = true }
+    func testStubsTakeTheServersPlace() async throws {
+        let client = APIClient { $0.stubMode = .immediate }
         let user: User = try await client.request(Shop.user(7)).sender().value
         XCTAssertEqual(user, User(id: 7, name: "Sample"))
         let error = await client.empty.request(Shop.remove(7)).sender().result.failure

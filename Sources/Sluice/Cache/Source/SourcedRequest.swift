@@ -19,7 +19,7 @@ final class SourcedRequest: Sendable {
         _ meter: TransferMeter,
         judge: @escaping KeptQuestion.Judge
     ) {
-        guard let store = pipeline.configuration.cache, !pipeline.answersWithSample(draft) else { return nil }
+        guard let store = pipeline.configuration.cache, !pipeline.isStubbed(draft) else { return nil }
         var clients = pipeline.configuration.caching
         // What changes something is sent each time, unless the request itself says otherwise.
         if !draft.method.isSafe { clients.source = .server }

@@ -11,7 +11,7 @@ import SluiceHTTP
 /// Those who come while it is under way have the time-outs of the first, counted from when it was sent, and observers see one request.
 ///
 /// What is said of time-outs, limits, cookies, credentials, priority, networks, tags and gates must be equal too. Never shared are requests
-/// with interceptors, plugins, observers, retries, hedging, redirects or caching of their own, those answered with a sample or by a
+/// with interceptors, plugins, observers, retries, hedging, redirects or caching of their own, those answered with a stub or by a
 /// ``DataSource`` that looks at what is kept first, bodies of files and streams, downloads, and streamed responses. A request of an unsafe
 /// method that has its outcome keeps later ones from joining what was sent before: they see what it changed.
 public struct RequestSharing: Sendable, Hashable {

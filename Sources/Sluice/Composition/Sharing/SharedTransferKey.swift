@@ -56,7 +56,7 @@ struct SharedTransferKey: Hashable {
     init?(_ request: HTTPRequest, _ draft: RequestDraft, _ pipeline: Pipeline) {
         let sharing = draft.options.sharing ?? pipeline.sharing
         guard sharing.covers(request.method), !draft.options.changesSteps, !draft.options.caching.isChanged,
-            !pipeline.answersWithSample(draft)
+            !pipeline.isStubbed(draft)
         else { return nil }
         switch request.body.source {
         case .none: body = nil

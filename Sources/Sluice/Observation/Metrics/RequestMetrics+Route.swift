@@ -82,7 +82,7 @@ extension RequestMetrics {
         mutating func count(_ metrics: TransferMetrics) {
             bytesSent &+= metrics.bytesSent
             bytesReceived &+= metrics.bytesReceived
-            // A sample or a stored response was never transferred.
+            // A stub or a stored response was never transferred.
             guard metrics.total > .zero else { return }
             let queued = metrics.queued.nanoseconds
             let lookedUp = metrics.nameLookup.nanoseconds

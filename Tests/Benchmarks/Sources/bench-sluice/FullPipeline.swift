@@ -10,7 +10,7 @@ import Foundation
 extension APIClient {
     /// Makes a client with nothing between request and transport, or with all that one in production has; `headers` is a client
     /// with nothing that sends the same headers as one with all. `cache` has a cache in memory, and a folder one on disk alone, for what
-    /// the server lets be kept.
+    /// the server lets be kept; `stub` answers by itself what the server would.
     init(baseURL: String, pipeline: String?) throws(UsageError) {
         switch pipeline {
         case nil: self.init(baseURL: baseURL)
@@ -33,13 +33,18 @@ extension APIClient {
             }
         case "cache":
             self.init(baseURL: "\(baseURL)/cached") { $0.cache = CacheStore(storage: nil) }
+        case "stub":
+            self.init(baseURL: baseURL) {
+                $0.stubMode = .immediate
+                $0.stub = .json(encoding: User.example)
+            }
         case let folder? where folder.hasPrefix("/"):
             self.init(baseURL: "\(baseURL)/cached") {
                 $0.cache = CacheStore(directory: URL(filePath: folder)) { $0.memory.count = 0 }
             }
         case let other?:
             throw UsageError(
-                description: "There is no pipeline '\(other)', only 'headers', 'full', 'cache' and '/folder'."
+                description: "There is no pipeline '\(other)', only 'headers', 'full', 'cache', 'stub' and '/folder'."
             )
         }
     }

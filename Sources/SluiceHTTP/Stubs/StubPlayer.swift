@@ -1,0 +1,195 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Answers every request with the same stub, on the calling thread where nothing has to be waited for.
+package final class StubPlayer: CallbackTransport {
+    private let stub: Stub
+    private let delay: Duration
+    private let time: any TimeSource
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - stub: The answer.
+    ///   - delay: What it waits besides its own delay.
+    ///   - time: What it waits by.
+    package init(_ stub: Stub, delay: Duration = .zero, time: any TimeSource) {
+        self.stub = stub
+        self.delay = delay
+        self.time = time
+    }
+
+    package func send(
+        _ request: HTTPRequest,
+        context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        do {
+            let stub = try next(for: request)
+            if let result = immediateResult(of: stub, to: request, context) { return try result.get() }
+            return try await response(of: stub, to: request, context)
+        } catch {
+            throw error.with(request: request)
+        }
+    }
+
+    package func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void {
+        let stub: Stub
+        do {
+            stub = try next(for: request)
+        } catch {
+            completion(.failure(error.with(request: request)))
+            return {}
+        }
+        if let result = immediateResult(of: stub, to: request, context) {
+            completion(result.mapError { $0.with(request: request) })
+            return {}
+        }
+        let task = Task { [self] in
+            do throws(SluiceError) {
+                completion(.success(try await response(of: stub, to: request, context)))
+            } catch {
+                completion(.failure(error.with(request: request)))
+            }
+        }
+        return { task.cancel() }
+    }
+
+    private func next(for request: HTTPRequest) throws(SluiceError) -> Stub {
+        try request.validate()
+        var stub = try stub.next()
+        stub.delay += delay
+        return stub
+    }
+
+    /// What needs neither time nor a disk; nil where something does.
+    private func immediateResult(
+        of stub: Stub,
+        to request: HTTPRequest,
+        _ context: TransferContext
+    ) -> Result<TransportResponse, SluiceError>? {
+        guard stub.isPlain, let sent = request.body.immediateLength else { return nil }
+        switch stub.answer {
+        case .failure(let error):
+            context.meter?.begin(uploading: sent).sent(sent)
+            return .failure(error)
+        case .response(let head, let bytes):
+            let run = context.meter?.begin(uploading: sent)
+            run?.sent(sent)
+            return Result { () throws(SluiceError) in
+                let (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
+                run?.expects(Int64(bytes.count))
+                run?.received(Int64(bytes.count))
+                return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics))
+            }
+        case .file, .sequence, .closure: return nil
+        }
+    }
+
+    private func response(
+        of stub: Stub,
+        to request: HTTPRequest,
+        _ context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        let clock = StubClock(time, context.timeouts)
+        let run = context.meter?.begin(uploading: request.body.length)
+        var keepsBytes = false
+        if case .closure = stub.answer { keepsBytes = true }
+        let (sent, upload) = try await StubUpload.take(request.body, stub.upload, clock, run, keepsBytes: keepsBytes)
+        var stub = stub
+        var request = request
+        if keepsBytes, !request.body.isNone { request.body = .data(upload) }
+        while true {
+            try await clock.wait(stub.delay)
+            guard case .closure(let answer) = stub.answer else { break }
+            var next = try await Self.answer(of: answer, to: request).next()
+            next.download = next.download ?? stub.download
+            next.breaksOff = next.breaksOff ?? stub.breaksOff
+            stub = next
+        }
+        let head: HTTPResponse
+        var bytes: Data
+        switch stub.answer {
+        case .response(let itsHead, let itsBytes): (head, bytes) = (itsHead, itsBytes)
+        case .file(let itsHead, let url): (head, bytes) = (itsHead, try await Self.contents(of: url))
+        case .failure(let error): throw error
+        case .sequence, .closure: throw SluiceError(.internalFailure, "The stub has no answer.")
+        }
+        let metrics: TransferMetrics
+        (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
+        run?.expects(Int64(bytes.count))
+        if stub.download == nil, stub.breaksOff == nil {
+            run?.received(Int64(bytes.count))
+            return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics))
+        }
+        let download = StubDownload(
+            bytes: bytes,
+            pace: stub.download,
+            breaksOff: stub.breaksOff,
+            clock: clock,
+            run: run,
+            metrics: metrics
+        )
+        return TransportResponse(head: head, body: download.begin())
+    }
+
+    /// The bytes that go with a head, within the limit.
+    private static func body(
+        _ bytes: Data,
+        _ head: HTTPResponse,
+        _ request: HTTPRequest,
+        _ context: TransferContext,
+        sent: Int64
+    ) throws(SluiceError) -> (Data, TransferMetrics) {
+        let isBodiless = request.method == .head || head.status == .noContent || head.status == .notModified
+        let bytes = isBodiless ? Data() : bytes
+        if let limit = context.limits.body, Int64(bytes.count) > limit { throw .bodyTooLarge(limit: limit) }
+        var metrics = TransferMetrics()
+        metrics.bytesSent = sent
+        metrics.bytesReceived = Int64(bytes.count)
+        return (bytes, metrics)
+    }
+
+    private static func answer(
+        of closure: @Sendable (HTTPRequest) async throws -> Stub,
+        to request: HTTPRequest
+    ) async throws(SluiceError) -> Stub {
+        do {
+            return try await closure(request)
+        } catch let error as SluiceError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw SluiceError(.stubUnavailable, "The stub's closure threw.", underlyingError: error)
+        }
+    }
+
+    private static func contents(of url: URL) async throws(SluiceError) -> Data {
+        do {
+            let file = try await FileReader.open(url)
+            var all = Data()
+            while let piece = try await file.read() { all.append(piece) }
+            return all
+        } catch {
+            throw SluiceError(.stubUnavailable, "A stub cannot be given: \(error.reason)", underlyingError: error)
+        }
+    }
+}
+
+extension HTTPBody {
+    /// The length of what is in memory; nil where it has to be read.
+    fileprivate var immediateLength: Int64? {
+        switch source {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file, .stream, .deferred: nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Takes a request's body in a server's place, as a transport would have sent it.
+struct StubUpload {
+    let pace: Stub.Pace?
+    let clock: StubClock
+    let run: TransferMeter.Run?
+    /// Whether somebody wants to see the bytes.
+    let keepsBytes: Bool
+    private var count: Int64 = 0
+    private var bytes = Data()
+
+    init(_ pace: Stub.Pace?, _ clock: StubClock, _ run: TransferMeter.Run?, keepsBytes: Bool) {
+        self.pace = pace
+        self.clock = clock
+        self.run = run
+        self.keepsBytes = keepsBytes
+    }
+
+    /// Reads all of a body; gives how many bytes there were, and the bytes if they were wanted.
+    static func take(
+        _ body: HTTPBody,
+        _ pace: Stub.Pace?,
+        _ clock: StubClock,
+        _ run: TransferMeter.Run?,
+        keepsBytes: Bool
+    ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
+        var upload = StubUpload(pace, clock, run, keepsBytes: keepsBytes)
+        let body = try await body.prepared(within: clock.left)
+        switch body.source {
+        case .none: break
+        case .data(let data): try await upload.add(data)
+        case .stream(let stream): try await upload.read(stream, announced: body.length)
+        case .file, .deferred: throw SluiceError(.unsupported, "The request's body could not be prepared.")
+        }
+        return (upload.count, upload.bytes)
+    }
+
+    private mutating func read(_ stream: HTTPBody.Stream, announced: Int64?) async throws(SluiceError) {
+        let read = stream.open()
+        do {
+            while let chunk = try await read() {
+                if Task.isCancelled { throw SluiceError.cancelled }
+                if let announced, count + Int64(chunk.count) > announced { throw SluiceError.mismatch(announced) }
+                try await add(chunk)
+            }
+        } catch let error as SluiceError {
+            throw error
+        } catch is CancellationError {
+            throw .cancelled
+        } catch {
+            throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
+        }
+        if let announced, count < announced { throw .mismatch(announced) }
+    }
+
+    private mutating func add(_ chunk: Data) async throws(SluiceError) {
+        if keepsBytes { bytes.append(chunk) }
+        var rest = chunk
+        while !rest.isEmpty {
+            let piece = pace.map { min($0.bytes, rest.count) } ?? rest.count
+            if let pace, count > 0 { try await clock.wait(pace.gap) }
+            rest = rest.dropFirst(piece)
+            count += Int64(piece)
+            run?.sent(count)
+        }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ announced: Int64) -> SluiceError {
+        SluiceError(
+            .bodyLengthMismatch,
+            "The request's body is not as long as the \(announced) bytes it had announced."
+        )
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+/// What a stub answers, played as the pipeline plays it.
+@Suite struct StubPlayerTests {
+    private let time = ManualTime()
+    private let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/users")
+
+    private func send(
+        _ stub: Stub,
+        _ request: HTTPRequest? = nil,
+        _ context: TransferContext = TransferContext()
+    ) async throws -> (head: HTTPResponse, text: String) {
+        let response = try await StubPlayer(stub, time: time).send(request ?? self.request, context: context)
+        return (response.head, String(decoding: try await response.body.collect(), as: UTF8.self))
+    }
+
+    private func code(of stub: Stub, _ context: TransferContext = TransferContext()) async -> SluiceError.Code? {
+        do {
+            _ = try await send(stub, nil, context)
+            return nil
+        } catch {
+            return (error as? SluiceError)?.code
+        }
+    }
+
+    @Test func anAnswerHasTheStatusHeadersAndBodyItWasGiven() async throws {
+        let cases: [(Stub, Int, String?, String)] = [
+            (.json("{}"), 200, "application/json", "{}"),
+            (.json("{}", status: .created, headers: ["Content-Type": "a/b"]), 201, "a/b", "{}"),
+            (.json(encoding: ["a": 1]), 200, "application/json", #"{"a":1}"#),
+            (.text("hi"), 200, "text/plain; charset=utf-8", "hi"),
+            (.data(Data("x".utf8)), 200, "application/octet-stream", "x"),
+            (.status(.notFound), 404, nil, ""),
+            (.data(Data("x".utf8), status: .noContent), 204, "application/octet-stream", ""),
+        ]
+        for (stub, status, type, text) in cases {
+            let answer = try await send(stub)
+            #expect(answer.head.status.rawValue == status)
+            #expect(answer.head.headers[.contentType] == type)
+            #expect(answer.text == text)
+        }
+        let location = try await send(.redirect(to: "/new")).head.headers[.location]
+        #expect(location == "/new")
+    }
+
+    @Test func anAnswerToHEADHasNoBody() async throws {
+        var head = request
+        head.method = .head
+        let answer = try await send(.text("hi", headers: ["Content-Length": "2"]), head)
+        #expect(answer.text.isEmpty)
+        #expect(answer.head.headers[.contentLength] == "2")
+    }
+
+    @Test func aFileIsReadAnewForEachRequestAndAMissingOneIsNamed() async throws {
+        let file = try TemporaryFile(Data("one".utf8))
+        defer { file.remove() }
+        let stub = Stub.file(file.url, status: .created)
+        let first = try await send(stub)
+        #expect(first.text == "one")
+        #expect(first.head.status == .created)
+        try file.write(Data("two".utf8))
+        let second = try await send(stub)
+        #expect(second.text == "two")
+        let error = await #expect(throws: SluiceError.self) { try await send(.file(URL(filePath: "/no/such.json"))) }
+        #expect(error?.code == .stubUnavailable)
+        #expect(error?.reason.contains("/no/such.json") == true)
+        #expect(error?.request != nil)
+    }
+
+    @Test func aModelThatCannotBeEncodedFailsTheRequest() async {
+        let code = await code(of: .json(encoding: [Double.infinity]))
+        #expect(code == .stubUnavailable)
+    }
+
+    @Test func aNetworkErrorOfAnyKindIsAnAnswerToo() async {
+        for wanted: SluiceError.Code in [.cannotConnect, .tlsFailed, .init("moonPhase")] {
+            let code = await code(of: .failure(wanted))
+            #expect(code == wanted)
+        }
+        let own = await code(of: .error(SluiceError(.idleTimedOut, "Late.")))
+        #expect(own == .idleTimedOut)
+    }
+
+    @Test(arguments: [
+        (Stub.SequenceEnd.repeatLast, ["1", "2", "2", "2"]), (.startAgain, ["1", "2", "1", "2"]),
+        (.fail, ["1", "2", "stubExhausted", "stubExhausted"]),
+    ])
+    func aSequenceSaysWhatFollowsItsLastAnswer(_ ending: Stub.SequenceEnd, _ expected: [String]) async {
+        let stub = Stub.sequence([.text("1"), .text("2")], then: ending)
+        var answers: [String] = []
+        for _ in expected {
+            do { answers.append(try await send(stub).text) } catch {
+                answers.append("\((error as? SluiceError)?.code.description ?? "?")")
+            }
+        }
+        #expect(answers == expected)
+    }
+
+    @Test func aSequenceWithoutAnswersFails() async {
+        for ending: Stub.SequenceEnd in [.repeatLast, .startAgain, .fail] {
+            let code = await code(of: .sequence([], then: ending))
+            #expect(code == .stubExhausted)
+        }
+    }
+
+    @Test func aClosureSeesTheRequestWithItsBodyInMemory() async throws {
+        var request = request
+        request.method = .post
+        request.body = .stream(
+            AsyncStream { continuation in
+                for text in ["a", "b"] { continuation.yield(Data(text.utf8)) }
+                continuation.finish()
+            }
+        )
+        let stub = Stub.answering { request in
+            guard case .data(let data) = request.body.source else { return .status(.badRequest) }
+            return .data(Data("\(request.method) ".utf8) + data)
+        }
+        let answer = try await send(stub, request)
+        #expect(answer.text == "POST ab")
+    }
+
+    @Test func whatAClosureThrowsFailsTheRequest() async {
+        struct Broken: Error {}
+        let cases: [(any Error & Sendable, SluiceError.Code)] = [
+            (SluiceError(.cannotConnect, "No."), .cannotConnect), (Broken(), .stubUnavailable),
+            (CancellationError(), .cancelled),
+        ]
+        for (error, wanted) in cases {
+            let code = await code(of: .answering { _ in throw error })
+            #expect(code == wanted)
+        }
+    }
+
+    @Test func aPlainStubIsAnsweredOnTheCallingThread() {
+        let answered = Locked(false)
+        let player = StubPlayer(.sequence([.json("{}")]), time: time)
+        _ = player.begin(request, context: TransferContext()) { _ in answered.withLock { $0 = true } }
+        #expect(answered.withLock { $0 })
+    }
+
+    @Test func aDelayPassesByTheInjectedTime() async throws {
+        let player = StubPlayer(.text("late").delayed(by: .seconds(2)), delay: .seconds(3), time: time)
+        async let response = player.send(request, context: TransferContext())
+        await time.sleepers(1)
+        #expect(time.pending == [.seconds(5)])
+        time.advance(by: .seconds(5))
+        let status = try await response.head.status
+        #expect(status == .ok)
+    }
+
+    @Test func aDelayOverATimeOutEndsAsTheTimeOutWould() async throws {
+        let idle = TransferContext(timeouts: Timeouts(idle: .seconds(10)))
+        let total = TransferContext(timeouts: Timeouts(total: .seconds(10)))
+        for (context, wanted) in [(idle, SluiceError.Code.idleTimedOut), (total, .timedOut)] {
+            async let code = code(of: .text("late").delayed(by: .seconds(30)), context)
+            await time.sleepers(1)
+            #expect(time.pending == [.seconds(10)])
+            time.advance(by: .seconds(10))
+            let failure = await code
+            #expect(failure == wanted)
+        }
+    }
+
+    @Test func aBodyOverTheLimitFails() async {
+        let code = await code(of: .text("four"), TransferContext(limits: ResponseLimits(body: 3)))
+        #expect(code == .bodyTooLarge)
+    }
+
+    @Test func aStreamedBodyComesInChunksWithGapsAndIsCounted() async throws {
+        let meter = TransferMeter(time: time)
+        let stub = Stub.text("abcde").streamed(by: 2, every: .seconds(1))
+        let response = try await StubPlayer(stub, time: time)
+            .send(request, context: TransferContext(meter: meter))
+        var chunks: [String] = []
+        var counted: [Int64] = []
+        var iterator = response.body.makeAsyncIterator()
+        while let chunk = try await iterator.next() {
+            chunks.append(String(decoding: chunk, as: UTF8.self))
+            counted.append(meter.sight(.download).progress.completed)
+            if chunks.count < 3 {
+                // The next is asked for by reading on.
+                Task {
+                    await time.sleepers(1)
+                    time.advance(by: .seconds(1))
+                }
+            }
+        }
+        #expect(chunks == ["ab", "cd", "e"])
+        #expect(counted == [2, 4, 5])
+        #expect(meter.sight(.download).progress.total == 5)
+        #expect(response.body.metrics?.bytesReceived == 5)
+    }
+
+    @Test func aTruncatedBodyFailsBehindItsBytes() async throws {
+        let stub = Stub.text("abcde").truncated(after: 3, .connectionLost)
+        let response = try await StubPlayer(stub, time: time).send(request, context: TransferContext())
+        var iterator = response.body.makeAsyncIterator()
+        let chunk = try await iterator.next()
+        #expect(chunk == Data("abc".utf8))
+        let error = await #expect(throws: SluiceError.self) { try await iterator.next() }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func anUploadIsTakenInChunksAndCounted() async throws {
+        let meter = TransferMeter(time: time)
+        var request = request
+        request.method = .put
+        request.body = .data(Data(repeating: 1, count: 5))
+        let player = StubPlayer(.status(.ok).uploading(by: 2, every: .seconds(1)), time: time)
+        async let response = player.send(request, context: TransferContext(meter: meter))
+        var counted: [Int64] = []
+        for _ in 0..<2 {
+            await time.sleepers(1)
+            counted.append(meter.sight(.upload).progress.completed)
+            time.advance(by: .seconds(1))
+        }
+        _ = try await response
+        counted.append(meter.sight(.upload).progress.completed)
+        #expect(counted == [2, 4, 5])
+    }
+
+    @Test func aBodyThatIsNotAsLongAsAnnouncedFails() async throws {
+        for length: Int64 in [1, 3] {
+            var request = request
+            request.method = .put
+            let chunks = AsyncStream<Data> { continuation in
+                continuation.yield(Data([1, 2]))
+                continuation.finish()
+            }
+            request.body = .stream(chunks, length: length)
+            let error = await #expect(throws: SluiceError.self) { try await send(.status(.ok), request) }
+            #expect(error?.code == .bodyLengthMismatch)
+        }
+    }
+
+    @Test func aCancelledCallerWaitsNoLonger() async {
+        let player = StubPlayer(.text("late").delayed(by: .seconds(30)), time: time)
+        let task = Task { [request] in
+            do throws(SluiceError) {
+                _ = try await player.send(request, context: TransferContext())
+                return nil as SluiceError.Code?
+            } catch {
+                return error.code
+            }
+        }
+        await time.sleepers(1)
+        task.cancel()
+        let code = await task.value
+        #expect(code == .cancelled)
+        #expect(time.pending.isEmpty)
+    }
+}

@@ -1,0 +1,181 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Requests that are answered by stubs, through the whole pipeline.
+final class StubbedRequestTests: XCTestCase {
+    private let ada = Stub.json(#"{"id":1,"name":"Ada"}"#)
+
+    private struct Refusing: Gate {
+        var name: String { "refusing" }
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+            throw SluiceError(.gateFailed, "There is no token.")
+        }
+    }
+
+    private struct Renaming: ResponseInterceptor {
+        func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+            outcome.map { response in
+                var response = response
+                response.body = Data(#"{"id":2,"name":"Grace"}"#.utf8)
+                return response
+            }
+        }
+    }
+
+    func testAClientSaysWhetherStubsAnswerAndARequestMaySayOtherwise() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":9,"name":"Real"}"#))
+        let cases: [(StubMode, StubMode?, String)] = [
+            (.never, nil, "Real"), (.immediate, nil, "Ada"), (.never, .immediate, "Ada"), (.immediate, .never, "Real"),
+        ]
+        for (clients, own, name) in cases {
+            let client = APIClient(baseURL: server.url) { $0.stubMode = clients }
+            let request: APIRequest<User, APIError> = client.codable.request("user")
+            let user = try await request.stub(ada, mode: own).sender().value
+            XCTAssertEqual(user.name, name)
+        }
+    }
+
+    func testAClientsStubAnswersRequestsThatHaveNone() async throws {
+        let client = APIClient(baseURL: "http://shop.test") { [ada] in
+            $0.stubMode = .immediate
+            $0.stub = .answering { $0.path == "/user" ? ada : .status(.notFound) }
+        }
+        let user: User = try await client.codable.request("user").sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let other = await client.data.request("other").sender().response
+        XCTAssertEqual(other.status, .notFound)
+        let own = try await client.string.request("other").stub(.text("mine")).sender().value
+        XCTAssertEqual(own, "mine")
+    }
+
+    func testADelayedModeWaitsByTheClientsTime() async throws {
+        let time = ManualTime()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.stubMode = .delayed(.seconds(3))
+            $0.time = time
+        }
+        async let text = client.string.request("x").stub(.text("late")).sender().value
+        await time.sleepers(1)
+        time.advance(by: .seconds(3))
+        let value = try await text
+        XCTAssertEqual(value, "late")
+    }
+
+    func testGatesInterceptorsAndValidationRunAroundAStub() async throws {
+        let gated = APIClient(baseURL: "http://shop.test") {
+            $0.gates = [Refusing()]
+            $0.responseInterceptors = [Renaming()]
+        }
+        let request: APIRequest<User, APIError> = gated.codable.request("user")
+        let refused = await request.stub(ada, mode: .immediate).sender().result
+        XCTAssertEqual(refused.failure?.code, .gateFailed)
+        let user = try await request.stub(ada, mode: .immediate.skippingGates()).sender().value
+        XCTAssertEqual(user.name, "Grace")
+        let client = APIClient(baseURL: "http://shop.test") { $0.stubMode = .immediate }
+        let failed = await client.data.request("x").stub(.status(.badGateway)).sender().result
+        XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
+    }
+
+    func testARetryAsksTheStubAgain() async throws {
+        let time = ManualTime()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.stubMode = .immediate
+            $0.retry = .standard
+            $0.time = time
+        }
+        let stub = Stub.sequence([.failure(.connectionLost), .status(.serviceUnavailable), ada])
+        async let user = client.codable.request("user", as: User.self).stub(stub).sender().value
+        for _ in 0..<2 {
+            await time.sleepers(1)
+            time.advance(by: time.pending.first ?? .zero)
+        }
+        let name = try await user.name
+        XCTAssertEqual(name, "Ada")
+    }
+
+    func testARedirectOfAStubLeadsToItsNextAnswerAndNotToTheNetwork() async throws {
+        let server = try LoopbackServer()
+        let client = APIClient(baseURL: server.url) { $0.stubMode = .immediate }
+        let stub = Stub.sequence([.redirect(to: "/moved"), .text("moved")])
+        let response = await client.string.request("x").stub(stub).sender().response
+        XCTAssertEqual(try response.result.get(), "moved")
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testProgressLoopsSeeAStubsChunks() async throws {
+        let time = ManualTime()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.stubMode = .immediate
+            $0.time = time
+        }
+        let gap = Duration.seconds(30)
+        let stub = Stub.data(Data(count: 4)).streamed(by: 2, every: gap).uploading(by: 3, every: gap)
+        let sender = client.data.request("x").post().data(Data(count: 6)).stub(stub).sender()
+        let sent = Shared([Int64]())
+        let received = Shared([Int64]())
+        let loops = [
+            Task { for await progress in sender.uploadProgress { sent.change { $0.append(progress.completed) } } },
+            Task {
+                for await progress in sender.downloadProgress { received.change { $0.append(progress.completed) } }
+            },
+        ]
+        async let body = sender.value
+        // A loop is told twenty times a second at most, by the same time; a gap ends once it has been seen.
+        for (seen, count) in [(sent, Int64(3)), (received, 2)] {
+            await eventually {
+                if seen.read.contains(count), time.pending.contains(where: { $0 == gap }) { return true }
+                if time.pending.contains(where: { $0 < gap }) { time.advance(by: .milliseconds(50)) }
+                return false
+            }
+            time.advance(by: gap)
+        }
+        let bytes = try await body.count
+        XCTAssertEqual(bytes, 4)
+        for loop in loops { await loop.value }
+        XCTAssertEqual(sent.read.last, 6)
+        XCTAssertEqual(received.read.last, 4)
+    }
+
+    func testAStubIsNoServersWordAndIsNotCached() async throws {
+        let server = try LoopbackServer()
+        server.on("/x", .text("real"))
+        let store = CacheStore(storage: nil)
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        let cacheable = Stub.text("stub", headers: ["Cache-Control": "max-age=3600"])
+        let request = client.string.get("x")
+        let stubbed = try await request.stub(cacheable, mode: .immediate).sender().value
+        let sent = try await request.sender().value
+        XCTAssertEqual([stubbed, sent], ["stub", "real"])
+    }
+
+    func testAStreamAndADownloadAreStubbedToo() async throws {
+        let folder = try DownloadFolder()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.stubMode = .immediate
+            $0.stub = Stub.text("one\ntwo\n").streamed(by: 3)
+        }
+        var lines: [String] = []
+        for try await line in client.stream("log").lines() { lines.append(line) }
+        XCTAssertEqual(lines, ["one", "two"])
+        let file = folder.url.appending(path: "log.txt")
+        let url = try await client.download("log", to: .file(file)).sender().responseURL
+        XCTAssertEqual(try String(contentsOf: url, encoding: .utf8), "one\ntwo\n")
+    }
+
+    func testCancellingTheSenderEndsADelayedStub() async throws {
+        let time = ManualTime()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.stubMode = .delayed(.seconds(30))
+            $0.time = time
+        }
+        let sender = client.data.request("x").stub(.status(.ok)).sender()
+        async let result = sender.result
+        await time.sleepers(1)
+        sender.cancel()
+        let failure = await result.failure
+        XCTAssertEqual(failure?.code, .cancelled)
+        while !time.pending.isEmpty { await Task.yield() }
+    }
+}
