@@ -1,0 +1,32 @@
+/// Waits until what others do has come to something, without sleeping.
+///
+/// ```swift
+/// try await waitUntil("the cache is written") { await store.isIdle }
+/// ```
+///
+/// The condition is asked again and again, and others have their turn between.
+///
+/// - Parameters:
+///   - what: What is waited for, for the message.
+///   - limit: How long it may take in real time; 10 seconds by default.
+///   - fileID: Where the expectation stands.
+///   - line: Where the expectation stands.
+///   - isTrue: The condition.
+/// - Throws: An ``ExpectationFailure`` when time is up, `CancellationError` when the task is cancelled, or what the condition throws.
+public func waitUntil(
+    _ what: String = "the condition",
+    within limit: Duration = .seconds(10),
+    fileID: StaticString = #fileID,
+    line: UInt = #line,
+    _ isTrue: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while true {
+        if try await isTrue() { return }
+        try Task.checkCancellation()
+        if ContinuousClock.now >= end {
+            throw ExpectationFailure("Still waiting for \(what) after \(limit).", fileID, line)
+        }
+        await Task.yield()
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@Suite struct ExpectationTests {
+    private struct Model: Error {
+        let failure: SluiceError
+    }
+
+    private final class Node: Sendable {
+        private let other = Locked<Node?>(nil)
+        func keep(_ node: Node?) { other.withLock { $0 = node } }
+    }
+
+    @Test func anErrorOfTheCodeIsGivenBackAlsoOutOfAnErrorModel() async throws {
+        let error = SluiceError(.timedOut, "Late.")
+        let plain = try await expectError(.timedOut) { throw error }
+        let held = try await expectError(.timedOut) { throw Model(failure: error) }
+        #expect(plain.reason == "Late." && held.reason == "Late.")
+    }
+
+    @Test func anythingElseFailsWithThePlaceOfTheExpectation() async {
+        let bodies: [@Sendable () async throws -> Void] = [
+            {}, { throw SluiceError(.cancelled, "Gone.") }, { throw CancellationError() },
+        ]
+        for body in bodies {
+            let failure = await #expect(throws: ExpectationFailure.self) { try await expectError(.timedOut, body) }
+            #expect(failure?.location.hasPrefix("SluiceTestingTests/ExpectationTests.swift:") == true)
+        }
+    }
+
+    @Test func aConditionIsWaitedForUntilTimeIsUp() async throws {
+        let count = Locked(0)
+        try await waitUntil {
+            count.withLock {
+                $0 += 1; return $0 == 10
+            }
+        }
+        let failure = await #expect(throws: ExpectationFailure.self) {
+            try await waitUntil("the moon", within: .milliseconds(20)) { false }
+        }
+        #expect(failure?.reason.contains("the moon") == true)
+    }
+
+    @Test func aServerIsStoppedAlsoWhereTheTestThrows() async throws {
+        struct Broken: Error {}
+        let escaped = Locked<LoopbackServer?>(nil)
+        await #expect(throws: Broken.self) {
+            try await withLoopbackServer { server in
+                escaped.withLock { $0 = server }
+                throw Broken()
+            }
+        }
+        let server = try #require(escaped.withLock { $0 })
+        await server.waitForOpenConnections { $0 == 0 }
+        let client = try? RawClient(port: server.port)
+        #expect(client == nil)
+    }
+
+    @Test func whatIsStillThereIsNamed() async throws {
+        let value = try await expectNoLeaks(descriptors: false) { leaks in
+            leaks.note(Node())
+            return 7
+        }
+        #expect(value == 7)
+        let kept = Locked<[Node]>([])
+        let failure = await #expect(throws: ExpectationFailure.self) {
+            try await expectNoLeaks(descriptors: false, within: .milliseconds(20)) { leaks in
+                let node = leaks.note(Node())
+                kept.withLock { $0.append(node) }
+            }
+        }
+        #expect(failure?.reason.contains("Node") == true)
+    }
+}
