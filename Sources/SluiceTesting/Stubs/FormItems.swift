@@ -1,0 +1,40 @@
+/// Names and values as a query and a form have them: `a=1&b=2`.
+enum FormItems {
+    /// One pair, decoded, and as it was written.
+    struct Item {
+        let name: String
+        let value: String?
+        let source: Substring
+    }
+
+    static func items(of text: some StringProtocol) -> [Item] {
+        text.split(separator: "&").map { source in
+            let parts = source.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return Item(
+                name: decoded(parts[0]),
+                value: parts.count > 1 ? decoded(parts[1]) : nil,
+                source: Substring(source)
+            )
+        }
+    }
+
+    /// Percent-decoded, with a plus for a blank; what is no valid triplet stays.
+    static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = true) -> String {
+        let bytes = Array(text.utf8)
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let digits = bytes.dropFirst(index + 1).prefix(2)
+            if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                decoded.append(byte)
+                index += 3
+                continue
+            }
+            decoded.append(plusIsBlank && bytes[index] == UInt8(ascii: "+") ? 0x20 : bytes[index])
+            index += 1
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+}
