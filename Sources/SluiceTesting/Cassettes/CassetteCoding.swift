@@ -1,0 +1,130 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How exchanges stand in a cassette.
+enum CassetteCoding {
+    typealias Failure = JSONReading.Failure
+
+    static func node(of exchange: RecordedExchange) -> JSONNode {
+        let request = JSONNode.object([
+            "body": body(exchange.request.body, exchange.request.headers),
+            "headers": headers(exchange.request.headers),
+            "method": .string(exchange.request.method.rawValue),
+            "url": .string(exchange.request.url),
+        ])
+        switch exchange.result {
+        case .success(let response):
+            let node = JSONNode.object([
+                "body": body(response.body, response.head.headers),
+                "headers": headers(response.head.headers),
+                "status": .number("\(response.head.status.rawValue)"),
+                "version": .string(response.head.version.description),
+            ])
+            return .object(["request": request, "response": node])
+        case .failure(let error):
+            let node = JSONNode.object(["code": .string(error.code.description), "reason": .string(error.reason)])
+            return .object(["error": node, "request": request])
+        }
+    }
+
+    static func exchange(of node: JSONNode) throws(Failure) -> RecordedExchange {
+        guard let request = node["request"], let url = request["url"]?.string else {
+            throw Failure("has no request with a url")
+        }
+        guard let method = request["method"]?.string else { throw Failure("has no method") }
+        let recorded = RecordedRequest(
+            method: HTTPMethod(rawValue: method),
+            url: url,
+            headers: try headers(of: request["headers"]),
+            body: try body(of: request["body"])
+        )
+        if let error = node["error"] {
+            guard let code = error["code"]?.string else { throw Failure("has an error without a code") }
+            let reason = error["reason"]?.string ?? "The recorded request failed with \(code)."
+            return RecordedExchange(request: recorded, result: .failure(SluiceError(SluiceError.Code(code), reason)))
+        }
+        guard let response = node["response"] else { throw Failure("has neither response nor error") }
+        guard let status = response["status"]?.integer, (100...999).contains(status) else {
+            throw Failure("has a response without a status of three digits")
+        }
+        var head = HTTPResponse(
+            status: HTTPStatus(rawValue: status),
+            headers: try headers(of: response["headers"]),
+            version: version(of: response["version"]?.string)
+        )
+        let bytes = try body(of: response["body"])
+        // What was changed by hand, or lost its white space, has another length now; that of an encoded body was another before.
+        if method != "HEAD", head.headers.contains(.contentLength), !head.headers.contains(.contentEncoding) {
+            head.headers[.contentLength] = "\(bytes.count)"
+        }
+        return RecordedExchange(
+            request: recorded,
+            result: .success(RecordedExchange.Response(head: head, body: bytes))
+        )
+    }
+
+    /// `HTTP/1.1`, `HTTP/2`, `h2`; HTTP/1.1 where it says nothing that is known.
+    static func version(of text: String?) -> HTTPVersion {
+        switch text?.lowercased() {
+        case "http/1.0": .http1_0
+        case "http/2", "http/2.0", "h2": .http2
+        case "http/3", "http/3.0", "h3": .http3
+        default: .http1_1
+        }
+    }
+
+    private static func headers(_ headers: HTTPHeaders) -> JSONNode? {
+        headers.isEmpty ? nil : .array(headers.map { .string("\($0.name): \($0.value)") })
+    }
+
+    private static func headers(of node: JSONNode?) throws(Failure) -> HTTPHeaders {
+        guard let node else { return [:] }
+        guard let lines = node.array else { throw Failure("has headers that are no list") }
+        var headers = HTTPHeaders()
+        for line in lines {
+            guard let line = line.string, let colon = line.firstIndex(of: ":") else {
+                throw Failure("has a header that is not written as “Name: value”")
+            }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            headers.append(HTTPHeaderName(String(line[..<colon])), String(value))
+        }
+        return headers
+    }
+
+    private static func body(_ bytes: Data, _ headers: HTTPHeaders) -> JSONNode? {
+        if bytes.isEmpty { return nil }
+        if headers.isJSON, let node = try? JSONReading.node(of: bytes) { return .object(["json": node]) }
+        if let text = String(validating: bytes, as: UTF8.self) { return .object(["text": .string(text)]) }
+        return .object(["base64": .string(bytes.base64EncodedString())])
+    }
+
+    private static func body(of node: JSONNode?) throws(Failure) -> Data {
+        guard let node, node != .null else { return Data() }
+        if let json = node["json"] { return json.compact }
+        if let text = node["text"]?.string { return Data(text.utf8) }
+        guard let base64 = node["base64"]?.string else {
+            throw Failure("has a body that is neither json, text nor base64")
+        }
+        guard let bytes = Data(base64Encoded: base64) else { throw Failure("has a body that is no valid base64") }
+        return bytes
+    }
+}
+
+extension JSONReading.Failure {
+    init(_ description: String) {
+        self.init(description: description)
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether they are those of a JSON body: `application/json` and its kin.
+    var isJSON: Bool {
+        guard let type = self[.contentType].flatMap(ContentType.init) else { return false }
+        return type.subtype == "json" || type.subtype.hasSuffix("+json")
+    }
+}

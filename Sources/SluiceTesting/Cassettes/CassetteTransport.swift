@@ -1,0 +1,236 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Records real exchanges to a file once, and plays them back without a network from then on.
+///
+/// ```swift
+/// let cassette = CassetteTransport(recording: CurlTransport(), to: fixtures.appending(path: "gists.json"))
+/// let github = APIClient(baseURL: "https://api.github.com") { $0.transport = cassette }
+/// ```
+///
+/// Secrets are taken out as exchanges are written: see ``CassetteRedaction``. The file is replaced as a whole after each exchange. Bodies are
+/// held in memory, and a response is given once all of it has been recorded; a stream without end cannot be.
+public final class CassetteTransport: Transport {
+    /// When exchanges are recorded.
+    public enum Mode: Sendable, Hashable {
+        /// Where there is no file yet; a file that is there is only played back.
+        case once
+        /// Every time: what the file held is replaced.
+        case always
+        /// Never: a file that is missing is an error.
+        case never
+        /// What the file does not hold yet is added to it.
+        case append
+    }
+
+    private struct State {
+        var reel: CassetteReel?
+        var records = false
+        var writes = 0
+        var loading: Task<Result<Void, SluiceError>, Never>?
+    }
+
+    private let transport: (any Transport)?
+    private let file: CassetteFile
+    private let mode: Mode
+    private let criteria: [CassetteCriterion]
+    private let redaction: CassetteRedaction
+    private let repeatsLast: Bool
+    private let isArchive: Bool
+    private let state = Locked(State())
+
+    /// Makes a transport on a cassette; its file is first looked at with the first request.
+    ///
+    /// - Parameters:
+    ///   - transport: What requests are recorded from.
+    ///   - file: Where the cassette is or will be; folders that are missing are made.
+    ///   - mode: When exchanges are recorded.
+    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
+    ///   - redaction: What is taken out before it is written.
+    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been. False by default: the request
+    ///     fails then with `cassetteUnmatched`, or is recorded where `mode` is ``Mode/append``.
+    public init(
+        recording transport: any Transport,
+        to file: URL,
+        mode: Mode = .once,
+        matching: [CassetteCriterion] = .methodAndURL,
+        redaction: CassetteRedaction = .standard,
+        repeatsLast: Bool = false
+    ) {
+        self.transport = transport
+        self.file = CassetteFile(file)
+        self.mode = mode
+        self.criteria = matching
+        self.redaction = redaction
+        self.repeatsLast = repeatsLast
+        isArchive = false
+    }
+
+    /// Makes a transport that plays a cassette back and records nothing.
+    ///
+    /// - Parameters:
+    ///   - file: Where the cassette is.
+    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
+    ///   - redaction: What was taken out when it was recorded.
+    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
+    public init(
+        replaying file: URL,
+        matching: [CassetteCriterion] = .methodAndURL,
+        redaction: CassetteRedaction = .standard,
+        repeatsLast: Bool = false
+    ) {
+        transport = nil
+        self.file = CassetteFile(file)
+        mode = .never
+        self.criteria = matching
+        self.redaction = redaction
+        self.repeatsLast = repeatsLast
+        isArchive = false
+    }
+
+    /// Makes a transport that plays back what a browser or another program has saved as HAR: see ``HARArchive``.
+    ///
+    /// - Parameters:
+    ///   - file: Where the archive is.
+    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
+    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
+    public init(
+        har file: URL,
+        matching: [CassetteCriterion] = .methodAndURL,
+        repeatsLast: Bool = false
+    ) {
+        transport = nil
+        self.file = CassetteFile(file)
+        mode = .never
+        self.criteria = matching
+        redaction = .none
+        self.repeatsLast = repeatsLast
+        isArchive = true
+    }
+
+    /// Plays back or records a request.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - context: Of it all where the request is recorded; its limit on the body and its meter where it is played back.
+    /// - Returns: The response with its whole body.
+    /// - Throws: What was recorded, or fails while it is recorded; `cassetteUnreadable`, `cassetteUnmatched` or `cassetteUnwritable`.
+    public func send(
+        _ request: HTTPRequest,
+        context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        do throws(SluiceError) {
+            try request.validate()
+            try await load()
+            let (request, body, context) = try await request.withBodyInMemory(context)
+            let recorded = RecordedRequest(request, body: body)
+            if let exchange = try played(recorded) { return try exchange.response(to: request, context) }
+            guard let transport else { throw SluiceError(.internalFailure, "The cassette has no transport.") }
+            return try await record(recorded, request, context, from: transport)
+        } catch {
+            throw error.with(request: request)
+        }
+    }
+
+    /// What the cassette has for a request; nil where it is to be recorded.
+    private func played(_ request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
+        let asked = redacted(request)
+        let (exchange, records, all, matching) = state.withLock { state in
+            let isFresh = state.records && mode != .append
+            let exchange = isFresh ? nil : state.reel?.take(for: asked, criteria, repeatsLast: repeatsLast)
+            let matching = exchange == nil ? state.reel?.count(of: asked, criteria) ?? 0 : 0
+            return (exchange, state.records, state.reel?.exchanges.count ?? 0, matching)
+        }
+        if exchange != nil || records { return exchange }
+        let what =
+            matching > 0
+            ? "all \(matching) of it that it holds have been played"
+            : "none of its \(all) is the same by \(criteria.map(\.description).joined(separator: ", "))"
+        throw SluiceError(
+            .cassetteUnmatched,
+            "The cassette “\(file.url.path)” has no exchange for this request: \(what)."
+        )
+    }
+
+    private func redacted(_ request: RecordedRequest) -> RecordedRequest {
+        let empty = RecordedExchange.Response(head: HTTPResponse(status: .ok))
+        return redaction.redacted(RecordedExchange(request: request, result: .success(empty))).request
+    }
+
+    private func record(
+        _ recorded: RecordedRequest,
+        _ request: HTTPRequest,
+        _ context: TransferContext,
+        from transport: any Transport
+    ) async throws(SluiceError) -> TransportResponse {
+        let head: HTTPResponse
+        let body: Data
+        let metrics: TransferMetrics
+        do throws(SluiceError) {
+            let response = try await transport.send(request, context: context)
+            head = response.head
+            body = try await response.body.collect(upTo: context.limits.body)
+            metrics = response.body.metrics ?? TransferMetrics()
+        } catch {
+            // That somebody lost interest is no answer of the server's.
+            if !error.isCancellation { try await keep(RecordedExchange(request: recorded, result: .failure(error))) }
+            throw error
+        }
+        let response = RecordedExchange.Response(head: head, body: body)
+        try await keep(RecordedExchange(request: recorded, result: .success(response)))
+        return TransportResponse(head: head, body: ResponseBody(body, metrics: metrics))
+    }
+
+    private func keep(_ exchange: RecordedExchange) async throws(SluiceError) {
+        let exchange = redaction.redacted(exchange)
+        let (exchanges, number) = state.withLock { state in
+            state.reel?.append(exchange)
+            state.writes += 1
+            return (state.reel?.exchanges ?? [], state.writes)
+        }
+        try await file.write(exchanges, number: number)
+    }
+
+    /// Reads the file, once for all who wait.
+    private func load() async throws(SluiceError) {
+        let task = state.withLock { state in
+            if let loading = state.loading { return loading }
+            let task = Task { [self] in
+                do throws(SluiceError) {
+                    let (exchanges, records) = try await contents()
+                    loaded(exchanges, records)
+                    return Result<Void, SluiceError>.success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            state.loading = task
+            return task
+        }
+        try await task.value.get()
+    }
+
+    private func loaded(_ exchanges: [RecordedExchange], _ records: Bool) {
+        state.withLock { state in
+            state.reel = CassetteReel(exchanges)
+            state.records = records
+        }
+    }
+
+    /// What the file holds, and whether requests may be recorded.
+    private func contents() async throws(SluiceError) -> ([RecordedExchange], Bool) {
+        if mode == .always { return ([], true) }
+        let path = file.url.path
+        guard let data = try await file.read() else {
+            if mode == .never { throw .unreadableCassette(path, "there is no such file") }
+            return ([], true)
+        }
+        if isArchive { return (try HARArchive(data, named: path).exchanges, false) }
+        return (try Cassette(data, named: path).exchanges, mode == .append)
+    }
+}

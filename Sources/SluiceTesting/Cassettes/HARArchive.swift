@@ -1,0 +1,114 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The exchanges of a HAR file (HTTP Archive 1.2), as browsers and proxies save them.
+///
+/// ```swift
+/// let shop = APIClient(baseURL: "https://shop.example") { $0.transport = CassetteTransport(har: fixtures.appending(path: "shop.har")) }
+/// ```
+///
+/// Bodies stand in it decompressed, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are left out of the headers of responses,
+/// and so are the fields of HTTP/2 that are none, `:status` for example. An entry without an answer, of status 0, is a connection that was lost.
+public struct HARArchive: Sendable {
+    /// The exchanges in the order of the file.
+    public let exchanges: [RecordedExchange]
+
+    /// Reads an archive.
+    ///
+    /// - Parameters:
+    ///   - data: The text of the file.
+    ///   - name: What errors call it.
+    /// - Throws: A ``SluiceError`` of code `cassetteUnreadable` that says what is wrong, and with which entry.
+    public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
+        do {
+            // Some programs begin the file with a byte order mark.
+            let mark = Data([0xEF, 0xBB, 0xBF])
+            let root = try JSONReading.node(of: data.starts(with: mark) ? data.dropFirst(mark.count) : data)
+            guard let log = root["log"] else { throw JSONReading.Failure("it has no log, and is no HAR file") }
+            guard let entries = log["entries"]?.array else { throw JSONReading.Failure("its log has no entries") }
+            var exchanges: [RecordedExchange] = []
+            for (place, entry) in entries.enumerated() {
+                do {
+                    exchanges.append(try Self.exchange(of: entry))
+                } catch {
+                    throw JSONReading.Failure("entry \(place + 1) \(error)")
+                }
+            }
+            self.exchanges = exchanges
+        } catch {
+            throw .unreadableCassette(name, "\(error)")
+        }
+    }
+
+    private static func exchange(of entry: JSONNode) throws(JSONReading.Failure) -> RecordedExchange {
+        guard let request = entry["request"], let url = request["url"]?.string else {
+            throw JSONReading.Failure("has no request with a url")
+        }
+        guard let method = request["method"]?.string else { throw JSONReading.Failure("has no method") }
+        guard let response = entry["response"] else { throw JSONReading.Failure("has no response") }
+        let recorded = RecordedRequest(
+            method: HTTPMethod(rawValue: method),
+            url: String(url.prefix { $0 != "#" }),
+            headers: headers(of: request["headers"]),
+            body: try posted(request["postData"])
+        )
+        guard let status = response["status"]?.integer, status > 0 else {
+            let reason = response["_error"]?.string ?? entry["_error"]?.string ?? "the archive does not say why"
+            let error = SluiceError(.connectionLost, "The archived request had no answer: \(reason).")
+            return RecordedExchange(request: recorded, result: .failure(error))
+        }
+        guard (100...999).contains(status) else { throw JSONReading.Failure("has a status that is none: \(status)") }
+        var fields = headers(of: response["headers"])
+        for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { fields.remove(name) }
+        let content = response["content"]
+        if !fields.contains(.contentType), let type = content?["mimeType"]?.string, !type.isEmpty, type != "x-unknown" {
+            fields.append(.contentType, type)
+        }
+        let head = HTTPResponse(
+            status: HTTPStatus(rawValue: status),
+            headers: fields,
+            version: CassetteCoding.version(of: response["httpVersion"]?.string)
+        )
+        let body = try text(of: content)
+        return RecordedExchange(
+            request: recorded,
+            result: .success(RecordedExchange.Response(head: head, body: body))
+        )
+    }
+
+    private static func headers(of node: JSONNode?) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for field in node?.array ?? [] {
+            guard let name = field["name"]?.string, let value = field["value"]?.string, !name.isEmpty,
+                !name.hasPrefix(":")
+            else { continue }
+            headers.append(HTTPHeaderName(name), value)
+        }
+        return headers
+    }
+
+    /// What was sent: a text, or the parameters of a form.
+    private static func posted(_ node: JSONNode?) throws(JSONReading.Failure) -> Data {
+        guard let node else { return Data() }
+        let text = try text(of: node)
+        if !text.isEmpty { return text }
+        let pairs = (node["params"]?.array ?? []).compactMap { item in
+            item["name"]?.string.map { "\($0)=\(item["value"]?.string ?? "")" }
+        }
+        return Data(pairs.joined(separator: "&").utf8)
+    }
+
+    private static func text(of node: JSONNode?) throws(JSONReading.Failure) -> Data {
+        guard let text = node?["text"]?.string else { return Data() }
+        guard node?["encoding"]?.string?.lowercased() == "base64" else { return Data(text.utf8) }
+        guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
+            throw JSONReading.Failure("has a body that is no valid base64")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@Suite struct CassetteTests {
+    private func exchange(
+        _ type: String?,
+        _ body: Data,
+        status: HTTPStatus = .ok
+    ) -> RecordedExchange {
+        var headers: HTTPHeaders = ["X-One": "1", "x-one": "2"]
+        if let type { headers.append(.contentType, type) }
+        let response = RecordedExchange.Response(head: HTTPResponse(status: status, headers: headers), body: body)
+        let request = RecordedRequest(method: .post, url: "http://a.b/c?d=e", headers: headers, body: body)
+        return RecordedExchange(request: request, result: .success(response))
+    }
+
+    @Test(arguments: [
+        ("application/json", Data(#"{"b":1.50,"a":"é"}"#.utf8), #""json": {"#),
+        ("application/problem+json", Data("[1]".utf8), #""json": ["#),
+        ("application/json", Data("{".utf8), #""text": "{""#),
+        ("text/plain", Data("line\n".utf8), #""text": "line\n""#),
+        ("image/png", Data([0xFF, 0]), #""base64": "/wA=""#),
+    ])
+    func bodiesComeBackAsTheyWereAndAreReadable(_ type: String, _ body: Data, _ written: String) throws {
+        let text = Cassette(exchanges: [exchange(type, body)]).data
+        #expect(String(decoding: text, as: UTF8.self).contains(written))
+        let read = try #require(try Cassette(text).exchanges.first)
+        #expect(read.request.body == body)
+        #expect(read.request.headers.values(for: "X-One") == ["1", "2"])
+        #expect(try read.result.get().body == body)
+        #expect(try read.result.get().head.headers[.contentType] == type)
+    }
+
+    @Test func aFailureOfTheNetworkIsKept() throws {
+        let request = RecordedRequest(url: "http://a.b/")
+        let failure = RecordedExchange(request: request, result: .failure(SluiceError(.tlsFailed, "Expired.")))
+        let read = try Cassette(Cassette(exchanges: [failure]).data).exchanges.first
+        #expect(throws: SluiceError.self) { try read?.result.get() }
+        guard case .failure(let error)? = read?.result else { return }
+        #expect(error.code == .tlsFailed)
+        #expect(error.reason == "Expired.")
+    }
+
+    @Test func aLengthThatHasChangedIsPutRight() throws {
+        let text = """
+            {"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200,
+            "headers":["Content-Type: application/json","Content-Length: 99"],"body":{"json":{ "a": 1 }}}}]}
+            """
+        let response = try #require(try Cassette(Data(text.utf8)).exchanges.first?.result.get())
+        #expect(response.head.headers[.contentLength] == "7")
+    }
+
+    @Test(arguments: [
+        (#"{"version":1,"exchanges":["#, "it ends too early, in line 1"), ("", "it ends too early"),
+        (#"{"exchanges":[]}"#, "it has no version"), (#"{"version":1}"#, "it has no exchanges"),
+        (#"{"version":2,"exchanges":[]}"#, "it is of version 2, and 1 is the newest that is known"),
+        (#"{"version":1,"exchanges":[{}]}"#, "exchange 1 has no request with a url"),
+        (
+            #"{"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"}}]}"#,
+            "exchange 1 has neither response nor error"
+        ),
+        (
+            #"{"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":20}}]}"#,
+            "exchange 1 has a response without a status of three digits"
+        ),
+    ])
+    func aDamagedCassetteSaysWhatIsWrong(_ text: String, _ reason: String) {
+        let error = #expect(throws: SluiceError.self) { try Cassette(Data(text.utf8), named: "/x/gists.json") }
+        #expect(error?.code == .cassetteUnreadable)
+        #expect(error?.reason.contains("“/x/gists.json” cannot be read: \(reason)") == true, "\(error?.reason ?? "")")
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+/// Recording and playing back; a stub transport stands in for the network.
+@Suite struct CassetteTransportTests {
+    private let file = FileManager.default.temporaryDirectory
+        .appending(path: "sluice-\(UUID().uuidString)")
+        .appending(path: "cassette.json")
+    private let network = StubTransport()
+
+    private func send(
+        _ transport: some Transport,
+        _ path: String,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .none
+    ) async throws -> String {
+        let method: HTTPMethod = body.isNone ? .get : .post
+        let request = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "shop.test",
+            path: path,
+            headers: headers,
+            body: body
+        )
+        let response = try await transport.send(request, context: TransferContext())
+        return String(decoding: try await response.body.collect(), as: UTF8.self)
+    }
+
+    private func cassette(
+        _ mode: CassetteTransport.Mode = .once,
+        matching: [CassetteCriterion] = .methodAndURL,
+        repeatsLast: Bool = false
+    ) -> CassetteTransport {
+        CassetteTransport(recording: network, to: file, mode: mode, matching: matching, repeatsLast: repeatsLast)
+    }
+
+    private func tearDown() { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+
+    @Test func whatIsRecordedOnceIsPlayedBackInItsOrderWithoutTheNetwork() async throws {
+        defer { tearDown() }
+        network.on(.get("/a"), .sequence([.text("1"), .text("2")]))
+        network.on(.get("/broken"), .failure(.tlsFailed, "Expired."))
+        let recording = cassette()
+        for _ in 0..<2 { _ = try await send(recording, "/a") }
+        try await expectError(.tlsFailed) { try await send(recording, "/broken") }
+        #expect(network.requests.count == 3)
+        let playing = cassette()
+        var answers: [String] = []
+        for _ in 0..<2 { answers.append(try await send(playing, "/a")) }
+        #expect(answers == ["1", "2"])
+        try await expectError(.tlsFailed) { try await send(playing, "/broken") }
+        let usedUp = try await expectError(.cassetteUnmatched) { try await send(playing, "/a") }
+        #expect(usedUp.reason.contains("all 2 of it"))
+        let unknown = try await expectError(.cassetteUnmatched) { try await send(playing, "/b") }
+        #expect(unknown.reason.contains("none of its 3 is the same by method, url"))
+        #expect(network.requests.count == 3)
+        let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+        #expect(names == ["cassette.json"])
+    }
+
+    @Test func theLastIsRepeatedWhereThatIsSaid() async throws {
+        defer { tearDown() }
+        network.on(.any, .sequence([.text("1"), .text("2")]))
+        let recording = cassette()
+        for _ in 0..<2 { _ = try await send(recording, "/a") }
+        let playing = CassetteTransport(replaying: file, repeatsLast: true)
+        var answers: [String] = []
+        for _ in 0..<3 { answers.append(try await send(playing, "/a")) }
+        #expect(answers == ["1", "2", "2"])
+    }
+
+    @Test func secretsAreNotWrittenAndMakeNoDifference() async throws {
+        defer { tearDown() }
+        network.on(.any, .json(#"{"access_token":"s3cret-t"}"#, headers: ["Set-Cookie": "s3cret-c"]))
+        let matching: [CassetteCriterion] = [.method, .url, .body, .header("Authorization")]
+        let first = cassette(matching: matching)
+        let body = HTTPBody.data(Data(#"{"password":"s3cret-p"}"#.utf8))
+        let real = try await send(
+            first,
+            "/token?api_key=s3cret-k",
+            headers: ["Authorization": "s3cret-a", "Content-Type": "application/json"],
+            body: body
+        )
+        #expect(real.contains("s3cret-t"))
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("s3cret"))
+        let replayed = try await send(
+            cassette(matching: matching),
+            "/token?api_key=another",
+            headers: ["Authorization": "other", "Content-Type": "application/json"],
+            body: .data(Data(#"{ "password": "other" }"#.utf8))
+        )
+        #expect(replayed == #"{"access_token":"REDACTED"}"#)
+        #expect(network.requests.count == 1)
+    }
+
+    @Test func modesSayWhenToRecord() async throws {
+        defer { tearDown() }
+        network.on(.get("/a"), .sequence([.text("old"), .text("new")]))
+        network.on(.get("/b"), .text("b"))
+        let missing = try await expectError(.cassetteUnreadable) { try await send(cassette(.never), "/a") }
+        #expect(missing.reason.contains(file.path) && missing.reason.contains("no such file"))
+        _ = try await send(cassette(), "/a")
+        let appended = cassette(.append)
+        let answers = [try await send(appended, "/a"), try await send(appended, "/b")]
+        #expect(answers == ["old", "b"])
+        #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 2)
+        let again = try await send(cassette(.always), "/a")
+        #expect(again == "new")
+        #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 1)
+    }
+
+    @Test func manyAtOnceAreAllWritten() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        let recording = cassette(.always)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 { group.addTask { _ = try await send(recording, "/\(number)") } }
+            try await group.waitForAll()
+        }
+        #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 20)
+    }
+
+    @Test func aCassetteThatIsCutShortIsNamed() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        _ = try await send(cassette(), "/a")
+        try Data(contentsOf: file).dropLast(20).write(to: file)
+        let error = try await expectError(.cassetteUnreadable) { try await send(cassette(), "/a") }
+        #expect(error.reason.contains(file.path))
+        #expect(network.requests.count == 1)
+    }
+
+    @Test func anArchiveIsPlayedBack() async throws {
+        defer { tearDown() }
+        let har = """
+            {"log":{"entries":[{"request":{"method":"GET","url":"http://shop.test/a","headers":[]},
+            "response":{"status":200,"headers":[],"content":{"mimeType":"text/plain","text":"archived"}}}]}}
+            """
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(har.utf8).write(to: file)
+        let answer = try await send(CassetteTransport(har: file), "/a")
+        #expect(answer == "archived")
+    }
+}
