@@ -16,6 +16,7 @@ import Testing
             "Sources/Sluice/Sluice.docc/Interceptors.md", "Sources/Sluice/Sluice.docc/Recovery.md",
             "Sources/Sluice/Sluice.docc/Observation.md", "Sources/Sluice/Sluice.docc/Metrics.md",
             "Sources/Sluice/Sluice.docc/Caching.md", "Sources/Sluice/Sluice.docc/Composition.md",
+            "Sources/Sluice/Sluice.docc/Testing.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {

@@ -1,0 +1,95 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on testing.
+final class TestingGuideTests: XCTestCase {
+    func testStubs() async throws {
+        let shop = APIClient(baseURL: "https://shop.example")
+        let request = shop.codable.get("users/1", as: User.self)
+            .stub(.json(#"{"id":1,"name":"Ada"}"#), mode: .immediate)
+        let user = try await request.sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let film = Data(count: 1 << 17)
+        let flaky = Stub.sequence([.failure(.connectionLost), .status(.serviceUnavailable), .json("[]")], then: .fail)
+        let echo = Stub.answering { request in .text("\(request.method) \(request.path)") }
+        let slow = Stub.data(film).delayed(by: .seconds(1)).streamed(by: 1 << 16, every: .milliseconds(20))
+        let lost = await shop.data.get("x").stub(flaky, mode: .immediate).sender().result
+        XCTAssertEqual(lost.failure?.code, .connectionLost)
+        let text = try await shop.string.get("x").stub(echo, mode: .immediate).sender().value
+        XCTAssertEqual(text, "GET /x")
+        let time = ManualTime()
+        let client = APIClient(baseURL: "https://shop.example") { $0.time = time }
+        async let length = client.data.get("x").stub(slow, mode: .immediate).sender().value.count
+        for _ in 0..<2 {
+            await time.sleepers(1)
+            time.advance(by: .seconds(1))
+        }
+        let count = try await length
+        XCTAssertEqual(count, film.count)
+        let preview = APIClient(baseURL: "https://shop.example") {
+            $0.stubMode = .delayed(.milliseconds(300)).skippingGates()
+            $0.stub = .status(.notFound)
+        }
+        let missing = await preview.stubModeIsHeeded()
+        XCTAssertEqual(missing, .notFound)
+    }
+
+    func testRules() async throws {
+        try await withStubTransport { stubs in
+            stubs.on(.get("/users/{id}")) { request in
+                .json(#"{"id":\#(request.pathParameters["id"] ?? "0"),"name":"Ada"}"#)
+            }
+            stubs.on(.post("/users").body(json: #"{"id":2,"name":"Grace"}"#), .status(.created), times: 1)
+            let shop = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
+            let user: User = try await shop.codable.get("users/1").sender().value
+            _ = try await shop.data.post("users").json(User(id: 2, name: "Grace")).sender().value
+            XCTAssertEqual(user.id, 1)
+            XCTAssertEqual(stubs.count(of: .post("/users")), 1)
+        }
+    }
+
+    func testRecordings() async throws {
+        let folder = try DownloadFolder()
+        let fixtures = folder.url
+        let server = try LoopbackServer()
+        server.on("/users", .json(#"[{"id":1,"name":"Ada"}]"#))
+        let transport = APIClient.Configuration().transport
+        for _ in 0..<2 {
+            let cassette = CassetteTransport(recording: transport, to: fixtures.appending(path: "users.json"))
+            let recorded = APIClient(baseURL: server.url) { $0.transport = cassette }
+            let users: [User] = try await recorded.codable.get("users").sender().value
+            XCTAssertEqual(users, [User(id: 1, name: "Ada")])
+        }
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testServersAndLeaks() async throws {
+        try await withLoopbackServer { server in
+            server.on("/slow", .hang)
+            let client = APIClient(baseURL: server.url) { $0.timeouts.total = .milliseconds(50) }
+            try await expectError(.timedOut) { try await client.data.get("slow").sender().value }
+        }
+        let shop = APIClient(baseURL: "https://shop.example")
+        try await expectNoLeaks(descriptors: false) { leaks in
+            let sender = leaks.note(shop.string.get("motto").stub(.text("Onwards"), mode: .immediate).sender())
+            _ = try await sender.value
+        }
+    }
+
+    func testAReadersFirstTest() async throws {
+        let stubs = StubTransport()
+        stubs.on(.get("/users/{id}"), .json(#"{"id":1,"name":"Ada"}"#))
+        let shop = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
+        let user: User = try await shop.codable.get("users/1").sender().value
+        XCTAssertEqual(stubs.count(of: .get("/users/1")), 1)
+        XCTAssertEqual(user.name, "Ada")
+    }
+}
+
+extension APIClient {
+    /// The status that a request without a stub of its own gets.
+    fileprivate func stubModeIsHeeded() async -> HTTPStatus? {
+        await data.get("nowhere").sender().response.status
+    }
+}
