@@ -76,7 +76,10 @@ let package = Package(
         .testTarget(name: "FetchingTests", dependencies: ["Fetching"]),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
-        .testTarget(name: "SluiceTestingTests", dependencies: ["SluiceTesting"]),
+        .testTarget(
+            name: "SluiceTestingTests",
+            dependencies: ["SluiceTesting", .target(name: "SluiceCurl", condition: .when(platforms: [.linux]))]
+        ),
         .testTarget(
             name: "SluiceTests",
             dependencies: [

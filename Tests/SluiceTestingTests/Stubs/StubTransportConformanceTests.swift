@@ -1,0 +1,26 @@
+#if os(Linux)
+import SluiceCurl
+import SluiceTesting
+import Testing
+
+/// The promises of all transports, kept by a stub transport that passes everything through.
+@Suite(.serialized) struct StubTransportConformanceTests {
+    @Test(arguments: try TransportConformance.cases(excluding: exclusions))
+    func theTransportConforms(_ promise: TransportConformance.Case) async throws {
+        try await TransportConformance.run(promise) { StubTransport(unmatched: .passThrough(CurlTransport())) }
+    }
+
+    private static let inMemory = "a request's body is read into memory before rules are asked, and has a length then"
+    private static let exclusions: [TransportConformance.Exclusion] = [
+        .init("A body that can be read only once fails with bodyNotReplayable behind a challenge", because: inMemory),
+        .init("A stream without a length arrives chunked", because: inMemory),
+        .init("Empty chunks of a stream do not end it", because: inMemory),
+        .init("A body that is made first and has no length arrives chunked", because: inMemory),
+        .init(
+            "A task cancelled while the request body waits for its next chunk closes the connection",
+            because: inMemory
+        ),
+        .init("A time-out while the request body waits for its next chunk fails with timedOut", because: inMemory),
+    ]
+}
+#endif
