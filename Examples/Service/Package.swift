@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the SDK's package keeps an empty list of dependencies.
+let package = Package(
+    name: "service",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "sluice", path: "../.."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    ],
+    targets: [
+        .target(
+            name: "UserService",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Sluice", package: "sluice"),
+            ]
+        ),
+        .executableTarget(
+            name: "user-service",
+            dependencies: ["UserService", .product(name: "Hummingbird", package: "hummingbird")],
+            path: "Sources/Command"
+        ),
+        .testTarget(
+            name: "UserServiceTests",
+            dependencies: [
+                "UserService",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceTesting", package: "sluice"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,37 @@
+import Hummingbird
+
+extension User: ResponseEncodable {}
+extension UserSummary: ResponseEncodable {}
+
+extension UpstreamError: HTTPResponseError {
+    var status: HTTPResponse.Status {
+        switch kind {
+        case .notFound: .notFound
+        case .unavailable: .badGateway
+        case .spared: .serviceUnavailable
+        case .timedOut: .gatewayTimeout
+        // Nobody will read it; the status is what logs know such requests by.
+        case .cancelled: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
+        }
+    }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        var error = HTTPError(status, message: kind.message)
+        if case .spared(let retryAfter?) = kind {
+            error.headers = [.retryAfter: "\(retryAfter.components.seconds + 1)"]
+        }
+        return try error.response(from: request, context: context)
+    }
+}
+
+extension UpstreamError.Kind {
+    fileprivate var message: String {
+        switch self {
+        case .notFound: "There is no such user."
+        case .unavailable: "The users cannot be asked about right now."
+        case .spared: "The users cannot be asked about right now; try again later."
+        case .timedOut: "The time was up before there was an answer."
+        case .cancelled: "The request was cancelled."
+        }
+    }
+}
