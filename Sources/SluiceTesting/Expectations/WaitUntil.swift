@@ -8,14 +8,14 @@
 ///
 /// - Parameters:
 ///   - what: What is waited for, for the message.
-///   - limit: How long it may take in real time; 10 seconds by default.
+///   - limit: How long it may take in real time; 30 seconds by default, since very many tests may be under way.
 ///   - fileID: Where the expectation stands.
 ///   - line: Where the expectation stands.
 ///   - isTrue: The condition.
 /// - Throws: An ``ExpectationFailure`` when time is up, `CancellationError` when the task is cancelled, or what the condition throws.
 public func waitUntil(
     _ what: String = "the condition",
-    within limit: Duration = .seconds(10),
+    within limit: Duration = .seconds(30),
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ isTrue: () async throws -> Bool

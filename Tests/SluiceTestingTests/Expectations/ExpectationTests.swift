@@ -32,7 +32,8 @@ import Testing
 
     @Test func aConditionIsWaitedForUntilTimeIsUp() async throws {
         let count = Locked(0)
-        try await waitUntil {
+        // Very many tests may be under way, each of which has its turn.
+        try await waitUntil(within: .seconds(120)) {
             count.withLock {
                 $0 += 1; return $0 == 10
             }

@@ -16,7 +16,7 @@ import Testing
             "Sources/Sluice/Sluice.docc/Interceptors.md", "Sources/Sluice/Sluice.docc/Recovery.md",
             "Sources/Sluice/Sluice.docc/Observation.md", "Sources/Sluice/Sluice.docc/Metrics.md",
             "Sources/Sluice/Sluice.docc/Caching.md", "Sources/Sluice/Sluice.docc/Composition.md",
-            "Sources/Sluice/Sluice.docc/Testing.md",
+            "Sources/Sluice/Sluice.docc/Testing.md", "Sources/Sluice/Sluice.docc/Bridges.md",
         ]
     )
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {

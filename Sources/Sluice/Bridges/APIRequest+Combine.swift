@@ -1,0 +1,35 @@
+#if canImport(Combine)
+import Combine
+
+extension APIRequest {
+    /// Publishes the model: each subscriber has the request sent for it, and stops it by cancelling.
+    ///
+    /// ```swift
+    /// let subscription = github.codable.get("users/apple", as: User.self).publisher()
+    ///     .receive(on: DispatchQueue.main)
+    ///     .sink { completion in … } receiveValue: { user in … }
+    /// ```
+    ///
+    /// It publishes on any thread.
+    public func publisher() -> AnyPublisher<Model, ErrorModel> {
+        responsePublisher()
+            .setFailureType(to: ErrorModel.self)
+            .flatMap(\.result.publisher)
+            .eraseToAnyPublisher()
+    }
+
+    /// Publishes all that came of the request, a failure too: each subscriber has it sent for it, and stops it by cancelling.
+    public func responsePublisher() -> AnyPublisher<APIResponse<Model, ErrorModel>, Never> {
+        Deferred {
+            let sender = sender()
+            return Future<APIResponse<Model, ErrorModel>, Never> { promise in
+                // It may be kept from any thread, which its type does not say.
+                nonisolated(unsafe) let promise = promise
+                sender.start { promise(.success($0)) }
+            }
+            .handleEvents(receiveCancel: sender.cancel)
+        }
+        .eraseToAnyPublisher()
+    }
+}
+#endif

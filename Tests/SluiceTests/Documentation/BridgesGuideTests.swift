@@ -1,0 +1,64 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+#if canImport(Combine)
+import Combine
+#endif
+
+/// The code of the article "Code that is not async".
+final class BridgesGuideTests: XCTestCase {
+    private struct User: Codable, Sendable, Equatable {
+        var id: Int
+        var name: String
+    }
+
+    func testCallbacks() async throws {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        let shop = APIClient(baseURL: server.url)
+        let shown = expectation(description: "shown")
+        let logged = expectation(description: "logged")
+        let show: @Sendable (User) -> Void = { user in
+            XCTAssertEqual(user.name, "Ada")
+            shown.fulfill()
+        }
+        let tell: @Sendable (APIError) -> Void = { XCTFail("\($0)") }
+        let log: @Sendable (HTTPStatus?) -> Void = { status in
+            XCTAssertEqual(status, .ok)
+            logged.fulfill()
+        }
+        let sender = shop.codable.get("users/1", as: User.self).send(on: .main) { response in
+            switch response.result {
+            case .success(let user): show(user)
+            case .failure(let error): tell(error)
+            }
+        }
+        await fulfillment(of: [shown])
+        sender.start { response in log(response.status) }
+        sender.cancel()
+        await fulfillment(of: [logged])
+    }
+
+    #if canImport(Combine)
+    func testAPublisher() async throws {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        let shop = APIClient(baseURL: server.url)
+        let logged = expectation(description: "logged")
+        let log: @Sendable (String) -> Void = { name in
+            XCTAssertEqual(name, "Ada")
+            logged.fulfill()
+        }
+        let subscription = shop.codable.get("users/1", as: User.self).publisher()
+            .map(\.name)
+            .replaceError(with: "nobody")
+            .sink { name in log(name) }
+        await fulfillment(of: [logged])
+        subscription.cancel()
+    }
+    #endif
+}
