@@ -20,7 +20,7 @@ final class CallbackTests: XCTestCase {
             XCTAssertEqual(response.status, .ok)
             called.fulfill()
         }
-        await fulfillment(of: [called])
+        await fulfillment(of: [called], timeout: 60)
         XCTAssertEqual(server?.requests.count, 1)
     }
 
@@ -32,7 +32,7 @@ final class CallbackTests: XCTestCase {
             dispatchPrecondition(condition: .onQueue(queue))
             called.fulfill()
         }
-        await fulfillment(of: [called])
+        await fulfillment(of: [called], timeout: 60)
     }
 
     func testAFailureIsCalledBackToo() async throws {
@@ -42,7 +42,7 @@ final class CallbackTests: XCTestCase {
             XCTAssertEqual(response.failure?.code, .unacceptableStatus)
             called.fulfill()
         }
-        await fulfillment(of: [called])
+        await fulfillment(of: [called], timeout: 60)
     }
 
     func testCancellingCallsBackWithACancellation() async throws {
@@ -54,7 +54,7 @@ final class CallbackTests: XCTestCase {
         }
         await server?.waitForRequests(1)
         sender.cancel()
-        await fulfillment(of: [called])
+        await fulfillment(of: [called], timeout: 60)
     }
 
     func testAsManyAsWantToAskOneSender() async throws {
@@ -67,7 +67,7 @@ final class CallbackTests: XCTestCase {
                 expectation.fulfill()
             }
         }
-        await fulfillment(of: called)
+        await fulfillment(of: called, timeout: 60)
         let value = try await sender.value
         XCTAssertEqual(value, "Plus ultra")
         XCTAssertEqual(server?.requests.count, 1)
@@ -82,7 +82,7 @@ final class CallbackTests: XCTestCase {
             XCTAssertNil(response.failure)
             called.fulfill()
         }
-        await fulfillment(of: [called])
+        await fulfillment(of: [called], timeout: 60)
         XCTAssertEqual(try Data(contentsOf: folder.appending(path: "file")), Data("contents".utf8))
     }
 }

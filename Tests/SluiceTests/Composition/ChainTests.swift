@@ -32,6 +32,32 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
+    func testAChainThatIsCancelledSaysSoWhateverPicksItsNextRequest() async throws {
+        let server = try LoopbackServer()
+        server.on("/job", .json("{}"))
+        let client = client(server)
+        let first: APIRequest<Job, APIError> = client.codable.get("job")
+        for error in [CancellationError(), SluiceError.cancelled] as [any Error] {
+            do {
+                for try await _ in client.chain(first, next: { _ in throw error }) {}
+                XCTFail("It has ended.")
+            } catch {
+                XCTAssertEqual(error.code, .cancelled)
+            }
+        }
+        let picks = Shared(0)
+        let chain = client.chain(first) { _ in
+            picks.change { $0 += 1 }
+            return first
+        }
+        let task = Task {
+            for try await _ in chain { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        let result = await task.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? SluiceError)?.code, .cancelled) }
+        XCTAssertEqual(picks.read, 0)
+    }
+
     func testAFailureIsAnOutcomeFromWhichTheChainCanGoOn() async throws {
         let server = try LoopbackServer()
         server.on("/new", .status(.notFound))

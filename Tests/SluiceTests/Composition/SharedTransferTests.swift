@@ -33,6 +33,29 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(gate.admitted.read, 1)
     }
 
+    func testAnEqualRequestOfAnInterceptorDoesNotWaitForItself() async throws {
+        struct Again: ResponseInterceptor {
+            let hasAsked = Shared(false)
+
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                let isFirst = hasAsked.change { hasAsked in
+                    defer { hasAsked = true }
+                    return !hasAsked
+                }
+                guard isFirst else { return outcome }
+                let response = await context.client.string.get("page").sender().response
+                XCTAssertEqual(try? response.result.get(), "page")
+                return outcome
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/page", .text("page"))
+        let client = client(server) { $0.responseInterceptors = [Again()] }
+        let value = try await client.string.get("page").sender().value
+        XCTAssertEqual(value, "page")
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testEachMakesItsOwnModelOfTheSameBytes() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()

@@ -36,10 +36,10 @@ final class BridgesGuideTests: XCTestCase {
             case .failure(let error): tell(error)
             }
         }
-        await fulfillment(of: [shown])
+        await fulfillment(of: [shown], timeout: 60)
         sender.start { response in log(response.status) }
         sender.cancel()
-        await fulfillment(of: [logged])
+        await fulfillment(of: [logged], timeout: 60)
     }
 
     #if canImport(Combine)
@@ -57,7 +57,7 @@ final class BridgesGuideTests: XCTestCase {
             .map(\.name)
             .replaceError(with: "nobody")
             .sink { name in log(name) }
-        await fulfillment(of: [logged])
+        await fulfillment(of: [logged], timeout: 60)
         subscription.cancel()
     }
     #endif

@@ -9,7 +9,7 @@ struct User: Codable, Sendable, Hashable {
 struct Order: Codable, Sendable, Hashable {
     let number: Int
     /// In cents.
-    let total: Int
+    let total: Int32
 }
 
 /// What waits for a user.
@@ -30,7 +30,7 @@ struct UserSummary: Codable, Sendable, Hashable {
         id = user.id
         name = user.name
         self.orders = orders.count
-        spent = orders.reduce(0) { $0 + $1.total }
+        spent = orders.reduce(0) { $0 + Int($1.total) }
         unread = inbox.unread
     }
 }

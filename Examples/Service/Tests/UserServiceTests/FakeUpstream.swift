@@ -57,7 +57,7 @@ final class FakeUpstream: Sendable {
     }
 
     static func user(_ id: Int) -> User { User(id: id, name: "User \(id)", email: "\(id)@example.com") }
-    static func orders(of id: Int) -> [Order] { (0..<id % 5).map { Order(number: $0, total: id) } }
+    static func orders(of id: Int) -> [Order] { (0..<id % 5).map { Order(number: $0, total: Int32(clamping: id)) } }
     static func inbox(of id: Int) -> Inbox { Inbox(unread: id % 7) }
     static func summary(of id: Int) -> UserSummary { UserSummary(user(id), orders(of: id), inbox(of: id)) }
 

@@ -11,7 +11,7 @@ extension CacheStore {
         /// only; whoever sets a value by name waits instead.
         public var pendingBytes = 64 << 20
         /// Whether a model that was decoded of a response in memory is given to the next who asks for the same; true by default. Models that
-        /// are objects are decoded for each who asks. It is taken to need three times the memory of its JSON, which counts.
+        /// are objects are decoded for each who asks; objects within a model are shared. It is taken to need three times the memory of its JSON, which counts.
         public var keepsModels = true
         /// When values are gone for which nothing else is said, and responses that are kept for data sources: never by default.
         public var expiration = CacheExpiration.never

@@ -67,7 +67,7 @@ extension APIClient {
         for slot in repeat each slots { members.append(slot) }
         let run = BatchRun(members, upTo: maximumInFlight ?? .max, failsFast: failsFast, time: pipeline.time)
         return BatchSender(run) { reading in
-            if let first = run.firstFailure { try run.members[first].check() }
+            if let first = run.firstFailure { try run.members[first].check(reading) }
             return (repeat try (each slots).result(reading).get())
         } results: { reading in
             (repeat (each slots).result(reading))

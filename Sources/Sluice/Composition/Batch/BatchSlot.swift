@@ -7,7 +7,7 @@ protocol BatchMember: Sendable {
     /// Keeps a cancellation, if there is no result yet.
     func end()
     /// Throws what it failed with.
-    func check() throws
+    func check(_ reading: BatchReading) throws
     /// How many bytes of its bodies have gone and come so far.
     var bytes: BatchBytes { get }
 }
@@ -79,7 +79,7 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         }
     }
 
-    func check() throws { _ = try result(.kept).get() }
+    func check(_ reading: BatchReading) throws { _ = try result(reading).get() }
 
     func result(_ reading: BatchReading) -> Result<Model, ErrorModel> {
         let kept: Result<Model, ErrorModel>? = state.withLock { state in

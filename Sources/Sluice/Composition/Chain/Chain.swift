@@ -47,6 +47,8 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
             if case .behind(let outcome) = position {
                 position = .over
+                // What came of a request that was cancelled is no outcome to go on from.
+                if Task.isCancelled { throw .cancelled }
                 guard let link = try await chain.successor(of: outcome) else { return nil }
                 guard count < chain.limit else { throw .chainTooLong(chain.limit) }
                 position = .before(link)
@@ -67,6 +69,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             return try await next(outcome)
         } catch {
             if let error = error as? SluiceError { throw error }
+            if error is CancellationError || (error as? APIError)?.isCancellation == true { throw .cancelled }
             throw SluiceError(
                 .chainFailed,
                 "What was to pick the next request of the chain failed.",

@@ -63,7 +63,8 @@ struct SharedTransferKey: Hashable {
         case .data(let data): body = data
         case .file, .stream, .deferred: return nil
         }
-        // What a gate sends for itself would wait for those who wait for the gate.
+        // What a gate or an interceptor sends for itself would wait for those who wait for it.
+        guard SharedTransfers.current !== pipeline.transfers else { return nil }
         guard pipeline.steps.gates.isEmpty || Exemption.current.isEmpty else { return nil }
         method = request.method
         scheme = request.scheme

@@ -16,6 +16,9 @@ final class SharedTransfers: Sendable {
         var lastNumber = 0
     }
 
+    /// Those of the transfer that the current task works on: what it sends would wait for itself if it joined.
+    @TaskLocal static var current: SharedTransfers?
+
     private let state = Locked(State())
 
     /// Joins the transfer that is under way, or begins one. Nobody needs a task for that.
@@ -51,13 +54,14 @@ final class SharedTransfers: Sendable {
             let number = state.lastNumber
             let meter = TransferMeter(time: time)
             let flight = Flight(cancelled: Landing.cancelled) { [self] land in
-                let stop = begin(meter) { [self] landing in
+                let finish: @Sendable (Landing) -> Void = { [self] landing in
                     // Who comes from now on wants to know how things are now.
                     forget(key, number)
                     meter.end(after: landing.outcome)
                     let shared = Landing(landing.outcome, landing.sending, isShared: true)
                     if !land(shared) { landing.sending?.finish(.failure(.cancelled)) }
                 }
+                let stop = Self.$current.withValue(self) { begin(meter, finish) }
                 return { [self] in
                     forget(key, number)
                     stop()
