@@ -10,8 +10,8 @@ extension SluiceError.Code {
 }
 
 /// Why a rate limit, a concurrency limit or a circuit breaker did not admit a request: the underlying error of
-/// ``SluiceHTTP/SluiceError/Code/rateLimited``, ``SluiceHTTP/SluiceError/Code/queueFull`` and
-/// ``SluiceHTTP/SluiceError/Code/circuitOpen``.
+/// ``SluiceError/Code/rateLimited``, ``SluiceError/Code/queueFull`` and
+/// ``SluiceError/Code/circuitOpen``.
 ///
 /// ```swift
 /// catch let error as SluiceError where error.code == .rateLimited {

@@ -6,19 +6,21 @@ import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
 
-    @Test(
-        arguments: [
-            "README.md", "Sources/Sluice/Sluice.docc/Sluice.md", "Sources/Sluice/Sluice.docc/FrontDoors.md",
-            "Sources/Sluice/Sluice.docc/Bodies.md", "Sources/Sluice/Sluice.docc/Models.md",
-            "Sources/Sluice/Sluice.docc/Transfers.md", "Sources/Sluice/Sluice.docc/Downloads.md",
-            "Sources/Sluice/Sluice.docc/Streaming.md", "Sources/Sluice/Sluice.docc/Pagination.md",
-            "Sources/Sluice/Sluice.docc/Gates.md", "Sources/Sluice/Sluice.docc/OAuth.md",
-            "Sources/Sluice/Sluice.docc/Interceptors.md", "Sources/Sluice/Sluice.docc/Recovery.md",
-            "Sources/Sluice/Sluice.docc/Observation.md", "Sources/Sluice/Sluice.docc/Metrics.md",
-            "Sources/Sluice/Sluice.docc/Caching.md", "Sources/Sluice/Sluice.docc/Composition.md",
-            "Sources/Sluice/Sluice.docc/Testing.md", "Sources/Sluice/Sluice.docc/Bridges.md",
-        ]
-    )
+    /// The README, the articles and the guides: all that there are, so that none can be forgotten.
+    static var pages: [String] {
+        ["README.md"]
+            + ["Sources/Sluice/Sluice.docc", "Docs"].flatMap { folder in
+                let path = root.appending(path: folder).path
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+                return names.filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+            }
+    }
+
+    @Test func thePagesAreFound() {
+        #expect(Self.pages.count > 15)
+    }
+
+    @Test(arguments: pages)
     func everyBlockOfAPageIsCompiledHere(_ page: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
         let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)

@@ -16,7 +16,7 @@ extension APIClient {
     /// - Parameters:
     ///   - first: The first request.
     ///   - limit: How many requests to send at most, at least 1; 100 by default. Where the chain goes on behind them it fails with
-    ///     ``SluiceHTTP/SluiceError/Code/chainTooLong``.
+    ///     ``SluiceError/Code/chainTooLong``.
     ///   - next: Picks the next request of a response, which may be a failure; nil for none. What it throws fails the chain.
     /// - Returns: The responses; iterating them sends the requests.
     public func chain<Model: Sendable, ErrorModel: ErrorSerializable>(

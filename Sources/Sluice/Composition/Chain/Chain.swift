@@ -7,7 +7,7 @@ import SluiceHTTP
 public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     /// The outcome of a request.
     public typealias Element = Outcome
-    /// A failure of the chain's own: ``SluiceHTTP/SluiceError/Code/chainTooLong``, ``SluiceHTTP/SluiceError/Code/chainFailed``, or a
+    /// A failure of the chain's own: ``SluiceError/Code/chainTooLong``, ``SluiceError/Code/chainFailed``, or a
     /// cancellation.
     public typealias Failure = SluiceError
     /// Picks the next request of an outcome; nil for none.

@@ -4,7 +4,7 @@ import SluiceHTTP
 public struct GraphFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the step that failed, the first that did; nil where the graph could not be run, or its caller was cancelled.
     public let step: String?
-    /// What the step threw: the request's error model, or whatever its closure did; else a ``SluiceHTTP/SluiceError``.
+    /// What the step threw: the request's error model, or whatever its closure did; else a ``SluiceError``.
     public let error: any Error
     /// What is wrong with the graph; nothing where a step failed.
     public let defects: [GraphDefect]
@@ -21,7 +21,7 @@ public struct GraphFailure: Error, Sendable, CustomStringConvertible {
         error = SluiceError(.invalidGraph, defects.map(\.description).joined(separator: " "), step: .building)
     }
 
-    /// Whether it was cancelled and not failed, as far as its error tells: a ``SluiceHTTP/SluiceError``, an ``APIError``, or a
+    /// Whether it was cancelled and not failed, as far as its error tells: a ``SluiceError``, an ``APIError``, or a
     /// `CancellationError`.
     public var isCancellation: Bool {
         switch error {

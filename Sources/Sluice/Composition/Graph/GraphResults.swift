@@ -21,8 +21,8 @@ public struct GraphResults: Sendable {
     ///
     /// - Parameter step: A step of the graph.
     /// - Returns: Its value.
-    /// - Throws: What it failed with; ``SluiceHTTP/SluiceError/Code/dependencyFailed`` where one that it needs did, and
-    ///   ``SluiceHTTP/SluiceError/Code/invalidGraph`` of a step that is not in the graph.
+    /// - Throws: What it failed with; ``SluiceError/Code/dependencyFailed`` where one that it needs did, and
+    ///   ``SluiceError/Code/invalidGraph`` of a step that is not in the graph.
     public func value<Value>(of step: GraphStep<Value>) throws -> Value { try result(of: step).get() }
 
     /// What a step gave, or what it failed with.

@@ -8,7 +8,7 @@ import SluiceHTTP
 /// ```
 ///
 /// A circuit is closed at first. When enough of the last half minute's requests have failed it opens, and requests fail with
-/// ``SluiceHTTP/SluiceError/Code/circuitOpen``, whose ``GateRefusal`` tells when the next may try. After a while it is
+/// ``SluiceError/Code/circuitOpen``, whose ``GateRefusal`` tells when the next may try. After a while it is
 /// half-open and lets a few requests through as trials: if they succeed it closes, and if one fails it opens again. A trial
 /// that is cancelled leaves its place to another and counts as neither.
 ///

@@ -9,7 +9,7 @@ import SluiceHTTP
 /// A request holds its slot from before it is sent until its response has come, failed, or been given up. Those to one host
 /// are served in the order they came; hosts that wait for the slots all share take turns, so that a flood of
 /// requests to one does not starve the others. A request that is cancelled leaves at once. Where too many wait already, the next
-/// fails with ``SluiceHTTP/SluiceError/Code/queueFull``.
+/// fails with ``SluiceError/Code/queueFull``.
 ///
 /// The clients that are given the same limit share it.
 public final class ConcurrencyLimit: ImmediateGate {

@@ -9,8 +9,8 @@ import SluiceHTTP
 /// It is a token bucket: a request takes a token, tokens come at the rate, and as many as the burst are kept while nobody
 /// asks for them. In any span of time there are no more requests than the burst and those the rate allows for the span.
 /// Requests without a token wait, first come, first served; one that is cancelled gives up its place. Those that would have to
-/// wait for longer than they may fail at once with ``SluiceHTTP/SluiceError/Code/rateLimited``, and where too many wait
-/// already, the next fails with ``SluiceHTTP/SluiceError/Code/queueFull``.
+/// wait for longer than they may fail at once with ``SluiceError/Code/rateLimited``, and where too many wait
+/// already, the next fails with ``SluiceError/Code/queueFull``.
 ///
 /// A server that answers 429 or 503 with `Retry-After` gets no requests of the key before then, nor does one before its quota
 /// is reset that says it has nothing left of it: with `RateLimit` or `RateLimit-Remaining` and `-Reset`
