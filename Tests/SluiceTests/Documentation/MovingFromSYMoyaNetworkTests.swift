@@ -1,0 +1,95 @@
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The guide for who comes from SYMoyaNetwork.
+final class MovingFromSYMoyaNetworkTests: XCTestCase {
+    enum Shop: Target {
+        case user(Int)
+        case picture(Int)
+
+        var baseURL: String { "https://shop.example" }
+        var path: String {
+            switch self {
+            case .user(let id): "users/\(id)"
+            case .picture(let id): "pictures/\(id)"
+            }
+        }
+        var host: String? {
+            if case .picture = self { "cdn.shop.example" } else { nil }
+        }
+        var timeouts: Timeouts? { Timeouts(total: .seconds(5)) }
+        var networkAccess: NetworkAccess { [.expensive, .constrained] }
+        var cachePolicy: CachePolicy { .reload }
+        var usesCookies: Bool { false }
+    }
+
+    /// The smallest GIF there is.
+    private let gif = Data(base64Encoded: "R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=") ?? Data()
+
+    private func shopServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/pictures/1", .data(gif, contentType: "image/gif"))
+        server.on("/motto", .text("Let it flow."))
+        return server
+    }
+
+    func testModels() async throws {
+        let server = try shopServer()
+        let client = APIClient { $0.endpointMapping = { _, draft in draft.host(server.url) } }
+        let user: User = try await client.request(Shop.user(1)).sender().value
+        let json: JSON = try await client.json.request(Shop.user(1)).sender().value
+        let text = try await client.string.request(Shop.user(1)).sender().value
+        let picture = try await client.image.request(Shop.picture(1)).sender().value
+        print(user.name, json.name.stringValue, text.count, picture.width)
+        XCTAssertEqual([user.name, json.name.stringValue], ["Ada", "Ada"])
+        XCTAssertEqual([picture.width, picture.height], [1, 1])
+        let urls = try [Shop.user(1), .picture(1)].map { try APIClient().data.request($0).httpRequest().url }
+        XCTAssertEqual(urls, ["https://shop.example/users/1", "https://cdn.shop.example/pictures/1"])
+    }
+
+    func testTheCache() async throws {
+        let server = try shopServer()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = CacheStore(directory: folder, name: "shop") {
+            $0.memory = CacheLimits(bytes: 8 << 20, count: 500)
+            $0.disk = CacheLimits(bytes: 64 << 20)
+            $0.expiration = .days(7).extendedOnAccess
+        }
+        let shop = APIClient(baseURL: server.url) { $0.cache = store }
+        let feed = shop.codable.get("users/1", as: User.self)
+        let kept = try await feed.dataSource(.cacheElseServer, expiration: .days(1)).sender().value
+        for try await user in feed.dataSource(.cacheThenServer).sender().values {
+            print(user.name)
+        }
+        XCTAssertEqual(kept.name, "Ada")
+        XCTAssertEqual(server.requests(to: "/users/1").count, 2)
+        let book = feed.dataSource(
+            .custom(keeping: { $0.head.headers["X-Preview"] == nil }) { _, kept in
+                guard let kept, case .cache(let use) = kept.source else { return .send }
+                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            }
+        )
+        _ = try await book.sender().value
+        XCTAssertEqual(server.requests(to: "/users/1").count, 2)
+        try await store.removeExpired()
+        print(try await store.size.disk.bytes)
+        try await store.removeAll()
+        let code = await feed.dataSource(.cache).sender().response.failure?.code
+        XCTAssertEqual(code, .cacheMiss)
+    }
+
+    func testSeveralRequests() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        async let ada = shop.codable.get("users/1", as: User.self).sender().value
+        async let motto = shop.string.get("motto").sender().value
+        print(try await ada.name, try await motto)
+        let logged = APIClient(baseURL: server.url) { $0.observers = [RequestLog(.summary)] }
+        let again = try await logged.string.get("motto").sender().value
+        XCTAssertEqual(again, "Let it flow.")
+    }
+}
