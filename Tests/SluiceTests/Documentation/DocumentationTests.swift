@@ -27,18 +27,22 @@ import Testing
         let code = try files.map { lines(try String(contentsOf: $0, encoding: .utf8)) }.joined(separator: "\n")
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
-            .filter { !$0.hasPrefix(".package") && !$0.hasPrefix(".product") }
+            .filter { block in
+                // What stands in a manifest.
+                ![".package", ".product", "// swift-tools-version"].contains { block.hasPrefix($0) }
+            }
         #expect(!blocks.isEmpty)
         for block in blocks {
-            let wanted = lines(block).replacing("import Sluice\n", with: "")
-            let isCompiled = code.contains(wanted)
+            let isCompiled = code.contains(lines(block))
             #expect(isCompiled, "This is in no test:\n\(block)")
         }
     }
 
-    /// The text without indentation and empty lines, which differ between a page and a class.
+    /// The text without indentation, empty lines and imports, which differ between a page and a class; and without what makes a type
+    /// the program's entry, of which a test has another.
     private func lines(_ text: String) -> String {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-            .joined(separator: "\n")
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+            .joined(separator: "\n").replacing("@main struct", with: "struct")
     }
 }

@@ -1,0 +1,90 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on validation and errors.
+final class FailuresGuideTests: XCTestCase {
+    struct Incomplete: Error {}
+
+    struct Problem: Decodable, Sendable {
+        let message: String
+    }
+
+    struct ShopFailure: ErrorSerializable {
+        let message: String
+        let mayPass: Bool
+
+        init(_ failure: RequestFailure) {
+            message = (try? failure.decoded(as: Problem.self))?.message ?? failure.error.description
+            mayPass = failure.error.code == .timedOut || failure.response?.status == .serviceUnavailable
+        }
+    }
+
+    private func shopServer() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/users/9", .json(#"{"message":"There is no user 9."}"#, status: .notFound))
+        server.on("/page", .data(Data("<html>".utf8), contentType: "application/xml"))
+        server.on("/busy", .json(#"{"message":"Come back later."}"#, status: .serviceUnavailable))
+        server.on("/slow", .hang)
+        return server
+    }
+
+    func testSuccesses() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url) {
+            $0.validation = Validation(contentTypes: ["application/json", "text/*"])
+        }
+        let lenient = shop.data.get("users/9").validate(statuses: 200..<300, 404..<405)
+        let strict = shop.data.get("users/1").validate(contentTypes: "application/json")
+        let whole = shop.data.get("users/1").validate { head, body in
+            if head.headers.contains("X-Partial") || body.isEmpty { throw Incomplete() }
+        }
+        let anything = shop.data.get("users/9").validate(.none)
+        for request in [lenient, strict, whole, anything] { _ = try await request.sender().value }
+        let code = await shop.data.get("page").sender().response.failure?.code
+        XCTAssertEqual(code, .unacceptableContentType)
+    }
+
+    func testErrorModels() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        do {
+            let user: User = try await shop.codable.get("users/9").sender().value
+            print(user.name)
+        } catch {
+            // No cast: this is an APIError.
+            print(error.status ?? 0, error.body.count, error)
+        }
+        let typed: APIRequest<User, TypedAPIError<Problem>> = shop.codable.get("users/9")
+        do {
+            _ = try await typed.sender().value
+        } catch {
+            print(error.errorBody?.message ?? "no words", error.status ?? 0)
+        }
+        let busy: APIRequest<User, ShopFailure> = shop.codable.get("busy")
+        guard case .failure(let failure) = await busy.sender().result else { return XCTFail("It was accepted.") }
+        XCTAssertEqual(failure.message, "Come back later.")
+        XCTAssertTrue(failure.mayPass)
+    }
+
+    func testCauses() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let response = await shop.data.get("slow").timeout(total: .milliseconds(50)).sender().response
+        switch response.failure?.code {
+        case .timedOut, .connectTimedOut, .idleTimedOut: print("too slow")
+        case .cannotResolveHost, .cannotConnect: print("not there")
+        case .unacceptableStatus: print(response.status ?? 0)
+        case .decodingFailed: print(response.failure?.underlyingError ?? "")
+        case .cancelled, nil: break
+        default: print(response.failure?.step ?? .transport)
+        }
+        XCTAssertEqual(response.failure?.code, .timedOut)
+        let sender = shop.data.get("slow").sender()
+        sender.cancel()
+        if case .failure(let error) = await sender.result, error.isCancellation { print("Never mind.") }
+        let isCancellation = await sender.response.failure?.isCancellation
+        XCTAssertEqual(isCancellation, true)
+    }
+}

@@ -1,0 +1,102 @@
+import Sluice
+import SluiceTesting
+import Testing
+
+// The files of the tutorial, one below the other.
+
+/// What GitHub tells of a repository.
+public struct Repository: Decodable, Sendable {
+    /// Its name, without the owner's.
+    public let name: String
+    /// How many have starred it.
+    public let stars: Int
+
+    enum CodingKeys: String, CodingKey {
+        case name
+        case stars = "stargazers_count"
+    }
+}
+
+/// Why a request failed, in GitHub's words where it has any.
+public struct GitHubError: ErrorSerializable, CustomStringConvertible {
+    /// One sentence.
+    public let description: String
+    /// The response's status; nil if none came.
+    public let status: HTTPStatus?
+
+    /// Reads the body of the failed response.
+    public init(_ failure: RequestFailure) {
+        struct Body: Decodable { let message: String }
+        description = (try? failure.decoded(as: Body.self))?.message ?? failure.error.description
+        status = failure.response?.status
+    }
+}
+
+/// The part of GitHub's API that the tool needs.
+public struct GitHub: WebService {
+    /// What sends the requests.
+    public let client: APIClient
+
+    /// Makes a service; a test gives it another URL.
+    public init(baseURL: String = "https://api.github.com") {
+        client = APIClient(baseURL: baseURL) {
+            $0.headers["Accept"] = "application/vnd.github+json"
+            $0.requestInterceptors = [UserAgent(product: "repos", version: "1.0")]
+            $0.timeouts.total = .seconds(30)
+            $0.retry = .standard
+        }
+    }
+
+    /// The first hundred repositories of a user.
+    public func repositories(of user: String) -> APIRequest<[Repository], GitHubError> {
+        let path: URITemplate = "users/{user}/repos{?per_page}"
+        return server.get(path.expanding(["user": .string(user), "per_page": 100]))
+    }
+}
+
+struct Repos {
+    static func main() async {
+        guard let user = CommandLine.arguments.dropFirst().first else {
+            print("usage: repos <user>")
+            return
+        }
+        do {
+            let repositories = try await GitHub().repositories(of: user).sender().value
+            for repository in repositories.sorted(by: { $0.stars > $1.stars }) {
+                print(repository.stars, repository.name)
+            }
+        } catch {
+            print("error: \(error)")
+        }
+    }
+}
+
+@Suite struct GitHubTests {
+    @Test func repositoriesAreRead() async throws {
+        let server = try LoopbackServer()
+        server.on(.get, "/users/ada/repos", .json(#"[{"name":"engine","stargazers_count":42}]"#))
+        let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
+        #expect(repositories.map(\.name) == ["engine"])
+        #expect(repositories.map(\.stars) == [42])
+        #expect(server.requests.first?.query == "per_page=100")
+        #expect(server.requests.first?.headers["User-Agent"]?.hasPrefix("repos/1.0") == true)
+    }
+
+    @Test func anUnknownUserFailsInGitHubsWords() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/nobody/repos", .json(#"{"message":"Not Found"}"#, status: .notFound))
+        let error = try await #require(throws: GitHubError.self) {
+            try await GitHub(baseURL: server.url).repositories(of: "nobody").sender().value
+        }
+        #expect(error.description == "Not Found")
+        #expect(error.status == .notFound)
+    }
+
+    @Test func aServerThatStumblesIsAskedAgain() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/ada/repos", .status(.serviceUnavailable), .json("[]"))
+        let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
+        #expect(repositories.isEmpty)
+        #expect(server.requests.count == 2)
+    }
+}
