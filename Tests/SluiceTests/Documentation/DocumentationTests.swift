@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func thePagesAreFound() {
-        #expect(Self.pages.count > 15)
+        #expect(Self.pages.count > 25)
     }
 
     @Test(arguments: pages)

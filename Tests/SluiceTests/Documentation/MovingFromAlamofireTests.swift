@@ -171,4 +171,12 @@ final class MovingFromAlamofireTests: XCTestCase {
         let command = try watched.data.get("users/1").httpRequest().curlCommand()
         XCTAssertTrue(command.contains("/users/1"))
     }
+
+    func testStubs() async throws {
+        let stubs = StubTransport()
+        stubs.on(.get("/users/{id}"), .json(#"{"id":1,"name":"Ada"}"#))
+        let offline = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
+        let someone: User = try await offline.codable.get("users/1").sender().value
+        XCTAssertEqual(someone.name, "Ada")
+    }
 }

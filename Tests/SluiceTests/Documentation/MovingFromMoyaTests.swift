@@ -35,6 +35,18 @@ final class MovingFromMoyaTests: XCTestCase {
         var validation: Validation? { Validation(contentTypes: ["application/json"]) }
     }
 
+    enum Preview: Target {
+        case user(Int)
+
+        var baseURL: String { "https://shop.example" }
+        var path: String {
+            switch self {
+            case .user(let id): "users/\(id)"
+            }
+        }
+        var stub: Stub? { .json(#"{"id":1,"name":"Ada"}"#, headers: ["X-Sample": "1"]) }
+    }
+
     struct Tracing: Plugin {
         func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
             var request = request
@@ -146,5 +158,22 @@ final class MovingFromMoyaTests: XCTestCase {
         slow.cancel()
         let code = await slow.response.failure?.code
         XCTAssertEqual(code, .cancelled)
+    }
+
+    func testSharingAndStubs() async throws {
+        let server = try shopServer()
+        let sharing = APIClient(baseURL: server.url) { $0.sharing = .safeMethods }
+        let feed = sharing.codable.get("v1/users/1", as: User.self)
+        async let one = feed.sender().value
+        async let two = feed.sender().value
+        print(try await one.name, try await two.name)
+        let stubbed = APIClient { $0.stubMode = .immediate }
+        let sample: User = try await stubbed.request(Preview.user(1)).sender().value
+        let missing = stubbed.data.request(Preview.user(2)).stub(.status(.notFound))
+        let lost = stubbed.data.request(Preview.user(3))
+            .stub(.failure(.cannotConnect), mode: .delayed(.milliseconds(10)))
+        let failures = await [missing.sender().response.failure?.code, lost.sender().response.failure?.code]
+        XCTAssertEqual(failures, [.unacceptableStatus, .cannotConnect])
+        XCTAssertEqual(sample.name, "Ada")
     }
 }

@@ -19,10 +19,15 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         var host: String? {
             if case .picture = self { "cdn.shop.example" } else { nil }
         }
-        var timeouts: Timeouts? { Timeouts(total: .seconds(5)) }
+        var timeouts: Timeouts? { Timeouts(idle: .seconds(5)) }
         var networkAccess: NetworkAccess { [.expensive, .constrained] }
         var cachePolicy: CachePolicy { .reload }
         var usesCookies: Bool { false }
+    }
+
+    struct Account: Decodable, Sendable {
+        let id: Int
+        let isActive: Bool
     }
 
     /// The smallest GIF there is.
@@ -91,5 +96,33 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         let logged = APIClient(baseURL: server.url) { $0.observers = [RequestLog(.summary)] }
         let again = try await logged.string.get("motto").sender().value
         XCTAssertEqual(again, "Let it flow.")
+    }
+
+    func testBatchesChainsAndGraphs() async throws {
+        let server = try shopServer()
+        server.on("/users/2", .json(#"{"id":2,"name":"Grace"}"#))
+        server.on("/accounts", .json(#"{"id":1,"isActive":false}"#))
+        server.on("/accounts/1", .json(#"{"id":1,"isActive":true}"#))
+        server.on("/login", .text("t1"))
+        let shop = APIClient(baseURL: server.url)
+        let (user, slogan) = try await shop.batch(shop.codable.get("users/1", as: User.self), shop.string.get("motto"))
+        let sender = shop.batchSender([1, 2].map { shop.codable.get("users/\($0)", as: User.self) })
+        async let users = sender.value
+        for await progress in sender.progress { print("\(progress.completed) of \(progress.total)") }
+        print(user.name, slogan, try await users.map(\.name))
+        let register: APIRequest<Account, APIError> = shop.codable.post("accounts")
+        let chain = shop.chain(register) { response in
+            guard let account = try? response.result.get(), !account.isActive else { return nil }
+            return shop.codable.get("accounts/\(account.id)")
+        }
+        for try await response in chain { print(response.status ?? 0) }
+        var graph = RequestGraph()
+        let token = graph.add("login", shop.string.post("login").form(["user": "ada"]))
+        let profile = graph.add("profile", after: token) { token in
+            shop.codable.get("users/1", as: User.self).header("X-Token", token)
+        }
+        print(try await graph.run().value(of: profile).name)
+        XCTAssertEqual(server.requests(to: "/accounts/1").count, 1)
+        XCTAssertEqual(server.requests(to: "/users/1").last?.headers["X-Token"], "t1")
     }
 }

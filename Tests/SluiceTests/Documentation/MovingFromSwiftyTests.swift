@@ -127,4 +127,15 @@ final class MovingFromSwiftyTests: XCTestCase {
         let har = try HAR(parsing: Data(contentsOf: file))
         XCTAssertEqual(har.log.entries.count, 1)
     }
+
+    func testMocks() async throws {
+        let folder = try DownloadFixture(bytes: 0)
+        let fixture = folder.file
+        try Data("Let it flow.".utf8).write(to: fixture)
+        let client = folder.client
+        let mocked = client.string.get("motto").stub(.file(fixture, contentType: "text/plain"), mode: .immediate)
+        let words = try await mocked.sender().value
+        XCTAssertEqual(words, "Let it flow.")
+        XCTAssertEqual(folder.server.requests.count, 0)
+    }
 }

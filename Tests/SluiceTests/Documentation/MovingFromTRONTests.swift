@@ -167,4 +167,32 @@ final class MovingFromTRONTests: XCTestCase {
         ]
         XCTAssertEqual(requests.map(\.method), [.post, .get, .put, .delete])
     }
+
+    func testStubs() async throws {
+        let server = try LoopbackServer()
+        server.on("/me", .json(ada))
+        let folder = try DownloadFixture(bytes: 0)
+        let fixture = folder.file
+        try Data(#"{"id":3,"name":"Alan"}"#.utf8).write(to: fixture)
+        let shop = APIClient(baseURL: server.url)
+        let me = shop.codable.get("me", as: User.self)
+        let ada = me.stub(.json(#"{"id":1,"name":"Ada"}"#), mode: .immediate)
+        let grace = me.stub(.json(encoding: User(id: 2, name: "Grace")), mode: .immediate)
+        let kept = me.stub(.file(fixture), mode: .delayed(.milliseconds(10)))
+        let missing = me.stub(.json(#"{"message":"Nobody."}"#, status: .notFound), mode: .immediate)
+        let lost = me.stub(.failure(.connectionLost), mode: .immediate)
+        let real = ada.stubMode(.never)
+        let preview = APIClient(baseURL: "https://shop.example") {
+            $0.stubMode = .immediate
+            $0.stub = .status(.serviceUnavailable)
+        }
+        var names: [String] = []
+        for request in [ada, grace, kept, real] { names.append(try await request.sender().value.name) }
+        XCTAssertEqual(names, ["Ada", "Grace", "Alan", "Ada"])
+        let failures = await [missing.sender().response.failure?.code, lost.sender().response.failure?.code]
+        XCTAssertEqual(failures, [.unacceptableStatus, .connectionLost])
+        let status = await preview.data.get("me").sender().response.status
+        XCTAssertEqual(status, .serviceUnavailable)
+        XCTAssertEqual(server.requests.count, 1)
+    }
 }
