@@ -111,10 +111,11 @@ final class Pipeline: Sendable {
     ) -> Flight<Landing>.Stop {
         let completion = request.method.isSafe ? completion : outdating(completion)
         let stub = stub(of: draft)
-        let transport = stub ?? callbackTransport
+        let transport: (any CallbackTransport)? = stub ?? callbackTransport
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = stub == nil ? cache(for: draft) : nil
-        if isBare, stub == nil, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
+        // A redirect to where no stub answers must not be followed by the transport.
+        if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
             guard let cache else {
                 return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
             }
@@ -216,7 +217,7 @@ final class Pipeline: Sendable {
     private func stubMode(of draft: RequestDraft) -> StubMode { draft.options.stubMode ?? configuration.stubMode }
 
     /// What answers a request in the transport's place.
-    private func stub(of draft: RequestDraft) -> (any CallbackTransport)? {
+    private func stub(of draft: RequestDraft) -> StubPlayer? {
         guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
         return StubPlayer(stub, delay: delay, time: time)
     }

@@ -22,6 +22,15 @@ package final class StubPlayer: CallbackTransport {
         self.time = time
     }
 
+    /// Whether its answer is surely the last: no redirect.
+    package var isFinal: Bool {
+        switch stub.answer {
+        case .failure: true
+        case .response(let head, _), .file(let head, _): head.status.class != .redirection
+        case .sequence, .closure: false
+        }
+    }
+
     package func send(
         _ request: HTTPRequest,
         context: TransferContext
