@@ -62,22 +62,12 @@ public struct Redaction: Sendable, Hashable {
 
 extension Redaction.Names {
     /// Names of headers that hold secrets: `Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key` and many more.
-    public static let headers: Self = [
-        "*authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "*token", "*api-key*", "*access-key*",
-        "*auth-key", "*subscription-key", "*functions-key", "*secret*", "*password*", "*passwd*", "*session-id",
-        "*signature", "*credential*", "*private-key*", "*jwt*", "dpop",
-    ]
+    public static let headers = Self(SecretNames.usualHeaders)
 
     /// Names of JSON members that hold secrets: whatever ends in `token`, holds `password` or `secret`, and many more.
-    public static let members: Self = [
-        "*token", "*tokens", "*password*", "*passwd*", "passwort", "pwd", "*passphrase*", "pass", "*secret*",
-        "*api-key*", "*access-key*", "*private-key*", "*auth-key", "*authorization", "auth", "bearer", "*credential*",
-        "*signature", "*jwt*", "*session-id", "sessid", "*assertion", "code-verifier", "device-code", "user-code",
-        "*auth-code", "*authorization-code", "*cookie", "set-cookie", "otp", "totp", "*one-time-code", "pin", "cvv",
-        "cvc", "*card-number", "ssn", "saml-response", "dpop",
-    ]
+    public static let members = Self(SecretNames.usualMembers)
 
     /// Names of parameters that hold secrets: those of JSON members, and `key`, `code` and `sig`, which are common in
     /// JSON with other meanings.
-    public static let parameters = members.union(["key", "code", "sig", "sid", "hmac"])
+    public static let parameters = members.union(Self(SecretNames.usualParameters))
 }

@@ -1,0 +1,162 @@
+/// Names whose values are secret: what `Redaction` of Sluice and the cassettes of SluiceTesting go by.
+///
+/// Compared are letters and digits alone, without regard to case: `access_token`, `Access-Token` and `accessToken` are
+/// one name. A `*` at the beginning or end of a name stands for anything, so `*token` is every name that ends so. Of a name
+/// of several parts, `user[password]` or `user.password`, each part counts, and the whole.
+package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// A name, with or without stars.
+    fileprivate struct Pattern: Hashable {
+        let letters: [UInt8]
+        let isOpenBefore: Bool
+        let isOpenBehind: Bool
+        /// Which letters there are; a name that lacks one of them need not be compared.
+        let kinds: UInt64
+    }
+
+    /// In an order that does not depend on when they were put in.
+    private var patterns: [Pattern] = []
+
+    /// Of a longer name the beginning and the end are looked at.
+    private static let lengthLimit = 256
+
+    /// Makes a set of names.
+    package init(_ names: some Sequence<String>) {
+        for name in names { insert(name) }
+    }
+
+    /// Makes a set of names.
+    package init(arrayLiteral elements: String...) {
+        self.init(elements)
+    }
+
+    /// Whether it holds none.
+    package var isEmpty: Bool { patterns.isEmpty }
+
+    /// Adds a name.
+    package mutating func insert(_ name: String) {
+        let pattern = Self.pattern(name)
+        if patterns.contains(pattern) { return }
+        let place = patterns.firstIndex { pattern.precedes($0) } ?? patterns.endIndex
+        patterns.insert(pattern, at: place)
+    }
+
+    /// Takes out a name that was put in as it is written here, stars included.
+    package mutating func remove(_ name: String) {
+        let pattern = Self.pattern(name)
+        patterns.removeAll { $0 == pattern }
+    }
+
+    /// These names and others.
+    package func union(_ other: SecretNames) -> SecretNames {
+        var union = self
+        for pattern in other.patterns where !patterns.contains(pattern) { union.patterns.append(pattern) }
+        union.patterns.sort { $0.precedes($1) }
+        return union
+    }
+
+    /// Whether what has the name is secret.
+    package func contains(_ name: String) -> Bool { contains(name.utf8, except: nil) }
+    /// Whether what has the name is secret.
+    package func contains(_ name: [UInt8]) -> Bool { contains(name, except: nil) }
+    /// Whether what has the name is secret.
+    package func contains(_ name: ArraySlice<UInt8>) -> Bool { contains(name, except: nil) }
+
+    /// Whether what has the name is secret, and neither it nor the part of it that is a secret name is one of those that are none.
+    package func contains(_ name: String, except others: SecretNames) -> Bool { contains(name.utf8, except: others) }
+
+    private func contains(_ name: some BidirectionalCollection<UInt8>, except others: SecretNames?) -> Bool {
+        let kinds = Self.kinds(of: name)
+        guard kinds != 0, patterns.contains(where: { kinds & $0.kinds == $0.kinds }) else { return false }
+        if name.contains(where: Self.isMark) {
+            var hasOther = false
+            for part in name.split(whereSeparator: Self.isMark) {
+                let letters = Self.letters(of: part)
+                if let others, others.matches(letters) {
+                    hasOther = true
+                } else if matches(letters) {
+                    return true
+                }
+            }
+            if hasOther { return false }
+        }
+        let letters = Self.letters(of: name)
+        if let others, others.matches(letters) { return false }
+        return matches(letters)
+    }
+
+    /// Whether a byte parts a name of several parts.
+    private static func isMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
+    }
+
+    private func matches(_ letters: [UInt8]) -> Bool {
+        !letters.isEmpty && patterns.contains { $0.matches(letters) }
+    }
+
+    private static func pattern(_ name: String) -> Pattern {
+        let star = UInt8(ascii: "*")
+        let letters = letters(of: name.utf8)
+        return Pattern(
+            letters: letters,
+            isOpenBefore: name.utf8.first == star,
+            isOpenBehind: name.utf8.last == star,
+            kinds: kinds(of: letters)
+        )
+    }
+
+    /// A bit for each letter and digit that occurs, and one for all that is not ASCII.
+    private static func kinds(of name: some Collection<UInt8>) -> UInt64 {
+        name.reduce(into: 0) { kinds, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): kinds |= 1 << (byte - UInt8(ascii: "a"))
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): kinds |= 1 << (byte - UInt8(ascii: "A"))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): kinds |= 1 << (26 + byte - UInt8(ascii: "0"))
+            case 0x80...: kinds |= 1 << 36
+            default: break
+            }
+        }
+    }
+
+    /// Small letters and digits alone; what is not ASCII stays.
+    private static func letters(of name: some BidirectionalCollection<UInt8>) -> [UInt8] {
+        if name.count > lengthLimit {
+            return letters(of: Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))
+        }
+        var letters: [UInt8] = []
+        letters.reserveCapacity(name.count)
+        for byte in name where isLetter(byte) { letters.append(byte >= 0x80 ? byte : byte.asciiLowercased) }
+        return letters
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+            true
+        default: false
+        }
+    }
+}
+
+extension SecretNames.Pattern {
+    fileprivate func precedes(_ other: Self) -> Bool {
+        if letters != other.letters { return letters.lexicographicallyPrecedes(other.letters) }
+        if isOpenBefore != other.isOpenBefore { return other.isOpenBefore }
+        return !isOpenBehind && other.isOpenBehind
+    }
+
+    fileprivate func matches(_ name: [UInt8]) -> Bool {
+        let rest = name.count - letters.count
+        if rest < 0 { return false }
+        guard let first = letters.first else { return isOpenBefore || isOpenBehind }
+        switch (isOpenBefore, isOpenBehind) {
+        case (false, false): return name == letters
+        case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
+        case (false, true): return first == name.first && name.starts(with: letters)
+        case (true, true):
+            return (0...rest).contains { start in
+                name[start] == first && name[start..<(start + letters.count)].elementsEqual(letters)
+            }
+        }
+    }
+}

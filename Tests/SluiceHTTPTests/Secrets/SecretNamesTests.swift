@@ -1,0 +1,24 @@
+import SluiceHTTP
+import Testing
+
+/// What is left of names where some are exempt; how names are compared is tested with `Redaction.Names`.
+@Suite struct SecretNamesTests {
+    private let names = SecretNames(SecretNames.usualMembers)
+    private let exempt: SecretNames = ["*page-token", "next-token"]
+
+    @Test(arguments: [
+        "nextPageToken", "page_token", "NEXT-TOKEN", "page[next_token]", "list.pageToken", "a.b[page_token][]", "name",
+        "",
+    ])
+    func anExemptNameIsNoSecret(_ name: String) {
+        #expect(!names.contains(name, except: exempt))
+    }
+
+    @Test(arguments: [
+        "token", "pageTokens", "token[page_token]", "page_token.password", "next_access_token", "user[token]",
+    ])
+    func allOthersAre(_ name: String) {
+        #expect(names.contains(name, except: exempt))
+        #expect(names.contains(name))
+    }
+}
