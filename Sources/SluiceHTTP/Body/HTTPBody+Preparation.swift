@@ -9,13 +9,19 @@ extension HTTPBody {
 
     /// Opens or makes what is needed, so that what is missing fails the request before a byte is sent.
     ///
-    /// - Parameter limit: The request's total time, counted from now. A preparation that takes longer, or whose task is
-    ///   cancelled, is left to itself.
+    /// - Parameters:
+    ///   - limit: The request's total time, counted from now. A preparation that takes longer, or whose task is
+    ///     cancelled, is left to itself.
+    ///   - time: What it is counted by.
     /// - Returns: A body in memory or a stream.
     /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` where the source failed.
-    package func prepared(within limit: Duration?) async throws(SluiceError) -> HTTPBody {
+    package func prepared(
+        within limit: Duration?,
+        on time: any TimeSource = SystemTime()
+    ) async throws(SluiceError) -> HTTPBody {
         guard needsPreparation else { return self }
-        return try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in try await opened() }
+        return try await TimedWork.outcome(within: limit, on: time) { () async throws(SluiceError) in try await opened()
+        }
     }
 
     private func opened() async throws(SluiceError) -> HTTPBody {

@@ -1,6 +1,6 @@
 /// Lets time pass for a stub, and ends it where a transfer would have timed out.
 struct StubClock: Sendable {
-    private let time: any TimeSource
+    let time: any TimeSource
     private let idle: Duration?
     private let total: Duration?
     private let end: ContinuousClock.Instant?
@@ -31,5 +31,25 @@ struct StubClock: Sendable {
         }
         do { try await time.sleep(for: duration) } catch { throw .cancelled }
         if let failure { throw failure }
+    }
+
+    /// Waits for what the request itself has to give, during which nothing is sent or received either.
+    ///
+    /// - Parameter work: What is waited for; it is cancelled where a time-out comes first, or the caller is cancelled, and then left to itself.
+    /// - Returns: What came of it.
+    /// - Throws: What it throws, or the time-out.
+    func timed<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
+        var limit = idle
+        var failure = idle.map {
+            SluiceError(.idleTimedOut, "The request's body gave nothing for longer than the \($0) allowed.")
+        }
+        if let left, let total, limit.map({ left < $0 }) ?? true {
+            limit = left
+            failure = SluiceError(
+                .timedOut,
+                "The request took longer than the \(total) allowed in all; its body gave no more."
+            )
+        }
+        return try await TimedWork.outcome(within: limit, on: time, else: failure, of: work)
     }
 }

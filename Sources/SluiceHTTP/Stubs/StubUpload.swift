@@ -30,7 +30,7 @@ struct StubUpload {
         keepsBytes: Bool
     ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
         var upload = StubUpload(pace, clock, run, keepsBytes: keepsBytes)
-        let body = try await body.prepared(within: clock.left)
+        let body = try await body.prepared(within: clock.left, on: clock.time)
         switch body.source {
         case .none: break
         case .data(let data): try await upload.add(data)
@@ -41,19 +41,12 @@ struct StubUpload {
     }
 
     private mutating func read(_ stream: HTTPBody.Stream, announced: Int64?) async throws(SluiceError) {
-        let read = stream.open()
-        do {
-            while let chunk = try await read() {
-                if Task.isCancelled { throw SluiceError.cancelled }
-                if let announced, count + Int64(chunk.count) > announced { throw SluiceError.mismatch(announced) }
-                try await add(chunk)
-            }
-        } catch let error as SluiceError {
-            throw error
-        } catch is CancellationError {
-            throw .cancelled
-        } catch {
-            throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
+        let reader = StubStreamReader(stream)
+        defer { reader.end() }
+        while let chunk = try await clock.timed({ () async throws(SluiceError) in try await reader.next() }) {
+            if Task.isCancelled { throw .cancelled }
+            if let announced, count + Int64(chunk.count) > announced { throw .mismatch(announced) }
+            try await add(chunk)
         }
         if let announced, count < announced { throw .mismatch(announced) }
     }

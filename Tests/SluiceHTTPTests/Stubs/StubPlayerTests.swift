@@ -237,6 +237,83 @@ import Testing
         }
     }
 
+    /// A body that gives two bytes and then nothing, and what it signals when it is read no more.
+    private func stuckBody() -> (body: HTTPBody, isLeft: Locked<Bool>) {
+        let isLeft = Locked(false)
+        let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+        continuation.onTermination = { _ in isLeft.withLock { $0 = true } }
+        continuation.yield(Data([1, 2]))
+        return (.stream(chunks, length: nil), isLeft)
+    }
+
+    @Test func aBodyThatGivesNothingIsEndedByTheTimeOuts() async throws {
+        let idle = TransferContext(timeouts: Timeouts(idle: .seconds(10), total: .seconds(30)))
+        let total = TransferContext(timeouts: Timeouts(idle: .seconds(60), total: .seconds(30)))
+        let onlyTotal = TransferContext(timeouts: Timeouts(idle: nil, total: .seconds(30)))
+        let cases = [(idle, SluiceError.Code.idleTimedOut, 10), (total, .timedOut, 30), (onlyTotal, .timedOut, 30)]
+        for (timeouts, wanted, seconds) in cases {
+            let meter = TransferMeter(time: time)
+            let (body, isLeft) = stuckBody()
+            var request = request
+            request.method = .put
+            request.body = body
+            let context = TransferContext(timeouts: timeouts.timeouts, meter: meter)
+            let player = StubPlayer(.status(.ok), time: time)
+            let task = Task { [request] in
+                do throws(SluiceError) {
+                    _ = try await player.send(request, context: context)
+                    return nil as SluiceError.Code?
+                } catch {
+                    return error.code
+                }
+            }
+            try await waitUntil { meter.sight(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)] }
+            time.advance(by: .seconds(seconds))
+            let code = await task.value
+            #expect(code == wanted)
+            try await waitUntil { isLeft.withLock { $0 } }
+        }
+    }
+
+    @Test func aBodyThatIsNotMadeIsEndedByTheTotalTime() async {
+        var request = request
+        request.method = .put
+        request.body = .deferred(isReplayable: true) {
+            try await Task.sleep(for: .seconds(3600))
+            return .data(Data())
+        }
+        let context = TransferContext(timeouts: Timeouts(idle: .seconds(10), total: .seconds(30)))
+        let player = StubPlayer(.status(.ok), time: time)
+        let answer = Task { [request] in try await player.send(request, context: context) }
+        await time.sleepers(1)
+        #expect(time.pending == [.seconds(30)])
+        time.advance(by: .seconds(30))
+        let error = await #expect(throws: SluiceError.self) { try await answer.value }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func aCancelledCallerDoesNotWaitForABodyThatGivesNothing() async throws {
+        let (body, isLeft) = stuckBody()
+        let meter = TransferMeter(time: time)
+        var request = request
+        request.method = .put
+        request.body = body
+        let player = StubPlayer(.status(.ok), time: time)
+        let task = Task { [request] in
+            do throws(SluiceError) {
+                _ = try await player.send(request, context: TransferContext(meter: meter))
+                return nil as SluiceError.Code?
+            } catch {
+                return error.code
+            }
+        }
+        try await waitUntil { meter.sight(.upload).progress.completed == 2 }
+        task.cancel()
+        let code = await task.value
+        #expect(code == .cancelled)
+        try await waitUntil { isLeft.withLock { $0 } }
+    }
+
     @Test func aCancelledCallerWaitsNoLonger() async {
         let player = StubPlayer(.text("late").delayed(by: .seconds(30)), time: time)
         let task = Task { [request] in
