@@ -45,7 +45,7 @@ public final class LeakDetector: Sendable {
 ///   - line: Where the expectation stands.
 ///   - body: What might leak.
 /// - Returns: What the block returns.
-/// - Throws: What the block throws, or an ``ExpectationFailure`` that names what is left.
+/// - Throws: What the block throws, an ``ExpectationFailure`` that names what is left, or `CancellationError` when the task is cancelled.
 @discardableResult
 public func expectNoLeaks<Value>(
     descriptors: Bool = true,
@@ -60,10 +60,13 @@ public func expectNoLeaks<Value>(
     let end = ContinuousClock.now + limit
     while true {
         let leaked = detector.leaked
-        let after = descriptors ? openDescriptors() : nil
+        let isLate = ContinuousClock.now >= end
+        // To count them is to read a folder, and is worth it only once they might all be closed.
+        let after = descriptors && (leaked.isEmpty || isLate) ? openDescriptors() : nil
         let isMore = if let before, let after { after > before } else { false }
         if leaked.isEmpty && !isMore { return value }
-        if ContinuousClock.now >= end {
+        try Task.checkCancellation()
+        if isLate {
             var what = leaked.isEmpty ? [] : ["objects of the types \(leaked.sorted().joined(separator: ", "))"]
             if isMore { what.append("\(after ?? 0) open descriptors, where there were \(before ?? 0)") }
             throw ExpectationFailure("There are left: \(what.joined(separator: "; ")).", fileID, line)

@@ -74,4 +74,17 @@ import Testing
         }
         #expect(failure?.reason.contains("Node") == true)
     }
+
+    @Test func whoeverIsCancelledWaitsForNoLeaks() async throws {
+        let kept = Locked<[Node]>([])
+        let task = Task {
+            try await expectNoLeaks(descriptors: false, within: .seconds(3600)) { leaks in
+                let node = leaks.note(Node())
+                kept.withLock { $0.append(node) }
+            }
+        }
+        try await waitUntil { kept.withLock { !$0.isEmpty } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
 }
