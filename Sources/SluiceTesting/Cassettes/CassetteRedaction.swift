@@ -14,30 +14,51 @@ import Foundation
 /// redaction.names.append("iban")
 /// ```
 ///
-/// Names decide, whether in capital letters or small, with dashes, underscores or neither; a `*` at the beginning or end of one stands for
-/// anything. It is a net, not a wall: a secret in a path, in a plain text, or in a multipart form passes, unless ``redact`` takes it out.
-/// When a cassette is replayed, requests are redacted too before they are compared, so that what was secret makes no difference.
+/// Names decide: they are those of Sluice's own `Redaction`. Compared are letters and digits alone, without regard to case; a `*` at the
+/// beginning or end of one stands for anything; of `user[password]` or `user.password` each part counts, and the whole. URLs are looked for
+/// secrets in header fields and in JSON too. It is a net, not a wall: a secret in a path, in a plain text, or in a multipart form passes,
+/// unless ``redact`` takes it out. A cassette does not know what a client calls secret: repeat its `secretHeaders` in ``headers``.
+///
+/// What ought to be looked through and cannot be is not written: a request's body that is compressed, a form that is no text, and what has
+/// the type of JSON or begins like it, but is none, become the ``mark`` as a whole.
+///
+/// When a cassette is replayed, the requests in it and those that are made are redacted too before they are compared, so that what was secret
+/// makes no difference. What has been redacted once must therefore stay as it is when it is redacted again.
 public struct CassetteRedaction: Sendable {
     /// What stands in a secret's place; a number becomes 0.
     public static let mark = "REDACTED"
 
     /// Header fields whose values are secret.
-    public var headers = [
-        "*authorization", "cookie", "set-cookie", "*api-key", "*token", "*secret*", "*password*", "*signature",
-    ]
+    public var headers = SecretNames.usualHeaders { didSet { headerNames = SecretNames(headers) } }
     /// Items of queries and forms, and members of JSON, whose values are secret.
-    public var names = [
-        "*password*", "passwd", "pwd", "*passphrase", "*token", "*secret*", "*api-key", "access-key*", "*authorization",
-        "*private-key", "*credential*", "*signature", "*assertion", "code-verifier", "device-code", "session-id", "jwt",
-        "otp", "pin", "cvv", "cvc", "card-number",
-    ]
+    public var names = SecretNames.usualMembers { didSet { updateNames() } }
     /// Items of queries and forms whose values are secret besides; in JSON these names are common with other meanings.
-    public var items = ["key", "code", "sig", "auth"]
+    public var items = SecretNames.usualParameters { didSet { updateNames() } }
+    /// Names that are no secrets though one of the others fits them: those of the tokens that lead from page to page, without which no second
+    /// page could be told from the third.
+    public var exemptions = ["*page-token", "*continuation-token", "next-token", "*sync-token"] {
+        didSet { exempt = SecretNames(exemptions) }
+    }
     /// Takes out what names do not find, after them; also asked for requests that are compared, with no result but an empty 200.
     public var redact: (@Sendable (inout RecordedExchange) -> Void)?
 
+    private var headerNames: SecretNames
+    private var memberNames: SecretNames
+    private var parameterNames: SecretNames
+    private var exempt: SecretNames
+
     /// Makes a redaction of what usually is secret.
-    public init() {}
+    public init() {
+        headerNames = SecretNames(headers)
+        memberNames = SecretNames(names)
+        parameterNames = memberNames.union(SecretNames(items))
+        exempt = SecretNames(exemptions)
+    }
+
+    private mutating func updateNames() {
+        memberNames = SecretNames(names)
+        parameterNames = memberNames.union(SecretNames(items))
+    }
 
     /// Takes out what usually is secret.
     public static let standard = CassetteRedaction()
@@ -52,98 +73,47 @@ public struct CassetteRedaction: Sendable {
     /// An exchange without its secrets.
     public func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
-        exchange.request.url = url(exchange.request.url)
-        exchange.request.body = body(exchange.request.body, exchange.request.headers)
-        exchange.request.headers = fields(exchange.request.headers)
-        if case .success(var response) = exchange.result {
-            response.body = body(response.body, response.head.headers)
-            response.head.headers = fields(response.head.headers)
-            exchange.result = .success(response)
+        if hidesNames {
+            let request = exchange.request
+            exchange.request.url = url(request.url)
+            exchange.request.body = body(request.body, request.headers, isDecoded: false)
+            exchange.request.headers = fields(request.headers)
+            if case .success(var response) = exchange.result {
+                response.body = body(response.body, response.head.headers, isDecoded: true)
+                response.head.headers = fields(response.head.headers)
+                exchange.result = .success(response)
+            }
         }
         redact?(&exchange)
         return exchange
     }
 
+    /// A request without its secrets, as it is compared.
+    func redacted(_ request: RecordedRequest) -> RecordedRequest {
+        guard hidesNames || redact != nil else { return request }
+        let empty = RecordedExchange.Response(head: HTTPResponse(status: .ok))
+        return redacted(RecordedExchange(request: request, result: .success(empty))).request
+    }
+
+    /// Whether any name is secret.
+    private var hidesNames: Bool { !headerNames.isEmpty || hidesValues }
+    /// Whether anything in a body can be secret.
+    var hidesValues: Bool { !parameterNames.isEmpty }
+
+    func isSecret(header name: String) -> Bool { headerNames.contains(name, except: exempt) }
+    func isSecret(member name: String) -> Bool { memberNames.contains(name, except: exempt) }
+    func isSecret(parameter name: String) -> Bool { parameterNames.contains(name, except: exempt) }
+
     private func fields(_ headers: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(
             headers.map { field in
-                if Self.isSecret(field.name.rawValue, self.headers) { return (field.name, Self.mark) }
-                let isURL = [HTTPHeaderName.location, "Content-Location", "Referer", "Origin"].contains(field.name)
-                return (field.name, isURL ? url(field.value) : field.value)
+                if isSecret(header: field.name.rawValue) { return (field.name, Self.mark) }
+                switch field.name {
+                case .location, "Content-Location", "Referer", "Origin": return (field.name, url(field.value))
+                case "Link": return (field.name, links(field.value))
+                default: return (field.name, text(field.value))
+                }
             }
         )
-    }
-
-    /// A URL without user name and password, and without the secrets of its query and fragment.
-    private func url(_ url: String) -> String {
-        var start = url.startIndex
-        var result = ""
-        if let mark = url.firstRange(of: "://") {
-            result = String(url[..<mark.upperBound])
-            start = mark.upperBound
-            let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-            if let at = authority.lastIndex(of: "@"), !(headers.isEmpty && names.isEmpty) {
-                result += Self.mark
-                start = at
-            }
-        }
-        let end = url[start...].firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
-        result += url[start..<end]
-        guard end < url.endIndex else { return result }
-        let parts = url[url.index(after: end)...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        return result + String(url[end]) + parts.map(form).joined(separator: "#")
-    }
-
-    private func body(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
-        let type = headers[.contentType].flatMap(ContentType.init)?.essence
-        if type == "application/x-www-form-urlencoded", let text = String(validating: bytes, as: UTF8.self) {
-            return Data(form(text[...]).utf8)
-        }
-        // Many a server says text/plain of its JSON; a text that is some is redacted all the same.
-        guard let first = bytes.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-            let node = try? JSONReading.node(of: bytes)
-        else { return bytes }
-        let redacted = json(node, isSecret: false)
-        return redacted == node ? bytes : redacted.compact
-    }
-
-    private func form(_ text: Substring) -> String {
-        FormItems.items(of: text).map { item in
-            let isSecret = item.value != nil && Self.isSecret(item.name, names + items)
-            return isSecret ? "\(item.source.prefix { $0 != "=" })=\(Self.mark)" : String(item.source)
-        }.joined(separator: "&")
-    }
-
-    private func json(_ node: JSONNode, isSecret: Bool) -> JSONNode {
-        switch node {
-        case .null, .bool: node
-        case .number: isSecret ? .number("0") : node
-        case .string(let text): isSecret && !text.isEmpty ? .string(Self.mark) : node
-        case .array(let elements): .array(elements.map { json($0, isSecret: isSecret) })
-        case .object(let members):
-            .object(
-                members.map { member in
-                    let hides = isSecret || Self.isSecret(member.name, names)
-                    return JSONNode.Member(name: member.name, value: json(member.value, isSecret: hides))
-                }
-            )
-        }
-    }
-
-    private static func isSecret(_ name: String, _ patterns: [String]) -> Bool {
-        let name = plain(name)
-        return patterns.contains { pattern in
-            let word = plain(pattern)
-            switch (pattern.hasPrefix("*"), pattern.hasSuffix("*")) {
-            case (true, true): return name.firstRange(of: word) != nil
-            case (true, false): return name.hasSuffix(word)
-            case (false, true): return name.hasPrefix(word)
-            case (false, false): return name == word
-            }
-        }
-    }
-
-    private static func plain(_ name: String) -> String {
-        String(name.lowercased().unicodeScalars.filter { $0 != "-" && $0 != "_" && $0 != "*" })
     }
 }

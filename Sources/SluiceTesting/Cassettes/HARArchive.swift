@@ -26,9 +26,7 @@ public struct HARArchive: Sendable {
     /// - Throws: A ``SluiceError`` of code `cassetteUnreadable` that says what is wrong, and with which entry.
     public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
         do {
-            // Some programs begin the file with a byte order mark.
-            let mark = Data([0xEF, 0xBB, 0xBF])
-            let root = try JSONReading.node(of: data.starts(with: mark) ? data.dropFirst(mark.count) : data)
+            let root = try JSONReading.node(of: data.withoutByteOrderMark)
             guard let log = root["log"] else { throw JSONReading.Failure("it has no log, and is no HAR file") }
             guard let entries = log["entries"]?.array else { throw JSONReading.Failure("its log has no entries") }
             var exchanges: [RecordedExchange] = []

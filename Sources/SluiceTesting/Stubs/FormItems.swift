@@ -1,21 +1,18 @@
 /// Names and values as a query and a form have them: `a=1&b=2`.
 enum FormItems {
-    /// One pair, decoded, and as it was written.
+    /// One pair, decoded.
     struct Item {
         let name: String
         let value: String?
-        let source: Substring
     }
 
     static func items(of text: some StringProtocol) -> [Item] {
-        text.split(separator: "&").map { source in
-            let parts = source.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return Item(
-                name: decoded(parts[0]),
-                value: parts.count > 1 ? decoded(parts[1]) : nil,
-                source: Substring(source)
-            )
-        }
+        text.split(separator: "&").map { item(of: Substring($0)) }
+    }
+
+    static func item(of source: Substring) -> Item {
+        let parts = source.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return Item(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : nil)
     }
 
     /// Percent-decoded, with a plus for a blank; what is no valid triplet stays.

@@ -4,6 +4,8 @@ import SluiceTesting
 import Testing
 
 @Suite struct CassetteRedactionTests {
+    private static let deep = String(repeating: "[", count: 300) + String(repeating: "]", count: 300)
+
     private func redacted(
         url: String = "http://a/",
         _ headers: HTTPHeaders = [:],
@@ -20,12 +22,25 @@ import Testing
         ("http://a/#access_token=t&x=1", "http://a/#access_token=REDACTED&x=1"),
         ("http://ada:pw@a/p", "http://REDACTED@a/p"), ("http://a/token/1", "http://a/token/1"),
         ("http://a/?client%5Fsecret=s", "http://a/?client%5Fsecret=REDACTED"), ("http://a/?q", "http://a/?q"),
+        ("http://a/?user[access_token]=S&x=1", "http://a/?user[access_token]=REDACTED&x=1"),
+        ("http://a/?token%5B%5D=S", "http://a/?token%5B%5D=REDACTED"),
+        ("http://a/?login[pin]=1&login.otp=2", "http://a/?login[pin]=REDACTED&login.otp=REDACTED"),
+        ("http://a/#/callback?code=c", "http://a/#/callback?code=REDACTED"),
+        ("http://a/?a=1&&b=2&", "http://a/?a=1&&b=2&"),
+        ("http://a/?next=http%3A%2F%2Fb%2F%3Ftoken%3DS", "http://a/?next=REDACTED"),
+        ("http://a/?next=http%3A%2F%2Fb%2F%3Fpage%3D2", "http://a/?next=http%3A%2F%2Fb%2F%3Fpage%3D2"),
+        ("http://a/?pageToken=2&next_token=3&syncToken=4", "http://a/?pageToken=2&next_token=3&syncToken=4"),
+        ("http://a/?page[next_token]=3&token[page_token]=4", "http://a/?page[next_token]=3&token[page_token]=REDACTED"),
     ])
     func secretsLeaveTheURL(_ url: String, _ expected: String) {
         #expect(redacted(url: url).url == expected)
     }
 
-    @Test(arguments: ["Authorization", "cookie", "Set-Cookie", "Proxy-Authorization", "X-API-Key", "X-Auth-Token"])
+    @Test(arguments: [
+        "Authorization", "cookie", "Set-Cookie", "Proxy-Authorization", "X-API-Key", "X-Auth-Token", "DPoP",
+        "X-Session-Id",
+        "X-Auth-Key", "X-Access-Key", "Ocp-Apim-Subscription-Key", "X-Functions-Key",
+    ])
     func secretHeadersAreHidden(_ name: String) {
         let headers = redacted(HTTPHeaders([(HTTPHeaderName(name), "s3cret"), ("Accept", "a/b")])).headers
         #expect(headers[HTTPHeaderName(name)] == "REDACTED")
@@ -46,6 +61,95 @@ import Testing
     ])
     func secretsLeaveBodies(_ type: String, _ body: String, _ expected: String) {
         #expect(redacted([.contentType: type], body).text == expected)
+    }
+
+    @Test(arguments: [
+        "tokens", "aws_access_key_id", "pass", "bearer", "user_code", "totp", "ssn", "sid", "hmac", "user[password]",
+    ])
+    func whatSluiceKnowsForASecretIsOneHereToo(_ name: String) {
+        #expect(redacted([.contentType: "application/x-www-form-urlencoded"], "\(name)=S").text == "\(name)=REDACTED")
+    }
+
+    @Test(arguments: [
+        (
+            "Link", #"<https://a/?page=2&token=S>; rel="next", </p?api_key=S>; rel="last""#,
+            #"<https://a/?page=2&token=REDACTED>; rel="next", </p?api_key=REDACTED>; rel="last""#
+        ),
+        ("Location", "/back?code=S", "/back?code=REDACTED"),
+        ("X-Callback", "https://u:p@a/?token=S", "https://REDACTED@a/?token=REDACTED"),
+        ("Report-To", #"{"url":"https://a/?key=S","max_age":1}"#, #"{"url":"https://a/?key=REDACTED","max_age":1}"#),
+        ("Accept", "a/b; q=0.5", "a/b; q=0.5"), ("X-Next-Page-Token", "p2", "p2"),
+    ])
+    func secretsLeaveTheURLsInHeaders(_ name: String, _ value: String, _ expected: String) {
+        #expect(redacted(HTTPHeaders([(HTTPHeaderName(name), value)])).headers[HTTPHeaderName(name)] == expected)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"next":"https://a/?page=2&sig=S","at":"see https://u:p@b/ there"}"#,
+            #"{"next":"https://a/?page=2&sig=REDACTED","at":"see https://REDACTED@b/ there"}"#
+        ),
+        (
+            #"{"nextPageToken":"p2","continuation_token":"c","nextSyncToken":"s","page_access_token":"S"}"#,
+            #"{"nextPageToken":"p2","continuation_token":"c","nextSyncToken":"s","page_access_token":"REDACTED"}"#
+        ),
+        ("\u{FEFF}{\"token\":\"S\"}", #"{"token":"REDACTED"}"#),
+        ("{\"token\":\"S\"}\n{ \"a\": 1 }\n\n[]\n", "{\"token\":\"REDACTED\"}\n{ \"a\": 1 }\n\n[]\n"),
+        ("\u{1E}{\"token\":\"S\"}\n\u{1E}{}\n", "\u{1E}{\"token\":\"REDACTED\"}\n\u{1E}{}\n"),
+        (#"{"token":"S",}"#, "REDACTED"), ("{\"token\":\"S\"}\n{\"token\":\"S", "REDACTED"), (Self.deep, "REDACTED"),
+        ("  ", "  "), ("\u{FEFF}", "\u{FEFF}"),
+        ("\n\n{,}", "REDACTED"),
+    ])
+    func jsonOfAnyKindIsLookedThroughOrNotWritten(_ body: String, _ expected: String) {
+        for type in ["application/json", "application/x-ndjson", "text/plain"] {
+            #expect(redacted([.contentType: type], body).text == expected)
+        }
+    }
+
+    @Test(arguments: [
+        ("application/json", "gzip", "REDACTED"), ("text/plain", "br, gzip", "REDACTED"),
+        ("text/plain", "identity", "?"),
+        ("application/json", nil, "REDACTED"), ("application/x-www-form-urlencoded", nil, "?"),
+        ("text/plain", nil, "?"),
+    ])
+    func whatCannotBeReadIsNotWritten(_ type: String, _ coding: String?, _ expected: String) {
+        var headers: HTTPHeaders = [.contentType: type]
+        if let coding { headers[.contentEncoding] = coding }
+        #expect(redacted(headers, "?").text == expected)
+    }
+
+    @Test func aFormThatIsNoTextIsNotWritten() {
+        let headers: HTTPHeaders = [.contentType: "application/x-www-form-urlencoded"]
+        let request = RecordedRequest(method: .post, url: "http://a/", headers: headers, body: Data([0xFF, 0x3D]))
+        let failure = RecordedExchange(request: request, result: .failure(SluiceError(.cannotConnect, "No.")))
+        #expect(CassetteRedaction.standard.redacted(failure).request.text == "REDACTED")
+    }
+
+    @Test func aResponseIsReadThoughItSaysHowItWasCompressed() throws {
+        let head = HTTPResponse(status: .ok, headers: [.contentType: "application/json", .contentEncoding: "gzip"])
+        let response = RecordedExchange.Response(head: head, body: Data(#"{"a":1,"token":"S"}"#.utf8))
+        let exchange = RecordedExchange(request: RecordedRequest(url: "http://a/"), result: .success(response))
+        let body = try CassetteRedaction.standard.redacted(exchange).result.get().body
+        #expect(String(decoding: body, as: UTF8.self) == #"{"a":1,"token":"REDACTED"}"#)
+    }
+
+    @Test func whatIsRedactedStaysSoAndNothingChangesWithoutARedaction() {
+        let once = redacted(
+            url: "http://u:p@a/?token=t&&x",
+            [.contentType: "application/json", "Link": "</?sig=s>"],
+            "{,}"
+        )
+        let twice = redacted(url: once.url, once.headers, once.text ?? "")
+        #expect(twice.url == once.url && twice.headers == once.headers && twice.body == once.body)
+        let open = redacted(url: "http://u:p@a/?&token=t&&", ["Link": "<http://u:p@a/?sig=s>"], "{,}", .none)
+        #expect(open.url == "http://u:p@a/?&token=t&&" && open.text == "{,}")
+        #expect(open.headers["Link"] == "<http://u:p@a/?sig=s>")
+    }
+
+    @Test func anExemptionIsTakenBack() {
+        var redaction = CassetteRedaction.standard
+        redaction.exemptions = []
+        #expect(redacted(url: "http://a/?pageToken=2", [:], "", redaction).url == "http://a/?pageToken=REDACTED")
     }
 
     @Test func namesAndAClosureOfOnesOwnAreHeeded() {
