@@ -18,8 +18,8 @@ import Foundation
 ///       "version": 1
 ///     }
 ///
-/// A body is `json`, which keeps the order of members and loses the white space, `text`, or `base64`. A failure of the network is an
-/// `error` with its `code` and `reason` in the response's place.
+/// A body is `json`, which keeps the order of members and loses the white space, `text`, as also JSON that is nested very deeply or holds
+/// half characters, or `base64`. A failure of the network is an `error` with its `code` and `reason` in the response's place.
 public struct Cassette: Sendable {
     /// The version that is written, and the newest that is read.
     public static let version = 1
@@ -63,11 +63,19 @@ public struct Cassette: Sendable {
     }
 
     /// The text of the cassette.
-    public var data: Data {
-        JSONNode.object([
-            "exchanges": .array(exchanges.map(CassetteCoding.node)),
-            "version": .number("\(Self.version)"),
-        ]).pretty
+    public var data: Data { Self.data(of: exchanges.map(Self.text)) }
+
+    /// The text of an exchange, as it stands in that of a cassette.
+    static func text(of exchange: RecordedExchange) -> String {
+        CassetteCoding.node(of: exchange).text(indentedBy: 2)
+    }
+
+    /// The text of a cassette with exchanges of these texts.
+    static func data(of exchanges: [String]) -> Data {
+        var text = "{\n  \"exchanges\": ["
+        for (place, exchange) in exchanges.enumerated() { text += (place == 0 ? "\n    " : ",\n    ") + exchange }
+        text += (exchanges.isEmpty ? "" : "\n  ") + "],\n  \"version\": \(version)\n}\n"
+        return Data(text.utf8)
     }
 }
 

@@ -98,7 +98,11 @@ enum CassetteCoding {
 
     private static func body(_ bytes: Data, _ headers: HTTPHeaders) -> JSONNode? {
         if bytes.isEmpty { return nil }
-        if headers.isJSON, let node = try? JSONReading.node(of: bytes) { return .object(["json": node]) }
+        // It stands some levels deep in the file, which must be readable too.
+        let depth = JSONReading.maximumDepth / 2
+        if headers.isJSON, let node = try? JSONReading.node(of: bytes, within: depth, isExact: true) {
+            return .object(["json": node])
+        }
         if let text = String(validating: bytes, as: UTF8.self) { return .object(["text": .string(text)]) }
         return .object(["base64": .string(bytes.base64EncodedString())])
     }

@@ -10,7 +10,8 @@ extension JSONNode {
     /// The value as JSON for people, with a line break behind it.
     var pretty: Data { Data((text(indentedBy: 0) + "\n").utf8) }
 
-    private func text(indentedBy depth: Int?) -> String {
+    /// The value as JSON: for people in lines behind the first that are indented so often, or without a blank.
+    func text(indentedBy depth: Int?) -> String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

@@ -12,22 +12,37 @@ struct JSONReading {
     }
 
     /// How deep arrays and objects may stand within each other.
-    private static let maximumDepth = 256
+    static let maximumDepth = 256
 
     private let bytes: [UInt8]
+    private let limit: Int
+    private let isExact: Bool
     private var position = 0
     private var depth = 0
 
-    private init(_ data: Data) {
+    private init(_ data: Data, _ limit: Int, isExact: Bool) {
         bytes = Array(data)
+        self.limit = limit
+        self.isExact = isExact
     }
 
     /// Reads a text.
-    static func node(of data: Data) throws(Failure) -> JSONNode {
+    ///
+    /// - Parameters:
+    ///   - data: The text.
+    ///   - depth: How deep arrays and objects may stand within each other.
+    ///   - isExact: Whether half a character, `\ud83d` alone, fails; else another stands in its place.
+    /// - Returns: The value.
+    /// - Throws: What is wrong, and in which line.
+    static func node(
+        of data: Data,
+        within depth: Int = maximumDepth,
+        isExact: Bool = false
+    ) throws(Failure) -> JSONNode {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw Failure(description: "it is no text in UTF-8")
         }
-        var reading = JSONReading(data)
+        var reading = JSONReading(data, depth, isExact: isExact)
         reading.skipSpace()
         let node = try reading.value()
         reading.skipSpace()
@@ -68,7 +83,7 @@ struct JSONReading {
 
     private mutating func nested(_ read: (inout JSONReading) throws(Failure) -> JSONNode) throws(Failure) -> JSONNode {
         depth += 1
-        if depth > Self.maximumDepth { throw failure("it is nested too deeply") }
+        if depth > limit { throw failure("it is nested too deeply") }
         position += 1
         let node = try read(&self)
         depth -= 1
@@ -163,6 +178,9 @@ struct JSONReading {
             if UTF16.isLeadSurrogate(units[0]), bytes[position...].starts(with: "\\u".utf8) {
                 position += 2
                 units.append(try hexadecimal())
+            }
+            if isExact, String(validating: units, as: UTF16.self) == nil {
+                throw failure("a text holds half a character")
             }
             return Array(String(decoding: units, as: UTF16.self).utf8)
         default: throw failure("a text has an unknown escape")

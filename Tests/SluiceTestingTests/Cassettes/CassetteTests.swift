@@ -1,9 +1,14 @@
 import Foundation
 import SluiceHTTP
-import SluiceTesting
 import Testing
 
+@testable import SluiceTesting
+
 @Suite struct CassetteTests {
+    private static func nested(_ depth: Int) -> Data {
+        Data(repeating: UInt8(ascii: "["), count: depth) + Data(repeating: UInt8(ascii: "]"), count: depth)
+    }
+
     private func exchange(
         _ type: String?,
         _ body: Data,
@@ -20,6 +25,10 @@ import Testing
         ("application/json", Data(#"{"b":1.50,"a":"é"}"#.utf8), #""json": {"#),
         ("application/problem+json", Data("[1]".utf8), #""json": ["#),
         ("application/json", Data("{".utf8), #""text": "{""#),
+        ("application/json", Data(#"["\ud83d"]"#.utf8), #""text": "["#),
+        ("application/json", Data(#"["\ude00\ud83dx"]"#.utf8), #""text": "["#),
+        ("application/json", Self.nested(255), #""text": "[["#),
+        ("application/json", Self.nested(128), #""json": ["#),
         ("text/plain", Data("line\n".utf8), #""text": "line\n""#),
         ("image/png", Data([0xFF, 0]), #""base64": "/wA=""#),
     ])
@@ -31,6 +40,15 @@ import Testing
         #expect(read.request.headers.values(for: "X-One") == ["1", "2"])
         #expect(try read.result.get().body == body)
         #expect(try read.result.get().head.headers[.contentType] == type)
+    }
+
+    @Test func theTextIsThatOfOneValue() throws {
+        for count in 0...2 {
+            let data = Cassette(exchanges: (0..<count).map { _ in exchange("text/plain", Data("a".utf8)) }).data
+            let text = String(decoding: data, as: UTF8.self)
+            #expect(text == (try JSONReading.node(of: data).text(indentedBy: 0)) + "\n")
+            #expect(try Cassette(data).exchanges.count == count)
+        }
     }
 
     @Test func aFailureOfTheNetworkIsKept() throws {
