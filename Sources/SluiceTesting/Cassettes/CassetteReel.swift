@@ -15,35 +15,32 @@ struct CassetteReel: Sendable {
         self.exchanges = exchanges
     }
 
-    /// Gives the first exchange of a request that has not been given yet.
+    /// The places of a request's exchanges, given or not.
     ///
     /// - Parameters:
     ///   - request: The request, redacted.
     ///   - criteria: What it must have in common with a recorded one.
+    /// - Returns: The places, in their order.
+    func places(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> [Int] {
+        exchanges.indices.filter { place in
+            criteria.allSatisfy { $0.isMatch(exchanges[place].request, request) }
+        }
+    }
+
+    /// Gives the first exchange that has not been given yet.
+    ///
+    /// - Parameters:
+    ///   - places: Where those are of which one is wanted.
     ///   - repeatsLast: Whether the last is given again once all have been.
     /// - Returns: The exchange; nil where there is none, or none is left.
-    mutating func take(
-        for request: RecordedRequest,
-        _ criteria: [CassetteCriterion],
-        repeatsLast: Bool
-    ) -> RecordedExchange? {
-        var last: Int?
-        for (place, exchange) in exchanges.enumerated()
-        where criteria.allSatisfy({ $0.isMatch(exchange.request, request) }) {
-            if given.insert(place).inserted { return exchange }
-            last = place
-        }
-        return repeatsLast ? last.map { exchanges[$0] } : nil
+    mutating func take(of places: [Int], repeatsLast: Bool) -> RecordedExchange? {
+        for place in places where given.insert(place).inserted { return exchanges[place] }
+        return repeatsLast ? places.last.map { exchanges[$0] } : nil
     }
 
     /// Adds an exchange that has been given to the one who made it.
     mutating func append(_ exchange: RecordedExchange) {
         given.insert(exchanges.count)
         exchanges.append(exchange)
-    }
-
-    /// How many exchanges a request has, given or not.
-    func count(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> Int {
-        exchanges.count { exchange in criteria.allSatisfy { $0.isMatch(exchange.request, request) } }
     }
 }

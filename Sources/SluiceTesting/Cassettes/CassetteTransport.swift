@@ -14,13 +14,14 @@ import Foundation
 /// ```
 ///
 /// Secrets are taken out as exchanges are written: see ``CassetteRedaction``. The file is replaced as a whole after each exchange. Bodies are
-/// held in memory, and a response is given once all of it has been recorded; a stream without end cannot be.
+/// held in memory, and a response is given once all of it has been recorded; a stream without end cannot be. Where several transports of a
+/// process record to one file at the same time, it holds the exchanges of all of them.
 public final class CassetteTransport: Transport {
     /// When exchanges are recorded.
     public enum Mode: Sendable, Hashable {
         /// Where there is no file yet; a file that is there is only played back.
         case once
-        /// Every time: what the file held is replaced.
+        /// Every time: what the file held is replaced, but for what another transport is recording to it at the same time.
         case always
         /// Never: a file that is missing is an error.
         case never
@@ -30,8 +31,8 @@ public final class CassetteTransport: Transport {
 
     private struct State {
         var reel: CassetteReel?
-        var records = false
-        var writes = 0
+        /// Where requests are recorded to; nil where they are only played back.
+        var recording: CassetteRecording?
         var loading: Task<Result<Void, SluiceError>, Never>?
     }
 
@@ -98,17 +99,19 @@ public final class CassetteTransport: Transport {
     /// - Parameters:
     ///   - file: Where the archive is.
     ///   - matching: What a request and a recorded one must have in common; method and URL by default.
+    ///   - redaction: What is taken out of requests, archived ones too, before they are compared; nothing by default.
     ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
     public init(
         har file: URL,
         matching: [CassetteCriterion] = .methodAndURL,
+        redaction: CassetteRedaction = .none,
         repeatsLast: Bool = false
     ) {
         transport = nil
         self.file = CassetteFile(file)
         mode = .never
         self.criteria = matching
-        redaction = .none
+        self.redaction = redaction
         self.repeatsLast = repeatsLast
         isArchive = true
     }
@@ -137,29 +140,25 @@ public final class CassetteTransport: Transport {
         }
     }
 
+    /// Whether the file has been looked at.
+    var isLoaded: Bool { state.withLock { $0.reel != nil } }
+
     /// What the cassette has for a request; nil where it is to be recorded.
     private func played(_ request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
-        let asked = redacted(request)
-        let (exchange, records, all, matching) = state.withLock { state in
-            let isFresh = state.records && mode != .append
-            let exchange = isFresh ? nil : state.reel?.take(for: asked, criteria, repeatsLast: repeatsLast)
-            let matching = exchange == nil ? state.reel?.count(of: asked, criteria) ?? 0 : 0
-            return (exchange, state.records, state.reel?.exchanges.count ?? 0, matching)
-        }
+        let (reel, records) = state.withLock { ($0.reel, $0.recording != nil) }
+        guard let reel, !records || mode == .append else { return nil }
+        // What somebody compares by is called without the lock. Places stay what they are, since exchanges are only added.
+        let places = reel.places(of: redaction.redacted(request), criteria)
+        let exchange = state.withLock { $0.reel?.take(of: places, repeatsLast: repeatsLast) }
         if exchange != nil || records { return exchange }
         let what =
-            matching > 0
-            ? "all \(matching) of it that it holds have been played"
-            : "none of its \(all) is the same by \(criteria.map(\.description).joined(separator: ", "))"
+            !places.isEmpty
+            ? "all \(places.count) of it that it holds have been played"
+            : "none of its \(reel.exchanges.count) is the same by \(criteria.map(\.description).joined(separator: ", "))"
         throw SluiceError(
             .cassetteUnmatched,
             "The cassette “\(file.url.path)” has no exchange for this request: \(what)."
         )
-    }
-
-    private func redacted(_ request: RecordedRequest) -> RecordedRequest {
-        let empty = RecordedExchange.Response(head: HTTPResponse(status: .ok))
-        return redaction.redacted(RecordedExchange(request: request, result: .success(empty))).request
     }
 
     private func record(
@@ -188,12 +187,11 @@ public final class CassetteTransport: Transport {
 
     private func keep(_ exchange: RecordedExchange) async throws(SluiceError) {
         let exchange = redaction.redacted(exchange)
-        let (exchanges, number) = state.withLock { state in
+        let recording = state.withLock { state in
             state.reel?.append(exchange)
-            state.writes += 1
-            return (state.reel?.exchanges ?? [], state.writes)
+            return state.recording
         }
-        try await file.write(exchanges, number: number)
+        try await recording?.append(exchange)
     }
 
     /// Reads the file, once for all who wait.
@@ -216,9 +214,16 @@ public final class CassetteTransport: Transport {
     }
 
     private func loaded(_ exchanges: [RecordedExchange], _ records: Bool) {
+        // What was written by hand may hold what is taken out of requests before they are compared.
+        let exchanges = exchanges.map { exchange in
+            var exchange = exchange
+            exchange.request = redaction.redacted(exchange.request)
+            return exchange
+        }
+        let recording = records ? CassetteRecording.to(file.url, keeping: exchanges) : nil
         state.withLock { state in
             state.reel = CassetteReel(exchanges)
-            state.records = records
+            state.recording = recording
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import SluiceHTTP
-import SluiceTesting
 import Testing
+
+@testable import SluiceTesting
 
 /// Recording and playing back; a stub transport stands in for the network.
 @Suite struct CassetteTransportTests {
@@ -103,9 +104,11 @@ import Testing
         let missing = try await expectError(.cassetteUnreadable) { try await send(cassette(.never), "/a") }
         #expect(missing.reason.contains(file.path) && missing.reason.contains("no such file"))
         _ = try await send(cassette(), "/a")
-        let appended = cassette(.append)
-        let answers = [try await send(appended, "/a"), try await send(appended, "/b")]
-        #expect(answers == ["old", "b"])
+        do {
+            let appended = cassette(.append)
+            let answers = [try await send(appended, "/a"), try await send(appended, "/b")]
+            #expect(answers == ["old", "b"])
+        }
         #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 2)
         let again = try await send(cassette(.always), "/a")
         #expect(again == "new")
@@ -123,6 +126,66 @@ import Testing
         #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 20)
     }
 
+    @Test(arguments: [CassetteTransport.Mode.once, .always, .append])
+    func severalThatRecordToOneFileAreAllWritten(_ mode: CassetteTransport.Mode) async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        let first = cassette(.always)
+        _ = try await send(first, "/first")
+        if mode == .once { try FileManager.default.removeItem(at: file) }
+        let around = file.deletingLastPathComponent().appending(path: "..")
+            .appending(path: file.deletingLastPathComponent().lastPathComponent).appending(path: "cassette.json")
+        let second = CassetteTransport(recording: network, to: around, mode: mode)
+        for path in ["/1", "/2"] {
+            _ = try await send(second, path)
+            _ = try await send(first, path + "/first")
+        }
+        let paths = try Cassette(Data(contentsOf: file)).exchanges.map(\.request.path)
+        #expect(paths == ["/first", "/1", "/1/first", "/2", "/2/first"])
+    }
+
+    @Test func whatStoodInTheFileStaysWhereSomethingIsAdded() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        for path in ["/1", "/2", "/3"] { _ = try await send(cassette(.append), path) }
+        let paths = try Cassette(Data(contentsOf: file)).exchanges.map(\.request.path)
+        #expect(paths == ["/1", "/2", "/3"])
+    }
+
+    @Test func aCriterionOfOnesOwnMayUseTheCassetteItself() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        _ = try await send(cassette(), "/a")
+        let asked = Locked<[String]>([])
+        let inner = Locked<CassetteTransport?>(nil)
+        let playing = CassetteTransport(
+            replaying: file,
+            matching: [
+                .custom("mine") { recorded, request in
+                    // With the lock held, what reads the state of the same transport would never return.
+                    asked.withLock { $0.append("\(recorded.path) \(request.path)") }
+                    return inner.withLock { $0?.isLoaded ?? false }
+                }
+            ]
+        )
+        inner.withLock { $0 = playing }
+        let answer = try await send(playing, "/b")
+        #expect(answer == "x")
+        #expect(asked.withLock { $0 } == ["/a /b"])
+        inner.withLock { $0 = nil }
+    }
+
+    @Test func aRequestThatWasWrittenByHandIsFoundWithItsSecret() async throws {
+        defer { tearDown() }
+        let request = RecordedRequest(url: "http://shop.test/a?code=abc&x=1")
+        let response = RecordedExchange.Response(head: HTTPResponse(status: .ok), body: Data("hand".utf8))
+        let exchange = RecordedExchange(request: request, result: .success(response))
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Cassette(exchanges: [exchange]).data.write(to: file)
+        let answer = try await send(CassetteTransport(replaying: file), "/a?code=abc&x=1")
+        #expect(answer == "hand")
+    }
+
     @Test func aCassetteThatIsCutShortIsNamed() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
@@ -136,12 +199,15 @@ import Testing
     @Test func anArchiveIsPlayedBack() async throws {
         defer { tearDown() }
         let har = """
-            {"log":{"entries":[{"request":{"method":"GET","url":"http://shop.test/a","headers":[]},
+            {"log":{"entries":[{"request":{"method":"GET","url":"http://shop.test/a?&code=1","headers":[]},
             "response":{"status":200,"headers":[],"content":{"mimeType":"text/plain","text":"archived"}}}]}}
             """
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(har.utf8).write(to: file)
-        let answer = try await send(CassetteTransport(har: file), "/a")
+        let answer = try await send(CassetteTransport(har: file), "/a?&code=1")
         #expect(answer == "archived")
+        try await expectError(.cassetteUnmatched) { try await send(CassetteTransport(har: file), "/a?&code=2") }
+        let again = try await send(CassetteTransport(har: file, redaction: .standard), "/a?&code=2")
+        #expect(again == "archived")
     }
 }
