@@ -267,11 +267,13 @@ import Testing
                     return error.code
                 }
             }
-            try await waitUntil { meter.sight(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)] }
+            try await waitUntil(within: .seconds(600)) {
+                meter.sight(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)]
+            }
             time.advance(by: .seconds(seconds))
             let code = await task.value
             #expect(code == wanted)
-            try await waitUntil { isLeft.withLock { $0 } }
+            try await waitUntil(within: .seconds(600)) { isLeft.withLock { $0 } }
         }
     }
 
@@ -307,11 +309,11 @@ import Testing
                 return error.code
             }
         }
-        try await waitUntil { meter.sight(.upload).progress.completed == 2 }
+        try await waitUntil(within: .seconds(600)) { meter.sight(.upload).progress.completed == 2 }
         task.cancel()
         let code = await task.value
         #expect(code == .cancelled)
-        try await waitUntil { isLeft.withLock { $0 } }
+        try await waitUntil(within: .seconds(600)) { isLeft.withLock { $0 } }
     }
 
     @Test func aCancelledCallerWaitsNoLonger() async {

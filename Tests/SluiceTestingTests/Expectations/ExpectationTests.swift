@@ -33,7 +33,7 @@ import Testing
     @Test func aConditionIsWaitedForUntilTimeIsUp() async throws {
         let count = Locked(0)
         // Very many tests may be under way, each of which has its turn.
-        try await waitUntil(within: .seconds(120)) {
+        try await waitUntil(within: .seconds(600)) {
             count.withLock {
                 $0 += 1; return $0 == 10
             }
@@ -83,7 +83,7 @@ import Testing
                 kept.withLock { $0.append(node) }
             }
         }
-        try await waitUntil { kept.withLock { !$0.isEmpty } }
+        try await waitUntil(within: .seconds(600)) { kept.withLock { !$0.isEmpty } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

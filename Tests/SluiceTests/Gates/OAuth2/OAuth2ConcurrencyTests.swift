@@ -42,9 +42,11 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
         let client = guarded.client(guarded.gate())
-        let leaving = Task { await client.get("x") }
         let staying = Task { await client.get("x") }
         await guarded.server.waitForRequests(1)
+        let leaving = Task { await client.get("x") }
+        // It has the chance to wait; if it does not take it, it has not even begun to.
+        for _ in 0..<100 { await Task.yield() }
         leaving.cancel()
         let left = await leaving.value
         XCTAssertEqual(left.failure?.code, .cancelled)
