@@ -40,7 +40,7 @@ let package = Package(
                 ),
             ]
         ),
-        .target(name: "SluiceTesting", dependencies: ["SluiceHTTP"]),
+        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceHTTP"]),
         .executableTarget(
             name: "quickstart",
             dependencies: ["Sluice", "SluiceTesting"],

@@ -41,20 +41,20 @@ public struct Cassette: Sendable {
     ///   which exchange lacks what.
     public init(_ data: Data, named name: String = "cassette") throws(SluiceError) {
         do {
-            let root = try JSONReading.node(of: data)
-            guard let version = root["version"]?.integer else { throw JSONReading.Failure("it has no version") }
+            let root = try JSONNode.recording(data)
+            guard let version = root["version"]?.integer else { throw RecordingFailure("it has no version") }
             guard version <= Self.version, version > 0 else {
-                throw JSONReading.Failure(
+                throw RecordingFailure(
                     "it is of version \(version), and \(Self.version) is the newest that is known"
                 )
             }
-            guard let nodes = root["exchanges"]?.array else { throw JSONReading.Failure("it has no exchanges") }
+            guard let nodes = root["exchanges"]?.array else { throw RecordingFailure("it has no exchanges") }
             exchanges = []
             for (place, node) in nodes.enumerated() {
                 do {
                     exchanges.append(try CassetteCoding.exchange(of: node))
                 } catch {
-                    throw JSONReading.Failure("exchange \(place + 1) \(error)")
+                    throw RecordingFailure("exchange \(place + 1) \(error)")
                 }
             }
         } catch {

@@ -8,8 +8,6 @@ import Foundation
 
 /// How exchanges stand in a cassette.
 enum CassetteCoding {
-    typealias Failure = JSONReading.Failure
-
     static func node(of exchange: RecordedExchange) -> JSONNode {
         let request = JSONNode.object([
             "body": body(exchange.request.body, exchange.request.headers),
@@ -32,11 +30,11 @@ enum CassetteCoding {
         }
     }
 
-    static func exchange(of node: JSONNode) throws(Failure) -> RecordedExchange {
+    static func exchange(of node: JSONNode) throws(RecordingFailure) -> RecordedExchange {
         guard let request = node["request"], let url = request["url"]?.string else {
-            throw Failure("has no request with a url")
+            throw RecordingFailure("has no request with a url")
         }
-        guard let method = request["method"]?.string else { throw Failure("has no method") }
+        guard let method = request["method"]?.string else { throw RecordingFailure("has no method") }
         let recorded = RecordedRequest(
             method: HTTPMethod(rawValue: method),
             url: url,
@@ -44,13 +42,13 @@ enum CassetteCoding {
             body: try body(of: request["body"])
         )
         if let error = node["error"] {
-            guard let code = error["code"]?.string else { throw Failure("has an error without a code") }
+            guard let code = error["code"]?.string else { throw RecordingFailure("has an error without a code") }
             let reason = error["reason"]?.string ?? "The recorded request failed with \(code)."
             return RecordedExchange(request: recorded, result: .failure(SluiceError(SluiceError.Code(code), reason)))
         }
-        guard let response = node["response"] else { throw Failure("has neither response nor error") }
+        guard let response = node["response"] else { throw RecordingFailure("has neither response nor error") }
         guard let status = response["status"]?.integer, (100...999).contains(status) else {
-            throw Failure("has a response without a status of three digits")
+            throw RecordingFailure("has a response without a status of three digits")
         }
         var head = HTTPResponse(
             status: HTTPStatus(rawValue: status),
@@ -82,13 +80,13 @@ enum CassetteCoding {
         headers.isEmpty ? nil : .array(headers.map { .string("\($0.name): \($0.value)") })
     }
 
-    private static func headers(of node: JSONNode?) throws(Failure) -> HTTPHeaders {
+    private static func headers(of node: JSONNode?) throws(RecordingFailure) -> HTTPHeaders {
         guard let node else { return [:] }
-        guard let lines = node.array else { throw Failure("has headers that are no list") }
+        guard let lines = node.array else { throw RecordingFailure("has headers that are no list") }
         var headers = HTTPHeaders()
         for line in lines {
             guard let line = line.string, let colon = line.firstIndex(of: ":") else {
-                throw Failure("has a header that is not written as “Name: value”")
+                throw RecordingFailure("has a header that is not written as “Name: value”")
             }
             let value = line[line.index(after: colon)...].drop { $0 == " " }
             headers.append(HTTPHeaderName(String(line[..<colon])), String(value))
@@ -99,29 +97,24 @@ enum CassetteCoding {
     private static func body(_ bytes: Data, _ headers: HTTPHeaders) -> JSONNode? {
         if bytes.isEmpty { return nil }
         // It stands some levels deep in the file, which must be readable too.
-        let depth = JSONReading.maximumDepth / 2
-        if headers.isJSON, let node = try? JSONReading.node(of: bytes, within: depth, isExact: true) {
+        if headers.isJSON, let node = try? JSONNode(parsing: bytes, within: 128) {
             return .object(["json": node])
         }
         if let text = String(validating: bytes, as: UTF8.self) { return .object(["text": .string(text)]) }
         return .object(["base64": .string(bytes.base64EncodedString())])
     }
 
-    private static func body(of node: JSONNode?) throws(Failure) -> Data {
+    private static func body(of node: JSONNode?) throws(RecordingFailure) -> Data {
         guard let node, node != .null else { return Data() }
         if let json = node["json"] { return json.compact }
         if let text = node["text"]?.string { return Data(text.utf8) }
         guard let base64 = node["base64"]?.string else {
-            throw Failure("has a body that is neither json, text nor base64")
+            throw RecordingFailure("has a body that is neither json, text nor base64")
         }
-        guard let bytes = Data(base64Encoded: base64) else { throw Failure("has a body that is no valid base64") }
+        guard let bytes = Data(base64Encoded: base64) else {
+            throw RecordingFailure("has a body that is no valid base64")
+        }
         return bytes
-    }
-}
-
-extension JSONReading.Failure {
-    init(_ description: String) {
-        self.init(description: description)
     }
 }
 

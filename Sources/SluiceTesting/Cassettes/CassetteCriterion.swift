@@ -1,3 +1,4 @@
+import Sluice
 import SluiceHTTP
 
 #if canImport(FoundationEssentials)
@@ -36,9 +37,7 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
     /// The same body: the same bytes, or JSON that says the same.
     public static let body = CassetteCriterion("body") { one, other in
         if one.body == other.body { return true }
-        guard let one = try? JSONReading.node(of: one.body), let other = try? JSONReading.node(of: other.body) else {
-            return false
-        }
+        guard let one = try? JSON(parsing: one.body), let other = try? JSON(parsing: other.body) else { return false }
         return one == other
     }
 

@@ -26,7 +26,7 @@ extension CassetteRedaction {
         guard let first = text.first(where: { $0 > 0x20 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || headers.isJSON || headers.isJSONLines
         else { return bytes }
-        if let node = try? JSONReading.node(of: text) {
+        if let node = try? JSONNode(parsing: text) {
             let redacted = json(node, isSecret: false)
             return redacted == node ? bytes : redacted.compact
         }
@@ -46,7 +46,7 @@ extension CassetteRedaction {
                 result.append(Array(line))
                 continue
             }
-            guard let node = try? JSONReading.node(of: Data(rest)) else { return nil }
+            guard let node = try? JSONNode(parsing: Data(rest)) else { return nil }
             let redacted = json(node, isSecret: false)
             result.append(redacted == node ? Array(line) : Array(sign) + redacted.compact)
         }

@@ -45,6 +45,24 @@ public final class CassetteTransport: Transport {
     private let isArchive: Bool
     private let state = Locked(State())
 
+    private init(
+        _ transport: (any Transport)?,
+        _ file: CassetteFile,
+        _ mode: Mode,
+        _ criteria: [CassetteCriterion],
+        _ redaction: CassetteRedaction,
+        repeatsLast: Bool,
+        isArchive: Bool
+    ) {
+        self.transport = transport
+        self.file = file
+        self.mode = mode
+        self.criteria = criteria
+        self.redaction = redaction
+        self.repeatsLast = repeatsLast
+        self.isArchive = isArchive
+    }
+
     /// Makes a transport on a cassette; its file is first looked at with the first request.
     ///
     /// - Parameters:
@@ -55,7 +73,7 @@ public final class CassetteTransport: Transport {
     ///   - redaction: What is taken out before it is written.
     ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been. False by default: the request
     ///     fails then with `cassetteUnmatched`, or is recorded where `mode` is ``Mode/append``.
-    public init(
+    public convenience init(
         recording transport: any Transport,
         to file: URL,
         mode: Mode = .once,
@@ -63,13 +81,7 @@ public final class CassetteTransport: Transport {
         redaction: CassetteRedaction = .standard,
         repeatsLast: Bool = false
     ) {
-        self.transport = transport
-        self.file = CassetteFile(file)
-        self.mode = mode
-        self.criteria = matching
-        self.redaction = redaction
-        self.repeatsLast = repeatsLast
-        isArchive = false
+        self.init(transport, CassetteFile(file), mode, matching, redaction, repeatsLast: repeatsLast, isArchive: false)
     }
 
     /// Makes a transport that plays a cassette back and records nothing.
@@ -79,19 +91,13 @@ public final class CassetteTransport: Transport {
     ///   - matching: What a request and a recorded one must have in common; method and URL by default.
     ///   - redaction: What was taken out when it was recorded.
     ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
-    public init(
+    public convenience init(
         replaying file: URL,
         matching: [CassetteCriterion] = .methodAndURL,
         redaction: CassetteRedaction = .standard,
         repeatsLast: Bool = false
     ) {
-        transport = nil
-        self.file = CassetteFile(file)
-        mode = .never
-        self.criteria = matching
-        self.redaction = redaction
-        self.repeatsLast = repeatsLast
-        isArchive = false
+        self.init(nil, CassetteFile(file), .never, matching, redaction, repeatsLast: repeatsLast, isArchive: false)
     }
 
     /// Makes a transport that plays back what a browser or another program has saved as HAR: see ``HARArchive``.
@@ -101,19 +107,13 @@ public final class CassetteTransport: Transport {
     ///   - matching: What a request and a recorded one must have in common; method and URL by default.
     ///   - redaction: What is taken out of requests, archived ones too, before they are compared; nothing by default.
     ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
-    public init(
+    public convenience init(
         har file: URL,
         matching: [CassetteCriterion] = .methodAndURL,
         redaction: CassetteRedaction = .none,
         repeatsLast: Bool = false
     ) {
-        transport = nil
-        self.file = CassetteFile(file)
-        mode = .never
-        self.criteria = matching
-        self.redaction = redaction
-        self.repeatsLast = repeatsLast
-        isArchive = true
+        self.init(nil, CassetteFile(file), .never, matching, redaction, repeatsLast: repeatsLast, isArchive: true)
     }
 
     /// Plays back or records a request.

@@ -26,15 +26,15 @@ public struct HARArchive: Sendable {
     /// - Throws: A ``SluiceError`` of code `cassetteUnreadable` that says what is wrong, and with which entry.
     public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
         do {
-            let root = try JSONReading.node(of: data.withoutByteOrderMark)
-            guard let log = root["log"] else { throw JSONReading.Failure("it has no log, and is no HAR file") }
-            guard let entries = log["entries"]?.array else { throw JSONReading.Failure("its log has no entries") }
+            let root = try JSONNode.recording(data)
+            guard let log = root["log"] else { throw RecordingFailure("it has no log, and is no HAR file") }
+            guard let entries = log["entries"]?.array else { throw RecordingFailure("its log has no entries") }
             var exchanges: [RecordedExchange] = []
             for (place, entry) in entries.enumerated() {
                 do {
                     exchanges.append(try Self.exchange(of: entry))
                 } catch {
-                    throw JSONReading.Failure("entry \(place + 1) \(error)")
+                    throw RecordingFailure("entry \(place + 1) \(error)")
                 }
             }
             self.exchanges = exchanges
@@ -43,12 +43,12 @@ public struct HARArchive: Sendable {
         }
     }
 
-    private static func exchange(of entry: JSONNode) throws(JSONReading.Failure) -> RecordedExchange {
+    private static func exchange(of entry: JSONNode) throws(RecordingFailure) -> RecordedExchange {
         guard let request = entry["request"], let url = request["url"]?.string else {
-            throw JSONReading.Failure("has no request with a url")
+            throw RecordingFailure("has no request with a url")
         }
-        guard let method = request["method"]?.string else { throw JSONReading.Failure("has no method") }
-        guard let response = entry["response"] else { throw JSONReading.Failure("has no response") }
+        guard let method = request["method"]?.string else { throw RecordingFailure("has no method") }
+        guard let response = entry["response"] else { throw RecordingFailure("has no response") }
         let recorded = RecordedRequest(
             method: HTTPMethod(rawValue: method),
             url: String(url.prefix { $0 != "#" }),
@@ -60,7 +60,7 @@ public struct HARArchive: Sendable {
             let error = SluiceError(.connectionLost, "The archived request had no answer: \(reason).")
             return RecordedExchange(request: recorded, result: .failure(error))
         }
-        guard (100...999).contains(status) else { throw JSONReading.Failure("has a status that is none: \(status)") }
+        guard (100...999).contains(status) else { throw RecordingFailure("has a status that is none: \(status)") }
         var fields = headers(of: response["headers"])
         for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { fields.remove(name) }
         let content = response["content"]
@@ -91,7 +91,7 @@ public struct HARArchive: Sendable {
     }
 
     /// What was sent: a text, or the parameters of a form.
-    private static func posted(_ node: JSONNode?) throws(JSONReading.Failure) -> Data {
+    private static func posted(_ node: JSONNode?) throws(RecordingFailure) -> Data {
         guard let node else { return Data() }
         let text = try text(of: node)
         if !text.isEmpty { return text }
@@ -101,11 +101,11 @@ public struct HARArchive: Sendable {
         return Data(pairs.joined(separator: "&").utf8)
     }
 
-    private static func text(of node: JSONNode?) throws(JSONReading.Failure) -> Data {
+    private static func text(of node: JSONNode?) throws(RecordingFailure) -> Data {
         guard let text = node?["text"]?.string else { return Data() }
         guard node?["encoding"]?.string?.lowercased() == "base64" else { return Data(text.utf8) }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-            throw JSONReading.Failure("has a body that is no valid base64")
+            throw RecordingFailure("has a body that is no valid base64")
         }
         return bytes
     }

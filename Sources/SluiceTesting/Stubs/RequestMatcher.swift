@@ -1,3 +1,4 @@
+import Sluice
 import SluiceHTTP
 
 #if canImport(FoundationEssentials)
@@ -97,12 +98,12 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// With a body that says the same as this JSON, whatever the order of members and the white space. A text that is no JSON matches
     /// nothing.
     public func body(json text: String) -> RequestMatcher {
-        let wanted = Result { () throws(JSONReading.Failure) in try JSONReading.node(of: Data(text.utf8)) }
+        let wanted = Result { () throws(JSONSyntaxError) in try JSON(parsing: text) }
         return adding("JSON body \(text)") { request in
             switch wanted {
-            case .failure(let failure): return "the JSON of the matcher cannot be read: \(failure)"
+            case .failure(let failure): return "the JSON of the matcher cannot be read: \(failure.reason)"
             case .success(let wanted):
-                guard let body = try? JSONReading.node(of: request.body) else {
+                guard let body = try? JSON(parsing: request.body) else {
                     return "the body is no JSON but \(request.briefBody)"
                 }
                 return body == wanted ? nil : "the body is \(request.briefBody)"

@@ -4,7 +4,7 @@ import SluiceTesting
 import Testing
 
 @Suite struct CassetteRedactionTests {
-    private static let deep = String(repeating: "[", count: 300) + String(repeating: "]", count: 300)
+    private static let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
 
     private func redacted(
         url: String = "http://a/",

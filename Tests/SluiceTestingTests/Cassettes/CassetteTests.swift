@@ -46,9 +46,19 @@ import Testing
         for count in 0...2 {
             let data = Cassette(exchanges: (0..<count).map { _ in exchange("text/plain", Data("a".utf8)) }).data
             let text = String(decoding: data, as: UTF8.self)
-            #expect(text == (try JSONReading.node(of: data).text(indentedBy: 0)) + "\n")
+            #expect(text == (try JSONNode(parsing: data).text(indentedBy: 0)) + "\n")
             #expect(try Cassette(data).exchanges.count == count)
         }
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":2}"#, #"{"b":2.0,"a":1}"#, true), ("[1,2]", "[2,1]", false), ("1e2", "100", true),
+        ("9007199254740993", "9007199254740992", false), (#"{"a":1}"#, #"{"a":1,"b":null}"#, false),
+        (#""\u00e9""#, #""é""#, true), ("no JSON", "no JSON", true), ("no JSON", "nor this", false),
+    ])
+    func bodiesMatchThatSayTheSame(_ one: String, _ other: String, _ isMatch: Bool) {
+        let requests = [one, other].map { RecordedRequest(url: "http://a.b/", body: Data($0.utf8)) }
+        #expect(CassetteCriterion.body.isMatch(requests[0], requests[1]) == isMatch)
     }
 
     @Test func aFailureOfTheNetworkIsKept() throws {

@@ -1,6 +1,6 @@
 extension JSONDocument {
     /// The elements of an array in their order; nothing for others.
-    func elements(of node: Node) -> Elements {
+    package func elements(of node: Node) -> Elements {
         let entry = tape[node.index]
         return Elements(
             document: self,
@@ -10,7 +10,7 @@ extension JSONDocument {
     }
 
     /// The members of an object in their order, duplicates included; nothing for others.
-    func members(of node: Node) -> Members {
+    package func members(of node: Node) -> Members {
         let entry = tape[node.index]
         return Members(
             document: self,
@@ -92,12 +92,12 @@ extension JSONDocument {
     }
 
     /// The elements of an array.
-    struct Elements: Sequence, IteratorProtocol, Sendable {
+    package struct Elements: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int
         fileprivate let end: Int
 
-        mutating func next() -> Node? {
+        package mutating func next() -> Node? {
             guard position < end else { return nil }
             let node = Node(index: position)
             position = Int(document.tape[position].next)
@@ -106,12 +106,12 @@ extension JSONDocument {
     }
 
     /// The members of an object.
-    struct Members: Sequence, IteratorProtocol, Sendable {
+    package struct Members: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int
         fileprivate let end: Int
 
-        mutating func next() -> (key: Node, value: Node)? {
+        package mutating func next() -> (key: Node, value: Node)? {
             guard position < end else { return nil }
             let key = Node(index: position)
             let value = Node(index: position + 1)

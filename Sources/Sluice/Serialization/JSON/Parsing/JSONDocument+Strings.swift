@@ -1,6 +1,6 @@
 extension JSONDocument {
     /// A string's value, its escapes resolved; of another value the literal text.
-    func string(of node: Node) -> String {
+    package func string(of node: Node) -> String {
         let entry = tape[node.index]
         guard entry.kind == .string else { return text(of: node) }
         return withBytes(of: node) { bytes in

@@ -9,14 +9,14 @@ import Foundation
 /// The values stand on a flat tape in the text's order, one fixed-size entry each, so that parsing allocates nothing for
 /// a value: scalars are read from their bytes when they are asked for. A name of an object's member is an entry before
 /// its value.
-struct JSONDocument: Sendable {
+package struct JSONDocument: Sendable {
     /// The kinds of a value.
-    enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, array, object
     }
 
     /// One value of a document, good only with the document it came from.
-    struct Node: Hashable, Sendable {
+    package struct Node: Hashable, Sendable {
         let index: Int
     }
 
@@ -43,9 +43,9 @@ struct JSONDocument: Sendable {
 
     /// Parses a text of UTF-8, which may begin with a byte order mark.
     ///
-    /// Arrays and objects may be nested 512 deep, as `JSONDecoder` has it.
-    init(_ data: Data) throws(JSONSyntaxError) {
-        try self.init(length: data.count, maximumDepth: JSONParser.maximumDepth) { target in
+    /// Arrays and objects may be nested 512 deep if nothing else is said, as `JSONDecoder` has it.
+    package init(_ data: Data, maximumDepth: Int = 512) throws(JSONSyntaxError) {
+        try self.init(length: data.count, maximumDepth: maximumDepth) { target in
             data.copyBytes(to: target, count: target.count)
         }
     }
@@ -85,9 +85,9 @@ struct JSONDocument: Sendable {
     }
 
     /// The text's one value.
-    var root: Node { Node(index: 0) }
+    package var root: Node { Node(index: 0) }
 
-    func kind(of node: Node) -> Kind { tape[node.index].kind }
+    package func kind(of node: Node) -> Kind { tape[node.index].kind }
 
     /// How many elements an array or members an object has, duplicates counted; 0 for others.
     func count(of node: Node) -> Int { Int(tape[node.index].count) }
@@ -98,7 +98,7 @@ struct JSONDocument: Sendable {
     }
 
     /// The text of a value, exactly as it stands: a number's literal, a string with its quotation marks and escapes.
-    func text(of node: Node) -> String {
+    package func text(of node: Node) -> String {
         withBytes(of: node) { String(decoding: $0, as: UTF8.self) }
     }
 
