@@ -59,7 +59,7 @@ struct CacheLookup: Sendable {
         let body = serving.body
         if let limit = limits.body, Int64(body.count) > limit { return nil }
         var response = ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
-        response.entry = cache.store.configuration.keepsModels ? serving.entry : nil
+        cache.store.attach(serving.entry, to: &response)
         return response
     }
 

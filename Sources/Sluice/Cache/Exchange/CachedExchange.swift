@@ -203,7 +203,7 @@ struct CachedExchange: Sendable {
         let source = serving.source(isShared: isShared)
         var response = try await given(serving.head, serving.body, source, metrics, to: request)
         response.failure = failure
-        response.entry = cache.store.configuration.keepsModels ? serving.entry : nil
+        cache.store.attach(serving.entry, to: &response)
         return response
     }
 

@@ -106,7 +106,7 @@ struct KeptQuestion: Sendable {
             body: entry.body,
             source: .cache(use)
         )
-        response.entry = store.configuration.keepsModels ? entry : nil
+        store.attach(entry, to: &response)
         return response
     }
 

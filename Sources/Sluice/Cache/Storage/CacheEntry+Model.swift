@@ -43,6 +43,13 @@ extension CacheEntry {
     var modelBytes: Int { kept?.withLock { $0?.bytes } ?? 0 }
 }
 
+extension CacheStore {
+    /// Gives a response the entry that it is of, by which its model may be had.
+    nonisolated func attach(_ entry: CacheEntry, to response: inout ServerResponse) {
+        if configuration.keepsModels { response.entry = entry }
+    }
+}
+
 extension Data {
     /// Whether both are one piece of memory, which nobody changes while two have it.
     fileprivate func isSame(as other: Data) -> Bool {
