@@ -23,7 +23,7 @@ extension APIRequest {
         Deferred {
             let sender = sender()
             return Future<APIResponse<Model, ErrorModel>, Never> { promise in
-                // It may be kept from any thread, which its type does not say.
+                // A promise may be fulfilled on any thread, which its type does not say; this one is, once, and nothing else is done with it.
                 nonisolated(unsafe) let promise = promise
                 sender.start { promise(.success($0)) }
             }
