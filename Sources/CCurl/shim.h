@@ -33,6 +33,12 @@ static inline CURLcode sluice_easy_set_pointer(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
+// The bytes are copied; none at all unset the option.
+static inline CURLcode sluice_easy_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+    return curl_easy_setopt(handle, option, bytes ? &blob : NULL);
+}
+
 typedef size_t (*sluice_data_callback)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode sluice_easy_set_data_callback(CURL *handle, CURLoption option, sluice_data_callback callback) {
@@ -113,6 +119,23 @@ static inline CURLSHcode sluice_share_data(CURLSH *share, curl_lock_data data) {
 // The result of a finished transfer; `data` of CURLMsg is a union, which Swift sees only as opaque storage.
 static inline CURLcode sluice_message_result(const CURLMsg *message) {
     return message->data.result;
+}
+
+// Where libcurl was built to look for the system's authorities; NULL where it has no such place, or is too old to tell.
+static inline const char *sluice_authority_file(void) {
+#if LIBCURL_VERSION_NUM >= 0x075400
+    return curl_version_info(CURLVERSION_NOW)->cainfo;
+#else
+    return NULL;
+#endif
+}
+
+static inline const char *sluice_authority_directory(void) {
+#if LIBCURL_VERSION_NUM >= 0x075400
+    return curl_version_info(CURLVERSION_NOW)->capath;
+#else
+    return NULL;
+#endif
 }
 
 static const size_t sluice_write_pause = CURL_WRITEFUNC_PAUSE;

@@ -10,8 +10,6 @@ extension CurlTransport {
         public var decompressesResponses = true
         /// Bytes of a response that may wait to be read before the engine stops taking more; 256 KiB by default.
         public var responseBuffer = 256 << 10
-        /// A file of PEM certificates to trust in place of the system's store; nil by default.
-        public var certificateAuthorityFile: String?
 
         /// Makes a configuration of the defaults.
         public init() {}

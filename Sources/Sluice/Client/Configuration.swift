@@ -31,6 +31,8 @@ extension APIClient {
         public var cookies: CookieJar?
         /// What a challenge of the base URL's origin is answered with; nil, the default, brings the 401.
         public var credentials: ChallengeCredentials?
+        /// How servers are reached: TLS, proxies, names and addresses, versions of HTTP.
+        public var connection = ConnectionOptions()
         /// Decodes models; strictly, as `JSONDecoder` does, unless it is replaced.
         public var modelDecoder: any DataDecoder = JSONDecoder()
         /// How the API wraps what it answers; nil, the default, where it does not.

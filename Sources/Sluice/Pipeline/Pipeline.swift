@@ -38,6 +38,8 @@ final class Pipeline: Sendable {
     let modelDecoder: SharedDecoder
     /// The configuration's, for the base URL's origin unless they have another.
     private let credentials: ChallengeCredentials?
+    /// The configuration's.
+    private let connection: ConnectionOptions
     /// The transport, where it can be driven without a task.
     private let callbackTransport: (any CallbackTransport)?
     /// Whether nothing but the transport has anything to do with a request that says nothing else itself.
@@ -66,6 +68,7 @@ final class Pipeline: Sendable {
         retryBalance = Locked(RetryBalance(configuration.retryBudget))
         let origin = try? base.get().origin
         credentials = configuration.credentials.map { credentials in origin.map(credentials.bound) ?? credentials }
+        connection = configuration.connection
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
@@ -386,6 +389,7 @@ final class Pipeline: Sendable {
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,
             credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials,
+            connection: connection,
             priority: options.priority,
             meter: meter
         )

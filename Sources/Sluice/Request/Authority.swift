@@ -43,7 +43,9 @@ enum Authority {
             }
             address = address[..<percent]
         }
-        if !IPv6Address.isValid(address) { return "its brackets hold no IPv6 address" }
+        if IPAddress(String(decoding: address, as: UTF8.self))?.isIPv4 != false {
+            return "its brackets hold no IPv6 address"
+        }
         return flaw(ofPort: bytes[(bracket + 1)...])
     }
 

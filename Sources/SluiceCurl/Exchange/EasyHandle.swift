@@ -1,5 +1,10 @@
 #if os(Linux)
 import CCurl
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import Glibc
 
 /// A libcurl easy handle whose every option's result is kept: the first one that fails is the one to report.
@@ -33,6 +38,12 @@ struct EasyHandle {
     /// libcurl copies strings.
     mutating func set(_ option: CURLoption, string value: UnsafePointer<CChar>?) {
         note(sluice_easy_set_string(raw, option, value))
+    }
+
+    /// libcurl copies the bytes; none stand for no blob.
+    mutating func set(_ option: CURLoption, bytes: Data?) {
+        guard let bytes else { return note(sluice_easy_set_blob(raw, option, nil, 0)) }
+        note(bytes.withUnsafeBytes { sluice_easy_set_blob(raw, option, $0.baseAddress, $0.count) })
     }
 
     /// libcurl keeps the pointer: header lists, buffers and contexts.

@@ -21,14 +21,13 @@ extension Exchange {
         handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         handle.set(CURLOPT_NOSIGNAL, 1)
         handle.note(sluice_easy_allow_http_only(handle.raw))
-        handle.set(CURLOPT_PROXY, string: "")
         handle.set(CURLOPT_PATH_AS_IS, 1)
         handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         handle.set(CURLOPT_BUFFERSIZE, Exchange.receiveBuffer)
         handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
         if configuration.decompressesResponses { handle.set(CURLOPT_ACCEPT_ENCODING, string: "") }
-        if let file = configuration.certificateAuthorityFile { handle.set(CURLOPT_CAINFO, string: file) }
         setCallbacks(context)
+        setPlan(.standard)
     }
 
     /// Sets the options of one transfer; the first that fails is kept in the handle.
@@ -37,6 +36,7 @@ extension Exchange {
         setReuse(isForbidden: false)
         setURL(request)
         setSharing(request)
+        setPlan(transfer.plan)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)

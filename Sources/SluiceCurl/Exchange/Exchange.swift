@@ -29,13 +29,17 @@ final class Exchange {
     var wasContradicted = false
     /// Whether the last transfer kept its connection from being used again.
     var forbidsReuse = false
+    /// How the handle is set up to reach servers.
+    var plan: ConnectionPlan?
+    /// Whether it was set not to trust the system's authorities, and cannot be set to trust them again.
+    var hasLostDefaults = false
     /// The cookies the handle is attached to.
     var cookies: CookieShare?
     /// What the handle knows of passwords and challenges would go with further transfers, so there are none.
     var hasCredentials = false
 
     /// Whether the handle is as good for another transfer as a new one.
-    var isReusable: Bool { !hasCredentials && !wasContradicted }
+    var isReusable: Bool { !hasCredentials && !wasContradicted && !hasLostDefaults }
 
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now

@@ -22,6 +22,8 @@ final class Transfer: Sendable {
     let context: TransferContext
     /// What to answer a challenge with; those for another origin are none.
     let credentials: ChallengeCredentials?
+    /// How the server is reached.
+    let plan: ConnectionPlan
     let lane: Lane
     /// When the caller asked for it, which is when the total time begins.
     let started: MonotonicTime
@@ -43,6 +45,11 @@ final class Transfer: Sendable {
         self.upload = upload
         self.context = context
         credentials = try context.credentials(for: request)
+        do {
+            plan = try context.connection.plan(for: origin)
+        } catch {
+            throw error.with(request: request)
+        }
         self.lane = lane
         self.mailbox = mailbox
         self.started = started

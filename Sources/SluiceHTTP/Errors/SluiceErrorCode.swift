@@ -2,7 +2,8 @@ extension SluiceError {
     /// The kinds of failure, in the order a request can meet them.
     ///
     ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · buildingFailed · encodingFailed
-    ///     connecting    cannotResolveHost · cannotConnect · tlsFailed · proxyFailed
+    ///                   invalidConfiguration · hostRefused
+    ///     connecting    cannotResolveHost · addressRefused · cannotConnect · tlsFailed · proxyFailed
     ///     sending       bodyUnavailable · bodyLengthMismatch · bodyNotReplayable
     ///     receiving     connectionLost · truncatedBody · invalidResponse · headersTooLarge · bodyTooLarge
     ///     following     tooManyRedirects · redirectLoop · redirectRefused
@@ -33,6 +34,12 @@ extension SluiceError {
         public static let buildingFailed = Code("buildingFailed")
         /// A body or query could not be encoded.
         public static let encodingFailed = Code("encodingFailed")
+        /// What the client was configured with cannot be used: a proxy's address, a pin, a block of addresses.
+        public static let invalidConfiguration = Code("invalidConfiguration")
+        /// The host is not among those that requests may go to.
+        public static let hostRefused = Code("hostRefused")
+        /// The host leads to an address that requests may not connect to.
+        public static let addressRefused = Code("addressRefused")
         /// The host's name does not resolve.
         public static let cannotResolveHost = Code("cannotResolveHost")
         /// The connection was refused or the host cannot be reached.

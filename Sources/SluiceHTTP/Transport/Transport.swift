@@ -41,6 +41,8 @@ public struct TransferContext: Sendable {
     /// What to answer a challenge of its server with; nil for nothing. They have an origin, and go to no other: a transport
     /// asks ``credentials(for:)``.
     public var credentials: ChallengeCredentials?
+    /// How the server is reached: TLS, proxies, addresses.
+    public var connection: ConnectionOptions
     /// Who goes first where transfers wait for each other.
     public var priority: RequestPriority
     /// Where the transport tells how far it is; nil where nobody can ask.
@@ -53,9 +55,11 @@ public struct TransferContext: Sendable {
         networkAccess: NetworkAccess = .all,
         cookies: CookieJar? = nil,
         credentials: ChallengeCredentials? = nil,
+        connection: ConnectionOptions = ConnectionOptions(),
         priority: RequestPriority = .normal,
         meter: TransferMeter? = nil
     ) {
+        self.connection = connection
         self.priority = priority
         self.meter = meter
         self.cookies = cookies

@@ -1,6 +1,5 @@
 import Foundation
 import Sluice
-import SluiceCurl
 import XCTest
 
 /// What nginx sees of a client that caches.
@@ -9,16 +8,13 @@ final class NginxCacheTests: XCTestCase {
         try XCTSkipUnless(Nginx.canRun, "nginx and openssl are needed.")
         let nginx = try Nginx()
         let file = nginx.directory.appending(path: "files/stale/page.txt")
-        var configuration = CurlTransport.Configuration()
-        configuration.certificateAuthorityFile = nginx.certificateFile
-        let transport = CurlTransport(configuration: configuration)
         for (number, url) in [nginx.plainURL, nginx.tlsURL, nginx.http2URL].enumerated() {
             // Long enough to be compressed, which makes its ETag a weak one.
             let pages = ["one", "two"].map { String(repeating: "\($0) \(number)\n", count: 200) }
             try Data(pages[0].utf8).write(to: file)
             let client = APIClient(baseURL: url) {
                 $0.cache = CacheStore(storage: nil)
-                $0.transport = transport
+                $0.connection.tls.trust = .only(.file(nginx.certificateFile))
             }
             let request = client.string.get("stale/page.txt")
             let first = await request.sender().response

@@ -1,7 +1,6 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
 import SluiceTesting
 import Testing
 
@@ -34,9 +33,7 @@ final class NginxDownloadTests {
     private var urls: [String] { [nginx.http2URL, nginx.tlsURL, nginx.plainURL] }
 
     private func client(_ url: String) -> APIClient {
-        var curl = CurlTransport.Configuration()
-        curl.certificateAuthorityFile = nginx.certificateFile
-        return APIClient(baseURL: url) { $0.transport = CurlTransport(configuration: curl) }
+        APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(nginx.certificateFile)) }
     }
 
     private func destination(_ name: String) -> URL { folder.appending(path: name) }

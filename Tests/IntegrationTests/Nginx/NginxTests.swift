@@ -1,7 +1,6 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
 import Testing
 
 private struct User: Codable, Sendable, Equatable {
@@ -21,9 +20,7 @@ struct NginxTests {
     }
 
     private func client(_ url: String, trusting file: String?) -> APIClient {
-        var curl = CurlTransport.Configuration()
-        curl.certificateAuthorityFile = file
-        return APIClient(baseURL: url) { $0.transport = CurlTransport(configuration: curl) }
+        APIClient(baseURL: url) { if let file { $0.connection.tls.trust = .only(.file(file)) } }
     }
 
     @Test func theProtocolIsNegotiated() async throws {

@@ -1,7 +1,6 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
 import SluiceTesting
 import Testing
 
@@ -17,9 +16,7 @@ struct NginxUploadTests {
     }
 
     private func client(_ url: String) -> APIClient {
-        var curl = CurlTransport.Configuration()
-        curl.certificateAuthorityFile = nginx.certificateFile
-        return APIClient(baseURL: url) { $0.transport = CurlTransport(configuration: curl) }
+        APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(nginx.certificateFile)) }
     }
 
     @Test func everySourceArrivesInEveryProtocolAskedForOrNot() async throws {

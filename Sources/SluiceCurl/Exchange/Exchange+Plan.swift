@@ -1,0 +1,14 @@
+#if os(Linux)
+import CCurl
+import SluiceHTTP
+
+extension Exchange {
+    /// Sets the handle up to reach servers as planned, unless it is already.
+    func setPlan(_ plan: ConnectionPlan) {
+        guard plan !== self.plan else { return }
+        self.plan = plan
+        setTLS(plan.tls)
+        setRoute(plan)
+    }
+}
+#endif

@@ -1,0 +1,80 @@
+/// What an address is for, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast.
+public enum AddressPurpose: String, Sendable, Hashable, CaseIterable {
+    /// Any computer on the Internet.
+    case global
+    /// This computer itself, or none (`0.0.0.0`, which connects to it too).
+    case loopback
+    /// A network behind a router: RFC 1918, unique local addresses, carriers' shared addresses (RFC 6598).
+    case `private`
+    /// The same wire: RFC 3927, `fe80::/10`.
+    case linkLocal
+    /// Where clouds tell a machine who it is, credentials included: `169.254.169.254` and others.
+    case metadata
+    /// Many at once, or all.
+    case multicast
+    /// Set aside: for documentation, benchmarks, protocols and the future.
+    case reserved
+}
+
+extension IPAddress {
+    /// What it is for. An address of version 6 that stands for one of version 4, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by
+    /// 6to4 (RFC 3056), is for what that one is for.
+    public var purpose: AddressPurpose {
+        if let embedded { return embedded.purpose }
+        if IPAddress.metadata.contains(self) { return .metadata }
+        for (purpose, networks) in isIPv4 ? IPAddress.version4Purposes : IPAddress.version6Purposes
+        where networks.contains(where: { $0.contains(self) }) {
+            return purpose
+        }
+        // Of version 6 only an eighth has been given out (RFC 4291 §2.4).
+        return isIPv4 || high >> 61 == 0b001 ? .global : .reserved
+    }
+
+    /// The address of version 4 that it stands for.
+    var embedded: IPAddress? {
+        if isIPv4 { return nil }
+        if high == 0, low >> 32 == 0xFFFF || low >> 32 == 0 && low > 1 {
+            return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+        }
+        if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 {
+            return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+        }
+        if high >> 48 == 0x2002 { return IPAddress(version4: UInt32(truncatingIfNeeded: high >> 16)) }
+        return nil
+    }
+
+    private static let metadata: Set<IPAddress> = [
+        // Most clouds; AWS of containers; Alibaba; Azure's, which looks global; Oracle's; AWS of version 6.
+        IPAddress(169, 254, 169, 254), IPAddress(169, 254, 170, 2), IPAddress(169, 254, 170, 23),
+        IPAddress(100, 100, 100, 200), IPAddress(168, 63, 129, 16), IPAddress(192, 0, 0, 192),
+        IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0254), IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0023),
+        IPAddress(high: 0xFD20_00CE_0000_0000, low: 0x0254),
+    ]
+
+    private static let version4Purposes: [(AddressPurpose, [IPNetwork])] = [
+        (.loopback, IPNetwork.table("127.0.0.0/8", "0.0.0.0/8")),
+        (.private, IPNetwork.table("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")),
+        (.linkLocal, IPNetwork.table("169.254.0.0/16")),
+        (.multicast, IPNetwork.table("224.0.0.0/4", "255.255.255.255/32")),
+        (
+            .reserved,
+            IPNetwork.table(
+                "192.0.0.0/24",
+                "192.0.2.0/24",
+                "192.88.99.0/24",
+                "198.18.0.0/15",
+                "198.51.100.0/24",
+                "203.0.113.0/24",
+                "240.0.0.0/4"
+            )
+        ),
+    ]
+
+    private static let version6Purposes: [(AddressPurpose, [IPNetwork])] = [
+        (.loopback, IPNetwork.table("::/127")),
+        (.private, IPNetwork.table("fc00::/7", "fec0::/10", "64:ff9b:1::/48")),
+        (.linkLocal, IPNetwork.table("fe80::/10")),
+        (.multicast, IPNetwork.table("ff00::/8")),
+        (.reserved, IPNetwork.table("2001::/23", "2001:db8::/32", "3fff::/20")),
+    ]
+}

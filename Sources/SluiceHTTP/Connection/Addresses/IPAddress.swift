@@ -1,0 +1,131 @@
+/// An address of the Internet Protocol, version 4 or 6.
+public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
+    /// Its bytes in the network's order: 4 or 16 of them, the first in the highest place of `high`.
+    let high: UInt64
+    let low: UInt64
+    /// Whether it is one of version 4, whose bytes are the lowest four.
+    public let isIPv4: Bool
+
+    /// Makes an address of version 4.
+    public init(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
+        self.init(version4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
+    }
+
+    init(version4 bits: UInt32) {
+        high = 0
+        low = UInt64(bits)
+        isIPv4 = true
+    }
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+        isIPv4 = false
+    }
+
+    /// Makes an address of its bytes.
+    ///
+    /// - Returns: nil for anything but 4 or 16 bytes.
+    public init?(bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
+        let number = { (bytes: ArraySlice<UInt8>) in bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        switch bytes.count {
+        case 4: self.init(version4: UInt32(truncatingIfNeeded: number(bytes[...])))
+        case 16: self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+        default: return nil
+        }
+    }
+
+    /// Reads an address: four numbers up to 255 without leading zeros, or RFC 4291 §2.2's forms of version 6; no brackets and no zone.
+    ///
+    /// - Returns: nil for anything else; the forms that some readers take for addresses, as `127.1` and `0x7f000001`, are none.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        if bytes.contains(UInt8(ascii: ":")) {
+            guard let groups = IPAddress.groups(bytes[...]) else { return nil }
+            let number = { (groups: ArraySlice<UInt16>) in groups.reduce(UInt64(0)) { $0 << 16 | UInt64($1) } }
+            self.init(high: number(groups[..<4]), low: number(groups[4...]))
+        } else {
+            guard let bits = IPAddress.version4(bytes[...]) else { return nil }
+            self.init(version4: bits)
+        }
+    }
+
+    /// The eight groups of 16 bits.
+    private static func groups(_ text: ArraySlice<UInt8>) -> [UInt16]? {
+        let colon = UInt8(ascii: ":")
+        guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
+            return written(text, mayEndInVersion4: true).flatMap { $0.count == 8 ? $0 : nil }
+        }
+        // The gap stands for one group of zeros at least; a second gap would be an empty group.
+        guard let before = written(text[..<gap], mayEndInVersion4: false),
+            let after = written(text[(gap + 2)...], mayEndInVersion4: true), before.count + after.count <= 7
+        else { return nil }
+        return before + Array(repeating: 0, count: 8 - before.count - after.count) + after
+    }
+
+    private static func written(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool) -> [UInt16]? {
+        if text.isEmpty { return [] }
+        var result: [UInt16] = []
+        let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if mayEndInVersion4, index == parts.count - 1, part.contains(UInt8(ascii: ".")) {
+                guard let bits = version4(part) else { return nil }
+                result += [UInt16(truncatingIfNeeded: bits >> 16), UInt16(truncatingIfNeeded: bits)]
+            } else {
+                guard let group = group(part) else { return nil }
+                result.append(group)
+            }
+        }
+        return result
+    }
+
+    private static func group(_ text: ArraySlice<UInt8>) -> UInt16? {
+        guard (1...4).contains(text.count), text.first != UInt8(ascii: "+") else { return nil }
+        return UInt16(String(decoding: text, as: UTF8.self), radix: 16)
+    }
+
+    private static func version4(_ text: ArraySlice<UInt8>) -> UInt32? {
+        let numbers = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard numbers.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for number in numbers {
+            // Some readers take a leading zero for octal.
+            guard (1...3).contains(number.count), number.count == 1 || number.first != UInt8(ascii: "0"),
+                number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                let byte = UInt8(String(decoding: number, as: UTF8.self))
+            else { return nil }
+            bits = bits << 8 | UInt32(byte)
+        }
+        return bits
+    }
+
+    /// The bytes in the network's order.
+    public var bytes: [UInt8] {
+        let eight = { (number: UInt64) in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+        }
+        return isIPv4 ? Array(eight(low).suffix(4)) : eight(high) + eight(low)
+    }
+
+    /// Its usual text: RFC 5952's for version 6.
+    public var description: String {
+        let bytes = bytes
+        if isIPv4 { return bytes.map { String($0) }.joined(separator: ".") }
+        // RFC 5952 §5: what stands for an address of version 4 shows it.
+        if high == 0, low >> 32 == 0xFFFF {
+            return "::ffff:" + bytes.suffix(4).map { String($0) }.joined(separator: ".")
+        }
+        let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+        var gap = 0..<0
+        var start = 0
+        while start < 8 {
+            let end = groups[start...].firstIndex { $0 != 0 } ?? 8
+            if end - start > max(1, gap.count) { gap = start..<end }
+            start = max(end, start + 1)
+        }
+        let text = { (groups: ArraySlice<UInt16>) in groups.map { String($0, radix: 16) }.joined(separator: ":") }
+        return gap.isEmpty
+            ? text(groups[...]) : "\(text(groups[..<gap.lowerBound]))::\(text(groups[gap.upperBound...]))"
+    }
+}

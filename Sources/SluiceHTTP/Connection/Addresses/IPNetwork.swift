@@ -1,0 +1,61 @@
+/// A block of addresses that begin with the same bits, as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1, RFC 4291 §2.3).
+public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
+    /// The first address of the block.
+    public let address: IPAddress
+    /// How many bits all addresses of the block begin with.
+    public let prefixLength: Int
+
+    /// Makes a block; bits of the address behind the prefix are dropped.
+    ///
+    /// - Returns: nil for a prefix that is longer than the address, or negative.
+    public init?(_ address: IPAddress, prefixLength: Int) {
+        guard (0...(address.isIPv4 ? 32 : 128)).contains(prefixLength) else { return nil }
+        self.prefixLength = prefixLength
+        self.address = address.masked(to: prefixLength)
+    }
+
+    /// Reads `address/length`; an address alone is a block of one.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        guard parts.count == 2 else {
+            self.init(address, prefixLength: address.isIPv4 ? 32 : 128)
+            return
+        }
+        guard parts[1].utf8.first != UInt8(ascii: "+"), let length = Int(parts[1]) else { return nil }
+        self.init(address, prefixLength: length)
+    }
+
+    /// For the tables below, which are known to be right.
+    fileprivate init(known text: StaticString) {
+        self = IPNetwork("\(text)") ?? IPNetwork(address: IPAddress(0, 0, 0, 0), prefixLength: 0)
+    }
+
+    private init(address: IPAddress, prefixLength: Int) {
+        self.address = address
+        self.prefixLength = prefixLength
+    }
+
+    /// Whether an address is in the block; one of the other version never is.
+    public func contains(_ address: IPAddress) -> Bool {
+        address.isIPv4 == self.address.isIPv4 && address.masked(to: prefixLength) == self.address
+    }
+
+    /// `address/length`
+    public var description: String { "\(address)/\(prefixLength)" }
+}
+
+extension IPNetwork {
+    static func table(_ texts: StaticString...) -> [IPNetwork] { texts.map(IPNetwork.init(known:)) }
+}
+
+extension IPAddress {
+    fileprivate func masked(to length: Int) -> IPAddress {
+        if isIPv4 {
+            let mask = length == 0 ? 0 : UInt32.max << UInt32(32 - length)
+            return IPAddress(version4: UInt32(truncatingIfNeeded: low) & mask)
+        }
+        let mask = { (bits: Int) in bits <= 0 ? UInt64(0) : bits >= 64 ? .max : UInt64.max << UInt64(64 - bits) }
+        return IPAddress(high: high & mask(length), low: low & mask(length - 64))
+    }
+}

@@ -1,0 +1,115 @@
+/// How a client reaches its servers: TLS, proxies, names and addresses, versions of HTTP.
+///
+/// ```swift
+/// let docker = APIClient(baseURL: "http://docker/v1.47") { $0.connection.unixSocket = "/var/run/docker.sock" }
+/// ```
+///
+/// Transports that cannot do something of it fail requests with ``SluiceError/Code/unsupported`` rather than do without.
+public struct ConnectionOptions: Sendable {
+    private struct Values: Sendable {
+        var tls = TLSConfiguration()
+        var tlsByHost: [HostPattern: TLSConfiguration] = [:]
+        var proxy = ProxySelection.none
+        var unixSocket: String?
+        var hostAddresses: [HostPattern: [IPAddress]] = [:]
+        var httpVersion = HTTPVersionChoice.automatic
+        var addresses = AddressPolicy.any
+        var hosts = HostRules.all
+    }
+
+    /// All in one allocation, so that what carries options stays small and those who have the same can tell.
+    private final class Storage: Sendable {
+        let values: Values
+        /// What has been worked out for origins already.
+        let plans = Locked<[HTTPOrigin: ConnectionPlan]>([:])
+
+        init(_ values: Values) {
+            self.values = values
+        }
+    }
+
+    private static let standard = Storage(Values())
+    private var storage = ConnectionOptions.standard
+
+    private var values: Values {
+        get { storage.values }
+        set { storage = Storage(newValue) }
+    }
+
+    /// Makes options of the defaults.
+    public init() {}
+
+    /// Whom the client trusts over TLS, and how it shows who it is itself.
+    public var tls: TLSConfiguration {
+        get { values.tls }
+        set { values.tls = newValue }
+    }
+
+    /// What holds in place of ``tls`` for some hosts; of several patterns that match the narrowest is meant.
+    public var tlsByHost: [HostPattern: TLSConfiguration] {
+        get { values.tlsByHost }
+        set { values.tlsByHost = newValue }
+    }
+
+    /// By which proxy requests go; none by default.
+    public var proxy: ProxySelection {
+        get { values.proxy }
+        set { values.proxy = newValue }
+    }
+
+    /// The path of a unix-domain socket that all requests go to, whatever host their URL names; nil, the default, for the network.
+    public var unixSocket: String? {
+        get { values.unixSocket }
+        set { values.unixSocket = newValue }
+    }
+
+    /// Addresses of hosts, in place of what the name resolves to; TLS and the `Host` field go by the name all the same.
+    public var hostAddresses: [HostPattern: [IPAddress]] {
+        get { values.hostAddresses }
+        set { values.hostAddresses = newValue }
+    }
+
+    /// Which version of HTTP is spoken; by default HTTP/2 over TLS with servers that have it, and else HTTP/1.1.
+    public var httpVersion: HTTPVersionChoice {
+        get { values.httpVersion }
+        set { values.httpVersion = newValue }
+    }
+
+    /// Which addresses may be connected to; any by default.
+    public var addresses: AddressPolicy {
+        get { values.addresses }
+        set { values.addresses = newValue }
+    }
+
+    /// Which hosts may be asked; all by default.
+    public var hosts: HostRules {
+        get { values.hosts }
+        set { values.hosts = newValue }
+    }
+
+    /// What they come to for one origin; the same object for as long as neither changes.
+    ///
+    /// - Throws: ``SluiceError/Code/addressRefused`` and ``SluiceError/Code/invalidConfiguration``.
+    package func plan(for origin: HTTPOrigin) throws(SluiceError) -> ConnectionPlan {
+        // Most clients set nothing, and so have nothing to work out.
+        if storage === ConnectionOptions.standard { return .standard }
+        if let plan = storage.plans.withLock({ $0[origin] }) { return plan }
+        let plan = try ConnectionPlan(self, for: origin)
+        storage.plans.withLock { plans in
+            // A client that asks every host there is must not remember them all.
+            if plans.count >= 1024 { plans.removeAll() }
+            plans[origin] = plan
+        }
+        return plan
+    }
+}
+
+/// Which version of HTTP is spoken.
+public enum HTTPVersionChoice: Sendable, Hashable {
+    /// HTTP/2 over TLS where the server has it (RFC 9113 §3.2), and else HTTP/1.1.
+    case automatic
+    /// HTTP/1.1 always.
+    case http1
+    /// HTTP/2 always, without TLS too (RFC 9113 §3.3): for servers that are known to speak it.
+    case http2PriorKnowledge
+}

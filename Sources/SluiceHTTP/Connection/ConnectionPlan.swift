@@ -1,0 +1,66 @@
+/// How the requests to one origin are carried, worked out of a client's options.
+///
+/// A class, so that an engine can see at a glance that a handle is set up for it.
+package final class ConnectionPlan: Sendable {
+    package let tls: TLSConfiguration
+    package let proxy: Proxy?
+    package let unixSocket: String?
+    /// The addresses to connect to in place of what the name resolves to; empty for those.
+    package let hostAddresses: [IPAddress]
+    package let httpVersion: HTTPVersionChoice
+    package let addresses: AddressPolicy
+
+    /// What a client has that sets nothing.
+    package static let standard = ConnectionPlan()
+
+    private init() {
+        tls = TLSConfiguration()
+        proxy = nil
+        unixSocket = nil
+        hostAddresses = []
+        httpVersion = .automatic
+        addresses = .any
+    }
+
+    init(_ options: ConnectionOptions, for origin: HTTPOrigin) throws(SluiceError) {
+        let host = HostPattern.normalized(origin.host)
+        tls = host.value(of: options.tlsByHost) ?? options.tls
+        unixSocket = options.unixSocket
+        proxy = options.unixSocket == nil ? try options.proxy.proxy(for: origin) : nil
+        hostAddresses = host.value(of: options.hostAddresses) ?? []
+        httpVersion = options.httpVersion
+        addresses = options.addresses
+        try check()
+    }
+
+    private func check() throws(SluiceError) {
+        if let pins = tls.pins, let pin = pins.pins.first(where: { !$0.isValid }) {
+            throw SluiceError(.invalidConfiguration, "“\(pin)” is no pin; write sha256/ and 32 bytes in base64.")
+        }
+        if proxy != nil, addresses != .any {
+            throw SluiceError(
+                .addressRefused,
+                "The request would go by a proxy, which connects out of sight to addresses that may not be allowed."
+            )
+        }
+    }
+}
+
+extension String {
+    /// What the narrowest pattern that matches this host has.
+    fileprivate func value<Value>(of table: [HostPattern: Value]) -> Value? {
+        if table.isEmpty { return nil }
+        return table.filter { $0.key.matches(normalized: self) }.max { $0.key.precision < $1.key.precision }?.value
+    }
+}
+
+extension ProxySelection {
+    /// The proxy for an origin; nil for none.
+    func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
+        switch form {
+        case .none: nil
+        case .environment: nil
+        case .always(let proxy): proxy
+        }
+    }
+}
