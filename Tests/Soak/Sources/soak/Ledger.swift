@@ -1,0 +1,40 @@
+import Foundation
+import Sluice
+import Synchronization
+
+/// What has come of the requests.
+final class Ledger: Sendable {
+    private struct State {
+        var outcomes: [String: Int] = [:]
+        var wrongs: [String] = []
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A request of some kind ended as it may.
+    func note(_ kind: String, _ outcome: String) {
+        state.withLock { state in
+            state.outcomes["\(kind) \(outcome)", default: 0] += 1
+            state.count += 1
+        }
+    }
+
+    /// A request ended as it must not.
+    func noteWrong(_ kind: String, _ what: String) {
+        state.withLock { state in
+            state.count += 1
+            if state.wrongs.count < 100 { state.wrongs.append("\(kind): \(what)") }
+        }
+    }
+
+    var count: Int { state.withLock(\.count) }
+    var wrongs: [String] { state.withLock(\.wrongs) }
+
+    /// Every kind of outcome with its number, in the alphabet's order.
+    var summary: String {
+        state.withLock(\.outcomes).sorted { $0.key < $1.key }
+            .map { "\($0.key): \($0.value)" }
+            .joined(separator: "\n")
+    }
+}
