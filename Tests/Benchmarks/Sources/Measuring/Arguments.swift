@@ -49,7 +49,7 @@ package struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// The server under `http://`, without a path.
+    /// The server, without a path.
     package var server: String { get throws(UsageError) { try string("server") } }
 
     /// How many requests are under way at any moment.

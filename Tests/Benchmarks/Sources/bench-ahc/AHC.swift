@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Measuring
 import NIOCore
 import NIOFoundationEssentialsCompat
+import NIOSSL
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -23,6 +24,11 @@ struct AHC: Competitor {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             try arguments.number("connections", default: max(8, arguments.inFlight))
+        if let file = arguments.optional("trust") {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

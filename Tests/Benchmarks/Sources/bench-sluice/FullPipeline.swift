@@ -10,7 +10,7 @@ import Foundation
 extension APIClient {
     /// Makes a client with nothing between request and transport, or with all that one in production has; `headers` is a client
     /// with nothing that sends the same headers as one with all. `cache` has a cache in memory, and a folder one on disk alone, for what
-    /// the server lets be kept; `stub` answers by itself what the server would.
+    /// the server lets be kept; `guards` checks where requests go; `stub` answers by itself what the server would.
     init(baseURL: String, pipeline: String?) throws(UsageError) {
         switch pipeline {
         case nil: self.init(baseURL: baseURL)
@@ -33,6 +33,17 @@ extension APIClient {
             }
         case "cache":
             self.init(baseURL: "\(baseURL)/cached") { $0.cache = CacheStore(storage: nil) }
+        case "guards":
+            let policy: AddressPolicy
+            do throws(SluiceError) {
+                policy = try .publicOnly.allowing("127.0.0.1")
+            } catch {
+                throw UsageError(description: error.description)
+            }
+            self.init(baseURL: baseURL) {
+                $0.connection.addresses = policy
+                $0.connection.hosts = HostRules(allowing: ["*.example", "127.0.0.1"], denying: ["internal.example"])
+            }
         case "stub":
             self.init(baseURL: baseURL) {
                 $0.stubMode = .immediate
@@ -44,7 +55,7 @@ extension APIClient {
             }
         case let other?:
             throw UsageError(
-                description: "There is no pipeline '\(other)', only 'headers', 'full', 'cache', 'stub' and '/folder'."
+                description: "There is no pipeline '\(other)', only 'headers', 'full', 'guards', 'cache', 'stub' and '/folder'."
             )
         }
     }

@@ -17,7 +17,11 @@ struct SluiceBench: Competitor {
     init(_ arguments: Arguments) throws {
         let server = try arguments.server
         authority = String(server.dropFirst("http://".count))
-        client = try APIClient(baseURL: server, pipeline: arguments.optional("pipeline"))
+        if let file = arguments.optional("trust") {
+            client = APIClient(baseURL: server) { $0.connection.tls.trust = .only(.file(file)) }
+        } else {
+            client = try APIClient(baseURL: server, pipeline: arguments.optional("pipeline"))
+        }
     }
 
     static func main() async {
