@@ -18,6 +18,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -25,7 +26,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(name: "SluiceHTTP"),
-        .target(name: "SluiceCurl", dependencies: ["CCurl", "SluiceHTTP"]),
+        .target(name: "SluiceCurl", dependencies: ["CCurl", "CSSL", "SluiceHTTP"]),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
         .target(
             name: "Sluice",
@@ -67,7 +68,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "SanitizerOptions", "Sluice", "SluiceTesting",
+                "SanitizerOptions", "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 "CacheProcess", "Fetching", "fetch", "waterfall",
             ],

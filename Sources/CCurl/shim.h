@@ -69,6 +69,24 @@ static inline CURLcode sluice_easy_set_close_socket_callback(CURL *handle, sluic
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
+typedef CURLcode (*sluice_tls_callback)(CURL *handle, void *tls_context, void *context);
+
+static inline CURLcode sluice_easy_set_tls_callback(CURL *handle, sluice_tls_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+// The TLS library's own object of the connection that a transfer has, if that library is OpenSSL; NULL otherwise.
+static inline void *sluice_easy_openssl(CURL *handle) {
+    struct curl_tlssessioninfo *info = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+// The library that libcurl does TLS with, and its version: “OpenSSL/3.0.19”; NULL where it has none.
+static inline const char *sluice_tls_library(void) {
+    return curl_version_info(CURLVERSION_NOW)->ssl_version;
+}
+
 // CURLOPT_PROTOCOLS is deprecated since 7.85 in favour of a string that older libraries do not know; it still works.
 static inline CURLcode sluice_easy_allow_http_only(CURL *handle) {
 #pragma GCC diagnostic push

@@ -26,11 +26,18 @@ public struct APIClient: Sendable {
     /// - Parameters:
     ///   - baseURL: An absolute http or https URL; the paths of requests are appended to it. It may be left out where every
     ///     request brings its own, as a ``Target`` does.
-    ///   - configure: Changes the configuration from its defaults.
-    public init(baseURL: String = "", configure: (inout Configuration) -> Void = { _ in }) {
+    ///   - configure: Changes the configuration from its defaults; what it throws is thrown.
+    public init(baseURL: String = "", configure: (inout Configuration) throws -> Void) rethrows {
         var configuration = Configuration()
-        configure(&configuration)
+        try configure(&configuration)
         pipeline = Pipeline(baseURL: baseURL, configuration: configuration)
+    }
+
+    /// Makes a client of the defaults.
+    ///
+    /// - Parameter baseURL: An absolute http or https URL; the paths of requests are appended to it.
+    public init(baseURL: String = "") {
+        self.init(baseURL: baseURL) { _ in }
     }
 
     /// What the client was made with.

@@ -55,6 +55,7 @@ final class DirectExchange: Sendable {
 
     /// Sends the request; gives back what stops it.
     func begin(on transport: any CallbackTransport) -> Flight<Landing>.Stop {
+        if let refusal = transfer.connection.refusal(of: request) { return end(with: .failure(refusal)) }
         let stop = transport.begin(request, context: transfer) { [self] in take($0) }
         state.withLock { state in
             if case .beginning = state { state = .transferring(stop) }

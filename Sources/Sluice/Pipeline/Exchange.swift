@@ -88,6 +88,7 @@ struct Exchange: Sendable {
         _ request: HTTPRequest,
         _ transfer: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
+        if let refusal = transfer.connection.refusal(of: request) { throw refusal }
         sending?.tell(.sending, attempt) { .sending(request) }
         if let sending, sending.sink != nil, let limit = sending.retry.attemptTimeout {
             return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {

@@ -164,8 +164,10 @@ final class Pipeline: Sendable {
         // The client's limits on the whole of a body are for those that are held in memory; the request's own hold.
         var timeouts = configuration.timeouts
         timeouts.total = nil
+        var limits = configuration.limits
+        limits.body = nil
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
-        transfer.limits = draft.options.limits.applied(to: ResponseLimits(headers: configuration.limits.headers))
+        transfer.limits = draft.options.limits.applied(to: limits)
         let sending = sending(of: request, draft, transfer, into: sink)
         let outcome = await outcome(of: sending)
         if !request.method.isSafe { transfers.outdate() }

@@ -272,19 +272,17 @@ extension EngineLoop {
         sluice_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
     }
 
-    /// Lets the engine know of every connection's socket that opens or closes.
+    /// Makes the socket of a connection, and knows of it.
+    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let socket = socket(address.pointee.family, type, address.pointee.protocol)
+        if socket >= 0 { sockets.opened(socket) }
+        return socket
+    }
+
+    /// Lets the engine know of every connection's socket that closes, which may be after the handle that it was made for.
     func observeSockets(of handle: inout EasyHandle) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
-        handle.note(
-            sluice_easy_set_open_socket_callback(handle.raw) { context, _, address in
-                guard let address else { return CURL_SOCKET_BAD }
-                let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-                let socket = socket(address.pointee.family, type, address.pointee.protocol)
-                if socket >= 0 { EngineLoop.from(context)?.sockets.opened(socket) }
-                return socket
-            }
-        )
         handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
         handle.note(
             sluice_easy_set_close_socket_callback(handle.raw) { context, socket in

@@ -48,10 +48,6 @@ extension CurlFailure {
             (.cannotConnect, "No connection to \(host): \(systemWords ?? "nothing answers there").")
         case CURLE_OPERATION_TIMEDOUT:
             (.connectTimedOut, "No connection to \(host) came about in the time allowed.")
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
-            (.tlsFailed, "No TLS connection to \(host): \(message.isEmpty ? "the handshake failed" : message).")
         case CURLE_GOT_NOTHING:
             (.connectionLost, "The server at \(host) closed the connection without an answer.")
         case CURLE_PARTIAL_FILE:

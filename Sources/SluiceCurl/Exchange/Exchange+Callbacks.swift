@@ -38,11 +38,19 @@ extension Exchange {
         )
         handle.set(CURLOPT_PREREQDATA, pointer: context)
         handle.note(
-            sluice_easy_set_request_callback(handle.raw) { context, _, _, _, _ in
-                Exchange.from(context)?.mayRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            sluice_easy_set_request_callback(handle.raw) { context, remote, _, _, _ in
+                Exchange.from(context)?.mayRequest(at: remote) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }
+        )
+        handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        handle.note(
+            sluice_easy_set_open_socket_callback(handle.raw) { context, _, address in
+                guard let exchange = Exchange.from(context), let address else { return CURL_SOCKET_BAD }
+                return exchange.openSocket(to: address)
             }
         )
         engine.observeSockets(of: &handle)
+        observeHandshakes()
     }
 
     /// The exchange behind a callback's context; it outlives its handle's stay in the multi handle.

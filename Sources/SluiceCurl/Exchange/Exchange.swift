@@ -31,6 +31,12 @@ final class Exchange {
     var forbidsReuse = false
     /// How the handle is set up to reach servers.
     var plan: ConnectionPlan?
+    /// What has been found of the certificates of the connection that was made for the transfer.
+    var handshake: Handshake?
+    /// An address that the transfer was not allowed to connect to.
+    var refusedAddress: IPAddress?
+    /// Whether there was one that it was.
+    var hasOpenedSocket = false
     /// Whether it was set not to trust the system's authorities, and cannot be set to trust them again.
     var hasLostDefaults = false
     /// The cookies the handle is attached to.
@@ -56,6 +62,8 @@ final class Exchange {
     private var run: TransferMeter.Run?
     /// Whether the request has gone out and nothing has come back.
     private var isUnanswered = false
+    /// Whether the response's body comes compressed.
+    private var isCompressed = false
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// Why a callback stopped the transfer: libcurl itself only knows that one did.
@@ -90,6 +98,7 @@ final class Exchange {
         sent = 0
         hasSentAll = false
         isUnanswered = false
+        isCompressed = false
         isReceivingPaused = false
         isSendingPaused = false
         expectation = .none
@@ -98,8 +107,13 @@ final class Exchange {
         run = transfer.context.meter?.begin(uploading: transfer.upload.length)
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
+        handshake = nil
+        refusedAddress = nil
+        hasOpenedSocket = false
         setOptions(for: transfer)
-        return handle.failure == CURLE_OK ? nil : error(handle.failure)
+        if handle.failure == CURLE_OK { return nil }
+        plan = nil
+        return error(handle.failure)
     }
 
     /// Lets go of the transfer once it has ended and its handle has left the multi handle.
@@ -144,6 +158,7 @@ final class Exchange {
             return true
         }
         guard !isContradiction(head) else { return true }
+        isCompressed = head.headers.contains(.contentEncoding)
         if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {
@@ -163,10 +178,15 @@ final class Exchange {
         if expectation == .contradicted { return true }
         received += Int64(bytes.count)
         if let limit = transfer.context.limits.body, received > limit { return fail(.bodyTooLarge(limit: limit)) }
+        if received > 1 << 20, isCompressed, isTooDense(transfer.context.limits) { return fail(.bodyTooDense) }
         if let base = bytes.bindMemory(to: UInt8.self).baseAddress { chunk.append(base, count: bytes.count) }
         markDirty()
         if chunk.count >= transfer.lane.configuration.responseBuffer { flush() }
         return true
+    }
+
+    private func isTooDense(_ limits: ResponseLimits) -> Bool {
+        limits.isTooDense(received, of: handle.offset(CURLINFO_SIZE_DOWNLOAD_T))
     }
 
     /// Hands over what has come so far: the head once it is whole, then the body in chunks.
@@ -230,8 +250,10 @@ final class Exchange {
     ///
     /// It does so by itself a second time where a connection that had been kept open closes without an answer. The server may have
     /// seen the first, so that is only for what may be sent twice (RFC 9110 §9.2.2).
-    func mayRequest() -> Bool {
-        guard let transfer else { return false }
+    ///
+    /// - Parameter address: The other end of the connection, which may have been made for somebody else.
+    func mayRequest(at address: UnsafePointer<CChar>?) -> Bool {
+        guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
         if isUnanswered, !transfer.request.method.isIdempotent { return fail(.closedUnanswered) }
         isUnanswered = true
         return true
@@ -318,15 +340,26 @@ final class Exchange {
         engine.markDirty(self)
     }
 
-    private func fail(_ error: SluiceError) -> Bool {
+    func fail(_ error: SluiceError) -> Bool {
         failure = error
         return false
     }
 
     private func error(_ code: CURLcode) -> SluiceError {
-        CurlFailure(
+        let message = String(cString: errorText)
+        if let refusal, code == CURLE_COULDNT_CONNECT { return refusal }
+        if let failure = TLSFailure(
+            code,
+            message,
+            finding: handshake?.failure,
+            certificate: handshake?.certificate,
+            showsCertificate: plan?.tls.clientCertificate != nil
+        ) {
+            return SluiceError(failure, host: transfer?.request.authority ?? "")
+        }
+        return CurlFailure(
             code: code,
-            message: String(cString: errorText),
+            message: message,
             systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
         )
         .error(host: transfer?.request.authority ?? "", hasHead: parser.isComplete)
@@ -344,6 +377,13 @@ final class Exchange {
 extension SluiceError {
     fileprivate static var bodyWithoutHead: SluiceError {
         SluiceError(.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
+    }
+
+    fileprivate static var bodyTooDense: SluiceError {
+        SluiceError(
+            .bodyTooLarge,
+            "The response's body becomes too long by decompression; raise limits.decompressionRatio if that is meant."
+        )
     }
 
     fileprivate static var closedUnanswered: SluiceError {

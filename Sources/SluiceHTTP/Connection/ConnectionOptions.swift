@@ -87,6 +87,16 @@ public struct ConnectionOptions: Sendable {
         set { values.hosts = newValue }
     }
 
+    /// Why a request may not go to its host; nil where it may.
+    package func refusal(of request: HTTPRequest) -> SluiceError? {
+        if storage === ConnectionOptions.standard || hosts.allows(request.origin.host) { return nil }
+        return SluiceError(
+            .hostRefused,
+            "\(request.authority) is not among the hosts that this client may ask.",
+            request: request
+        )
+    }
+
     /// What they come to for one origin; the same object for as long as neither changes.
     ///
     /// - Throws: ``SluiceError/Code/addressRefused`` and ``SluiceError/Code/invalidConfiguration``.

@@ -103,10 +103,20 @@ public struct ResponseLimits: Sendable, Hashable {
     public var headers: Int
     /// The response's body in bytes after decompression, nil for no limit, which is the default of a transport.
     public var body: Int64?
+    /// How many times longer a body may become by decompression, nil for no limit; 200 times by default. It is judged of what
+    /// has come so far, once that is over a mebibyte: short texts of one letter may become more.
+    public var decompressionRatio: Int?
 
     /// Makes limits.
-    public init(headers: Int = 64 << 10, body: Int64? = nil) {
+    public init(headers: Int = 64 << 10, body: Int64? = nil, decompressionRatio: Int? = 200) {
         self.headers = headers
         self.body = body
+        self.decompressionRatio = decompressionRatio
+    }
+
+    /// Whether a body that is compressed has become too long.
+    package func isTooDense(_ decompressed: Int64, of compressed: Int64) -> Bool {
+        guard let decompressionRatio, decompressed > 1 << 20 else { return false }
+        return decompressed / Int64(max(1, decompressionRatio)) > compressed
     }
 }

@@ -33,7 +33,8 @@ extension Exchange {
         case .only(.bytes(let pem)):
             setAuthorities(file: nil, bytes: pem, directory: nil)
         case .systemAnd(let source):
-            setAuthorities(file: nil, bytes: defaults.adding(source), directory: defaults.directory)
+            guard let all = defaults.adding(source) else { return handle.note(CURLE_SSL_CACERT_BADFILE) }
+            setAuthorities(file: nil, bytes: all, directory: defaults.directory)
         }
     }
 

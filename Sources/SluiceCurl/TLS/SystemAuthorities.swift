@@ -25,16 +25,20 @@ struct SystemAuthorities {
     }
 
     /// The system's, as far as the directory does not have them, and some others; nil where those cannot be read.
-    func adding(_ source: CertificateSource) -> Data {
-        var all = Data()
+    func adding(_ source: CertificateSource) -> Data? {
         switch source {
-        case .bytes(let bytes): all += bytes
-        case .file(let path): all += (try? Data(contentsOf: URL(filePath: path))) ?? Data()
+        case .bytes(let bytes): whole(bytes)
+        case .file(let path): SystemAuthorities.contents(of: path).flatMap(whole)
         }
-        if directory == nil, let file, let system = try? Data(contentsOf: URL(filePath: file)) {
-            all += Data("\n".utf8) + system
-        }
-        return all
+    }
+
+    private func whole(_ others: Data) -> Data? {
+        guard directory == nil, let file else { return others }
+        return SystemAuthorities.contents(of: file).map { $0 + Data("\n".utf8) + others }
+    }
+
+    private static func contents(of path: String) -> Data? {
+        try? Data(contentsOf: URL(filePath: path))
     }
 }
 #endif

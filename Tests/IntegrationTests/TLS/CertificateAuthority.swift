@@ -1,0 +1,103 @@
+import Foundation
+
+/// An authority that signs certificates for tests, by `openssl`, in a folder of its own.
+struct CertificateAuthority {
+    let folder: URL
+    let name: String
+
+    /// The certificate to trust.
+    var certificate: String { path("\(name).pem") }
+
+    /// Makes an authority in a folder that is there.
+    init(_ name: String, in folder: URL) throws {
+        self.name = name
+        self.folder = folder
+        try Data().write(to: folder.appending(path: "\(name).txt"))
+        try Data("01\n".utf8).write(to: folder.appending(path: "\(name).serial"))
+        try Data(configuration.utf8).write(to: folder.appending(path: "\(name).cnf"))
+        try RealServer.run(
+            "openssl",
+            ["req", "-x509", "-days", "3", "-subj", "/CN=\(name)", "-out", certificate] + newKey("\(name).key")
+        )
+    }
+
+    private init(_ name: String, signedIn folder: URL) {
+        self.name = name
+        self.folder = folder
+    }
+
+    /// Signs a certificate for a new key: `file`.pem and `file`.key.
+    ///
+    /// - Parameters:
+    ///   - file: What the files are named.
+    ///   - subject: Its common name.
+    ///   - names: What it is for, as `DNS:localhost`.
+    ///   - dates: From when and until when it is valid, as `20200101000000Z`; three days from now where nothing is said.
+    ///   - isAuthority: Whether it may sign others.
+    func sign(
+        _ file: String,
+        subject: String,
+        names: String? = nil,
+        dates: (String, String)? = nil,
+        isAuthority: Bool = false
+    ) throws {
+        let request = path("\(file).csr")
+        let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
+        try RealServer.run(
+            "openssl",
+            ["req", "-subj", "/CN=\(subject)", "-out", request] + newKey("\(file).key") + alternatives
+        )
+        let validity = dates.map { ["-startdate", $0.0, "-enddate", $0.1] } ?? ["-days", "3"]
+        try RealServer.run(
+            "openssl",
+            [
+                "ca", "-batch", "-notext", "-config", path("\(name).cnf"), "-cert", certificate,
+                "-keyfile", path("\(name).key"), "-in", request, "-out", path("\(file).pem"),
+            ] + validity + (isAuthority ? ["-extensions", "authority"] : [])
+        )
+    }
+
+    /// Signs another authority.
+    func authority(_ name: String) throws -> CertificateAuthority {
+        try sign(name, subject: name, isAuthority: true)
+        let authority = CertificateAuthority(name, signedIn: folder)
+        try Data().write(to: folder.appending(path: "\(name).txt"))
+        try Data("01\n".utf8).write(to: folder.appending(path: "\(name).serial"))
+        try Data(authority.configuration.utf8).write(to: folder.appending(path: "\(name).cnf"))
+        return authority
+    }
+
+    /// The pin of a certificate's key, as the documentation says to make it.
+    static func pin(of certificate: String) throws -> String {
+        let command =
+            "openssl x509 -in \(certificate) -pubkey -noout | openssl pkey -pubin -outform der"
+            + " | openssl dgst -sha256 -binary | base64"
+        let digest = try RealServer.run("/bin/sh", "-c", command)
+        return "sha256/\(digest.trimmingCharacters(in: .whitespacesAndNewlines))"
+    }
+
+    func path(_ file: String) -> String { folder.appending(path: file).path }
+
+    private func newKey(_ file: String) -> [String] {
+        ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", path(file)]
+    }
+
+    private var configuration: String {
+        """
+        [ca]
+        default_ca = own
+        [own]
+        database = \(path("\(name).txt"))
+        serial = \(path("\(name).serial"))
+        new_certs_dir = \(folder.path)
+        default_md = sha256
+        policy = any
+        copy_extensions = copy
+        unique_subject = no
+        [any]
+        commonName = supplied
+        [authority]
+        basicConstraints = critical,CA:TRUE
+        """
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite(.enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"), .serialized)
+final class TLSTrustTests {
+    let server: TLSServer
+
+    init() throws {
+        server = try TLSServer()
+    }
+
+    private func client(
+        _ site: TLSServer.Site,
+        host: String = "localhost",
+        _ tls: TLSConfiguration? = nil
+    ) -> APIClient {
+        APIClient(baseURL: server.url(site, host: host)) {
+            $0.connection.tls = tls ?? TLSConfiguration(trust: .only(.file(self.server.authority.certificate)))
+        }
+    }
+
+    private func text(_ client: APIClient) async throws -> String { try await client.string.get("/").sender().value }
+
+    /// What failed, and the sentence that says so.
+    private func failure(of client: APIClient) async throws -> (TLSFailure, String) {
+        let error = await client.string.get("/").sender().response.failure
+        let cause = try #require(error, "It was accepted.")
+        #expect(cause.code == .tlsFailed)
+        let failure = try #require(cause.underlyingError as? TLSFailure, "\(cause.expandedDescription)")
+        return (failure, cause.description)
+    }
+
+    @Test func aServerThatATrustedAuthoritySignedIsBelieved() async throws {
+        #expect(try await text(client(.right)) == "TLSv1.3 ")
+        #expect(try await text(client(.right, host: "127.0.0.1")) == "TLSv1.3 ")
+        #expect(try await text(client(.chained)) == "TLSv1.3 ")
+        let bytes = try Data(contentsOf: URL(filePath: server.authority.certificate))
+        #expect(try await text(client(.right, TLSConfiguration(trust: .only(.bytes(bytes))))) == "TLSv1.3 ")
+        #expect(try await text(client(.right, TLSConfiguration(trust: .systemAnd(.bytes(bytes))))) == "TLSv1.3 ")
+        let besides = TLSConfiguration(trust: .systemAnd(.file(server.authority.certificate)))
+        #expect(try await text(client(.right, besides)) == "TLSv1.3 ")
+    }
+
+    @Test(arguments: [
+        (TLSServer.Site.expired, TLSFailure.Check.expired, "expired", "expired on 2020-02-01"),
+        (.early, .notYetValid, "early", "not valid yet, but from 2048-01-01"),
+        (.wrongName, .hostName, "wrongName", "not for this host, but for other.example, third.example"),
+        (.selfSigned, .selfSigned, "selfSigned", "signs itself"),
+        (.stranger, .authority, "stranger", "nobody who is trusted has signed"),
+    ])
+    func aFailureSaysWhichCheckFailedOnWhichCertificate(
+        _ site: TLSServer.Site,
+        _ check: TLSFailure.Check,
+        _ subject: String,
+        _ words: String
+    ) async throws {
+        let (failure, sentence) = try await failure(of: client(site))
+        #expect(failure.check == check)
+        #expect(failure.certificate?.subject == "CN=\(subject)")
+        #expect(failure.certificate?.position == 0)
+        #expect(failure.certificate?.publicKey?.description == (try server.pin(site.rawValue)))
+        #expect(sentence.contains(words), "\(sentence)")
+    }
+
+    @Test func theSystemsAuthoritiesDoNotVouchForOurOwn() async throws {
+        let (failure, _) = try await failure(of: client(.right, TLSConfiguration()))
+        #expect(failure.check == .authority)
+        #expect(failure.certificate?.issuer == "CN=Root")
+    }
+
+    @Test func clientsDoNotTrustEachOthersServers() async throws {
+        // One has made connections that the other could use, were they not kept apart.
+        let trusting = client(.right)
+        for _ in 0..<3 {
+            #expect(try await text(trusting) == "TLSv1.3 ")
+            #expect(try await failure(of: client(.right, TLSConfiguration())).0.check == .authority)
+        }
+    }
+
+    @Test func anyCertificateIsAcceptedOnlyByItsLoudName() async throws {
+        let insecure = TLSConfiguration(trust: .insecurelyAnyCertificate)
+        for site in [TLSServer.Site.expired, .wrongName, .selfSigned, .stranger] {
+            #expect(try await text(client(site, insecure)) == "TLSv1.3 ")
+            _ = try await failure(of: client(site))
+        }
+    }
+
+    @Test func whatCannotBeReadIsSaid() async throws {
+        let missing = TLSConfiguration(trust: .only(.file("/no/such/file.pem")))
+        #expect(try await failure(of: client(.right, missing)).0.check == .authoritiesReadable)
+        let besides = TLSConfiguration(trust: .systemAnd(.file("/no/such/file.pem")))
+        for _ in 0..<2 { #expect(try await failure(of: client(.right, besides)).0.check == .authoritiesReadable) }
+        let nonsense = TLSConfiguration(trust: .only(.pem("nonsense")))
+        #expect(try await failure(of: client(.right, nonsense)).0.check == .authoritiesReadable)
+    }
+
+    @Test func oldVersionsAreNotSpoken() async throws {
+        let (failure, sentence) = try await failure(of: client(.old))
+        #expect(failure.check == .version, "\(sentence)")
+        #expect(sentence.contains("no common version"))
+    }
+
+    @Test func theOldestVersionCanBeRaised() async throws {
+        #expect(try await text(client(.new)) == "TLSv1.2 ")
+        var tls = TLSConfiguration(trust: .only(.file(server.authority.certificate)), minimumVersion: .tls13)
+        #expect(try await failure(of: client(.new, tls)).0.check == .version)
+        tls.minimumVersion = .tls12
+        #expect(try await text(client(.new, tls)) == "TLSv1.2 ")
+    }
+
+    @Test func hostsHaveRulesOfTheirOwn() async throws {
+        let client = APIClient(baseURL: server.url(.right)) {
+            $0.connection.tlsByHost = [
+                "localhost": TLSConfiguration(trust: .only(.file(self.server.authority.certificate)))
+            ]
+        }
+        #expect(try await text(client) == "TLSv1.3 ")
+        let other = server.url(.right, host: "127.0.0.1")
+        let error = await client.string.get(other).sender().response.failure
+        #expect(error?.code == .tlsFailed)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+
+/// Where requests may not go, they do not, whatever name leads there.
+final class AddressGuardTests: XCTestCase {
+    private func failure(_ client: APIClient, _ url: String) async -> SluiceError? {
+        await client.data.get(url).sender().response.failure
+    }
+
+    func testAServerOfOnesOwnNetworkIsOutOfReachUnderAnyName() async throws {
+        let server = try LoopbackServer()
+        let port = try XCTUnwrap(server.authority.split(separator: ":").last)
+        let guarded = APIClient(baseURL: "http://public.example") { $0.connection.addresses = .publicOnly }
+        for host in [
+            "127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]",
+            "0.0.0.0", "a.localhost", "10.0.0.1", "169.254.169.254", "[fe80::1]", "224.0.0.1",
+        ] {
+            let error = await failure(guarded, "http://\(host):\(port)/")
+            XCTAssertEqual(error?.code, .addressRefused, "\(host): \(error?.description ?? "")")
+            XCTAssertFalse(try XCTUnwrap(error).description.contains("::1") && host == "localhost")
+        }
+        XCTAssertTrue(server.requests.isEmpty)
+    }
+
+    func testAConnectionThatAnotherClientKeptOpenIsNotUsed() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let free = APIClient(baseURL: server.url)
+        let guarded = APIClient(baseURL: server.url) { $0.connection.addresses = .publicOnly }
+        for count in 1...3 {
+            let text = try await free.string.get("/").sender().value
+            XCTAssertEqual(text, "ok")
+            let error = await failure(guarded, server.url)
+            XCTAssertEqual(error?.code, .addressRefused)
+            XCTAssertEqual(server.requests.count, count)
+        }
+    }
+
+    func testARedirectIsJudgedAsTheFirstHostIs() async throws {
+        let server = try LoopbackServer()
+        let port = try XCTUnwrap(server.authority.split(separator: ":").last)
+        let client = try APIClient(baseURL: server.url) {
+            $0.connection.addresses = try .publicOnly.allowing("127.0.0.1")
+        }
+        server.on("/ok", .text("ok"))
+        server.on("/in", .redirect(to: "/ok"))
+        for target in ["http://127.0.0.2:\(port)/ok", "http://169.254.169.254/latest", "http://[::1]:\(port)/ok"] {
+            server.on("/out", .redirect(to: target))
+            let error = await failure(client, "\(server.url)/out")
+            XCTAssertEqual(error?.code, .addressRefused, target)
+        }
+        let text = try await client.string.get("in").sender().value
+        XCTAssertEqual(text, "ok")
+    }
+
+    func testOfSeveralAddressesThoseThatAreRefusedArePassedOver() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        // The name leads to both versions' loopback.
+        let port = try XCTUnwrap(server.authority.split(separator: ":").last)
+        let client = try APIClient(baseURL: "http://localhost:\(port)") {
+            $0.connection.addresses = try .any.denying("::1")
+        }
+        let text = try await client.string.get("/").sender().value
+        XCTAssertEqual(text, "ok")
+    }
+
+    func testARefusalIsNotTriedAgain() async throws {
+        let client = APIClient(baseURL: "http://127.0.0.1:1") {
+            $0.connection.addresses = .publicOnly
+            $0.retry = .standard
+            $0.time = ManualTime()
+        }
+        let error = await failure(client, "http://127.0.0.1:1/")
+        XCTAssertEqual(error?.code, .addressRefused)
+    }
+
+    func testHostsThatAreNotAllowedAreNeverAsked() async throws {
+        let server = try LoopbackServer()
+        server.on("/ok", .text("ok"))
+        let client = APIClient(baseURL: server.url) { $0.connection.hosts = HostRules(allowing: ["127.0.0.1"]) }
+        let port = try XCTUnwrap(server.authority.split(separator: ":").last)
+        server.on("/out", .redirect(to: "http://localhost:\(port)/ok"))
+        let text = try await client.string.get("ok").sender().value
+        XCTAssertEqual(text, "ok")
+        for url in ["http://localhost:\(port)/ok", "\(server.url)/out"] {
+            let error = await failure(client, url)
+            XCTAssertEqual(error?.code, .hostRefused)
+        }
+        XCTAssertEqual(server.requests.map(\.path), ["/ok", "/out"])
+    }
+
+    func testADeniedHostIsNotAskedThoughAllAreAllowed() async throws {
+        let client = APIClient(baseURL: "http://api.example") {
+            $0.connection.hosts = HostRules(denying: ["*.internal", "LOCALHOST"])
+            $0.stub = .text("ok")
+            $0.stubMode = .immediate
+        }
+        for (url, isRefused) in [
+            ("http://a.internal/", true), ("http://localhost:8080/", true), ("http://internal/", false),
+            ("http://api.example/", false),
+        ] {
+            let error = await failure(client, url)
+            XCTAssertEqual(error?.code == .hostRefused, isRefused, url)
+        }
+    }
+}
