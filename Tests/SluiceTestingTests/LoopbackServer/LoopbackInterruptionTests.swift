@@ -11,6 +11,13 @@ final class LoopbackInterruptionTests: XCTestCase {
         return client
     }
 
+    /// All that comes where the connection is not to be kept.
+    private func askAndClose(_ server: LoopbackServer) throws -> String {
+        let client = try RawClient(port: server.port)
+        client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        return client.receiveToEnd()
+    }
+
     func testABodyIsCutOffAndTheRestCanBeAskedFor() throws {
         let server = try LoopbackServer()
         server.on("/", .resource(digits).cutOff(after: 4), .resource(digits))
@@ -76,6 +83,23 @@ final class LoopbackInterruptionTests: XCTestCase {
             let server = try LoopbackServer()
             server.on("/", .resource(digits).dripped(pieceSize: size, every: .microseconds(1)))
             XCTAssertTrue(try RawClient(port: server.port).get("/").hasSuffix("\r\n\r\n0123456789"), "\(size)")
+        }
+    }
+
+    func testACutMayBeAnywhereOnTheWire() throws {
+        let server = try LoopbackServer()
+        let responses: [LoopbackResponse] = [
+            .informational(103, then: .text("0123")), .chunked([Data("01".utf8), Data("23".utf8)]),
+            .script(.write("HTTP/1.1 200 OK\r\n\r\n"), .write("0123"), .close),
+        ]
+        for response in responses {
+            server.on("/", response)
+            let whole = try askAndClose(server)
+            XCTAssertGreaterThan(whole.utf8.count, 20)
+            for count in 0...whole.utf8.count + 1 {
+                server.on("/", response.cutOff(afterBytesOnWire: count))
+                XCTAssertEqual(try askAndClose(server), String(decoding: whole.utf8.prefix(count), as: UTF8.self))
+            }
         }
     }
 }

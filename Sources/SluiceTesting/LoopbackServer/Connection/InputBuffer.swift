@@ -7,12 +7,28 @@ import Foundation
 /// The bytes that have been received and not been read.
 struct InputBuffer {
     private let socket: StreamSocket
+    /// What ends the connection when so many bytes of a request have been read.
+    private let cut: (Int) -> LoopbackResponse.Cut?
+    private let received: (Int) -> Void
     private var bytes = [UInt8](repeating: 0, count: 16 << 10)
     private var start = 0
     private var end = 0
+    /// How many bytes of this request have been received.
+    private var count = 0
 
-    init(socket: StreamSocket) {
+    init(
+        socket: StreamSocket,
+        cut: @escaping (Int) -> LoopbackResponse.Cut?,
+        received: @escaping (Int) -> Void
+    ) {
         self.socket = socket
+        self.cut = cut
+        self.received = received
+    }
+
+    /// Begins another request, of which some may have come with the last one.
+    mutating func beginRequest() {
+        count = end - start
     }
 
     /// Takes all up to and with the first empty line; empty lines before it are skipped (RFC 9112 §2.2).
@@ -88,10 +104,32 @@ struct InputBuffer {
             if end > bytes.count / 2 { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
             if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: 16 << 10)) }
         }
-        let count = bytes.withUnsafeMutableBytes { [end, socket] in
+        // A connection that waits for a request is not in the middle of one.
+        if count > 0 { try breakOff(after: count) }
+        let received = bytes.withUnsafeMutableBytes { [end, socket] in
             socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
         }
-        guard count > 0 else { throw .end }
-        end += count
+        guard received > 0 else { throw .end }
+        // What is beyond the cut is as good as not read.
+        try breakOff(after: count + received - 1)
+        self.received(received)
+        end += received
+        count += received
+    }
+
+    private mutating func breakOff(after count: Int) throws(RequestReader.Stop) {
+        switch cut(count) {
+        case nil:
+            return
+        case .close?:
+            // To close with bytes unread would be a reset.
+            socket.finishSending()
+            bytes.withUnsafeMutableBytes { while socket.receive(into: $0) > 0 {} }
+        case .reset?:
+            socket.resetOnClose()
+        case .hang?:
+            _ = socket.wait(until: nil)
+        }
+        throw .end
     }
 }

@@ -29,7 +29,7 @@ struct LoopbackConnection {
     }
 
     private func serve() {
-        var reader = RequestReader(socket: socket, log: log, expectation: routes.expectation)
+        var reader = RequestReader(socket: socket, log: log, routes: routes)
         while true {
             switch reader.next(connection: number) {
             case .request(let request, let wantsClose):

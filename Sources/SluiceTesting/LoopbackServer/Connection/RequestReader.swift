@@ -27,14 +27,15 @@ struct RequestReader {
     private let expectation: (LoopbackRequest) -> LoopbackExpectation
     private static let headLimit = 1 << 20
 
-    init(socket: StreamSocket, log: TrafficLog, expectation: @escaping (LoopbackRequest) -> LoopbackExpectation) {
-        input = InputBuffer(socket: socket)
+    init(socket: StreamSocket, log: TrafficLog, routes: RouteTable) {
+        input = InputBuffer(socket: socket, cut: routes.cut(afterReading:), received: log.received)
         self.log = log
-        self.expectation = expectation
+        expectation = routes.expectation
     }
 
     mutating func next(connection: Int) -> Outcome {
         do throws(Stop) {
+            input.beginRequest()
             let head = try input.takeHead(limit: RequestReader.headLimit)
             guard let parsed = RequestHead(head) else { throw .malformed("The head of the request is malformed.") }
             log.headArrived()

@@ -36,6 +36,11 @@ extension LoopbackResponse {
 
     /// A response written step by step.
     public static func script(_ steps: Step...) -> LoopbackResponse {
+        .script(steps)
+    }
+
+    /// A response written step by step.
+    public static func script(_ steps: [Step]) -> LoopbackResponse {
         LoopbackResponse(actions: steps.map(\.action))
     }
 

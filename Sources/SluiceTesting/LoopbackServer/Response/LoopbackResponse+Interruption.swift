@@ -35,6 +35,20 @@ extension LoopbackResponse {
         interrupted(after: count, by: [cut.action])
     }
 
+    /// The same response, ended by force once so many bytes of it have been sent, head included, and more were to come.
+    ///
+    /// ```swift
+    /// server.on("/", .text("hello").cutOff(afterBytesOnWire: 9, by: .reset))       // HTTP/1.1 and nothing more
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: The bytes as they go onto the wire: informational heads before it, its own head, and the body with the framing of chunks.
+    ///   - cut: What happens to the connection; closed by default.
+    /// - Returns: A response that breaks off. One that is no longer than `count` is unchanged.
+    public func cutOff(afterBytesOnWire count: Int, by cut: Cut = .close) -> LoopbackResponse {
+        interrupted(after: count, countingHeads: true, by: [cut.action])
+    }
+
     /// The same response, held back once so many bytes of its body have been sent, until a signal fires.
     ///
     /// - Parameters:
@@ -74,29 +88,60 @@ extension LoopbackResponse {
         return LoopbackResponse(actions: dripped)
     }
 
-    /// The actions with others put in where the body has come so far and goes on.
-    private func interrupted(after count: Int, by interruption: [Action]) -> LoopbackResponse {
+    /// The actions with others put in where the body, or head and body, have come so far and go on.
+    private func interrupted(
+        after count: Int,
+        countingHeads: Bool = false,
+        by interruption: [Action]
+    ) -> LoopbackResponse {
         var left = max(0, count)
         var result: [Action] = []
         for (index, action) in actions.enumerated() {
+            if let (before, after) = action.split(after: left, countingHeads: countingHeads) {
+                return LoopbackResponse(
+                    actions: result + [before] + interruption + [after] + actions.dropFirst(index + 1)
+                )
+            }
             switch action {
-            case .body(let data) where data.count > left:
-                result += [.body(data.prefix(left))] + interruption + [.body(data.dropFirst(left))]
-                return LoopbackResponse(actions: result + actions.dropFirst(index + 1))
-            case .body(let data):
-                left -= data.count
-                result.append(action)
             case .endless(let chunk):
                 let beginning = Array(repeating: Action.body(chunk), count: left / chunk.count)
                 result += beginning + [.body(chunk.prefix(left % chunk.count))] + interruption
                 result.append(.body(chunk.dropFirst(left % chunk.count)))
                 return LoopbackResponse(actions: result + actions.dropFirst(index))
             case .answer(let respond):
-                result.append(.answer { [left] in respond($0).interrupted(after: left, by: interruption) })
+                result.append(
+                    .answer { [left] in
+                        respond($0).interrupted(after: left, countingHeads: countingHeads, by: interruption)
+                    }
+                )
             default:
+                left -= action.length(countingHeads: countingHeads)
                 result.append(action)
             }
         }
         return LoopbackResponse(actions: result)
+    }
+}
+
+extension LoopbackResponse.Action {
+    /// How many bytes it writes of those that count.
+    fileprivate func length(countingHeads: Bool) -> Int {
+        switch self {
+        case .body(let data): data.count
+        case .bytes(let data) where countingHeads: data.count
+        case .head(let head) where countingHeads: head.bytes.count
+        default: 0
+        }
+    }
+
+    /// Two in its place, where it writes more than so many bytes.
+    fileprivate func split(after count: Int, countingHeads: Bool) -> (Self, Self)? {
+        guard length(countingHeads: countingHeads) > count else { return nil }
+        return switch self {
+        case .body(let data): (.body(data.prefix(count)), .body(data.dropFirst(count)))
+        case .bytes(let data): (.bytes(data.prefix(count)), .bytes(data.dropFirst(count)))
+        case .head(let head): (.bytes(head.bytes.prefix(count)), .bytes(head.bytes.dropFirst(count)))
+        default: nil
+        }
     }
 }

@@ -30,6 +30,9 @@ extension LoopbackServer {
     /// How many bytes have been handed to the system to send, heads included.
     public var bytesSent: Int64 { log.counts.bytesSent }
 
+    /// How many bytes have been read of requests, heads and the framing of chunks included.
+    public var bytesReceived: Int64 { log.counts.bytesReceived }
+
     /// Waits until that many requests have arrived, head and body; ends too when the task is cancelled or the server
     /// stops.
     public func waitForRequests(_ count: Int) async {

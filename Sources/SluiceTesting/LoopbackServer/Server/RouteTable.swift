@@ -17,6 +17,7 @@ final class RouteTable: Sendable {
         var exact: [String: [Route]] = [:]
         var prefixed: [String: [Route]] = [:]
         var expectation: (@Sendable (LoopbackRequest) -> LoopbackExpectation)?
+        var requestCut: RequestCut?
     }
 
     private let state = Locked(State())
@@ -38,6 +39,15 @@ final class RouteTable: Sendable {
 
     func expectation(of request: LoopbackRequest) -> LoopbackExpectation {
         state.withLock { $0.expectation }?(request) ?? .continue
+    }
+
+    func cutRequests(_ cut: RequestCut?) {
+        state.withLock { $0.requestCut = cut }
+    }
+
+    /// What ends the connection when so many bytes of a request have been read and there is more to read.
+    func cut(afterReading count: Int) -> LoopbackResponse.Cut? {
+        state.withLock { $0.requestCut?.takeTurn(afterReading: count) }
     }
 
     func response(to request: LoopbackRequest) -> LoopbackResponse {

@@ -11,6 +11,7 @@ final class TrafficLog: Sendable {
         var open = 0
         var stalled = 0
         var bytesSent: Int64 = 0
+        var bytesReceived: Int64 = 0
         /// The server has stopped and the last connection has gone: nothing will change any more.
         var isOver = false
     }
@@ -80,6 +81,10 @@ final class TrafficLog: Sendable {
 
     func sent(_ bytes: Int) {
         change { $0.counts.bytesSent += Int64(bytes) }
+    }
+
+    func received(_ bytes: Int) {
+        change { $0.counts.bytesReceived += Int64(bytes) }
     }
 
     func stalled(_ isStalled: Bool) {
