@@ -52,13 +52,16 @@ extension CurlFailure {
             (.connectionLost, "The server at \(host) closed the connection without an answer.")
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection closed before the whole body had come.")
-        case CURLE_RECV_ERROR where isAboutChunks:
+        case CURLE_RECV_ERROR where isAboutChunks, CURLE_BAD_FUNCTION_ARGUMENT where isAboutChunks:
             (.invalidResponse, "The response's chunked encoding is not valid.")
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM:
             (.connectionLost, "The connection to \(host) was lost: \(systemWords ?? "the server ended it").")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP_RETURNED_ERROR:
             (.invalidResponse, "What the server sent is no valid HTTP.")
-        case CURLE_BAD_CONTENT_ENCODING:
+        case CURLE_BAD_FUNCTION_ARGUMENT where hasHead:
+            (.invalidResponse, "A field behind the response's body is malformed.")
+        case CURLE_BAD_CONTENT_ENCODING,
+            CURLE_WRITE_ERROR where hasHead:
             (.invalidResponse, "The response's content encoding is damaged or not known.")
         case CURLE_OUT_OF_MEMORY where !hasHead, CURLcode(100) where !hasHead:
             (.headersTooLarge, "The response's head is over the limit.")

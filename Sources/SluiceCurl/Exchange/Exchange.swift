@@ -143,13 +143,10 @@ final class Exchange {
             expectation = .none
             parser = ResponseHeadParser()
         }
-        if parser.parse(line, limit: transfer.context.limits.headers) == .tooLarge {
-            return fail(
-                SluiceError(
-                    .headersTooLarge,
-                    "The response's head is over the limit of \(transfer.context.limits.headers) bytes."
-                )
-            )
+        switch parser.parse(line, limit: transfer.context.limits.headers) {
+        case .incomplete, .complete: break
+        case .tooLarge: return fail(.headTooLarge(limit: transfer.context.limits.headers))
+        case .malformed: return fail(.malformedHead)
         }
         guard let head = parser.head, !challenge.isUnderWay else { return true }
         if head.status == .unauthorized, hasCredentials {
@@ -357,8 +354,10 @@ final class Exchange {
         ) {
             return SluiceError(failure, host: transfer?.request.authority ?? "")
         }
+        // So it calls a field's name that it cannot keep, too.
+        let isMalformed = code == CURLE_BAD_FUNCTION_ARGUMENT && parser.hasBegun
         return CurlFailure(
-            code: code,
+            code: isMalformed ? CURLE_WEIRD_SERVER_REPLY : code,
             message: message,
             systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
         )
@@ -398,3 +397,11 @@ extension SluiceError {
     }
 }
 #endif
+    fileprivate static var malformedHead: SluiceError {
+        SluiceError(.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
+    }
+
+    fileprivate static func headTooLarge(limit: Int) -> SluiceError {
+        SluiceError(.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
+    }
+

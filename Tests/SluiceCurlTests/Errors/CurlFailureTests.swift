@@ -53,6 +53,17 @@ import Testing
         #expect(Self.error(CURLcode(code), hasHead: true).code == .internalFailure)
     }
 
+    /// What the engine itself does not want it says otherwise.
+    @Test func whatCannotBeDecodedIsTheServersFault() {
+        #expect(Self.error(CURLE_WRITE_ERROR, hasHead: true).code == .invalidResponse)
+    }
+
+    @Test func aMalformedTrailerIsTheServersFault() {
+        #expect(Self.error(CURLE_BAD_FUNCTION_ARGUMENT, hasHead: true).code == .invalidResponse)
+        let error = Self.error(CURLE_BAD_FUNCTION_ARGUMENT, "Failed reading the chunked-encoded stream")
+        #expect(error.code == .invalidResponse)
+    }
+
     @Test(
         arguments: [
             ("Illegal or missing hexadecimal sequence in chunked-encoding", .invalidResponse),

@@ -56,12 +56,31 @@ import Testing
 
     @Test(arguments: [
         (["A: 1", " 2"], ["A: 1 2"]), (["A: 1", "\t  b: c  ", " d"], ["A: 1 b: c d"]), (["A:", " 1"], ["A: 1"]),
-        (["A: 1", " \t", "B: 2"], ["A: 1", "B: 2"]), ([" 1: x", "A: 1"], ["A: 1"]), (["no colon", "A: 1"], ["A: 1"]),
-        (["A : 1"], ["A: 1"]), ([": 1", "A: 2"], ["A: 2"]),
+        (["A: 1", " \t", "B: 2"], ["A: 1", "B: 2"]), ([" 1: x", "A: 1"], ["A: 1"]), (["A : 1"], ["A: 1"]),
+        (["Content-Length: 6, 6", "content-length: 6"], ["Content-Length: 6, 6", "content-length: 6"]),
     ])
     func oddLinesAreReadAsTheStandardSays(lines: [String], fields: [String]) {
         let headers = Self.head(["HTTP/1.1 200 OK"] + lines)?.headers
         #expect(headers?.map { "\($0.name): \($0.value)" } == fields)
+    }
+
+    @Test(arguments: [
+        "no colon", ": 1", "A b: 1", "A(: 1", "\u{E9}: 1", "A: x\ry", "A: x\r", "A: x\0y", "A\0: x",
+        "Content-Length: 6:", "Content-Length: 6 6", "Content-Length: +6", "Content-Length:", "Content-Length: 6,",
+        "Content-Length: 99999999999999999999", "Content-Length: 6, 7", "Content-Length: 0x6",
+        "HTTP/1.1 2000 OK", "HTTP/1.1 200OK", "HTTP/1.1 099 OK", "HTTP/.1 200 OK", "HTTP/1.1", "HTTP/1.x 200 OK",
+    ])
+    func whatIsNoHTTPIsMalformed(line: String) {
+        var feed = Feed()
+        feed("HTTP/1.1 200 OK\r\n")
+        #expect(feed(line + "\r\n") == .malformed)
+    }
+
+    @Test func lengthsThatDifferAreMalformed() {
+        var feed = Feed()
+        for line in ["HTTP/1.1 103 Early\r\n", "Content-Length: 1\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] { feed(line) }
+        #expect(feed("Content-Length: 6\r\n") == .incomplete, "an informational head has lengths of its own")
+        #expect(feed("Content-Length: 7\r\n") == .malformed)
     }
 
     @Test func informationalHeadsArePassedOverWithTheirFields() {
