@@ -13,6 +13,7 @@ final class EngineLoop {
     private var sockets: SocketInterests
     private(set) var now = MonotonicTime.now
 
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
     private var commands: [Command] = []
     /// Whether whoever posts the next command will wake the engine.
     private var isMailboxEmpty = false
@@ -42,8 +43,6 @@ final class EngineLoop {
 
     /// Runs until the process ends.
     func run() -> Never {
-        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
-        defer { events.deallocate() }
         while true {
             // Returning would free what libcurl still holds, while the process is being taken down.
             guard obey() else { while true { pause() } }
@@ -52,11 +51,16 @@ final class EngineLoop {
             finishEnded()
             if nextDeadline <= now { expire() }
             handOver()
-            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
-            now = .now
-            for event in events.prefix(Int(max(0, count))) where event.data.fd != mailbox.wakeUp {
-                act(on: event.data.fd, event.events)
-            }
+            attend(timeout)
+        }
+    }
+
+    /// Waits until a socket stirs or somebody posts a command, and lets libcurl act.
+    private func attend(_ timeout: Int32) {
+        let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
+        now = .now
+        for event in events.prefix(Int(max(0, count))) where event.data.fd != mailbox.wakeUp {
+            act(on: event.data.fd, event.events)
         }
     }
 
@@ -81,7 +85,8 @@ extension EngineLoop {
             commands = mailbox.take(inExchangeFor: commands)
             isMailboxEmpty = commands.isEmpty
             if isMailboxEmpty { return true }
-            now = .now
+            // A transfer that begins must not be given a connection of which the kernel knows already that it is not fit.
+            attend(0)
             for command in commands where !obey(command) { return false }
             commands.removeAll(keepingCapacity: true)
         }
@@ -205,9 +210,7 @@ extension EngineLoop {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             let code = sluice_message_result(message)
-            var context: UnsafeMutableRawPointer?
-            sluice_easy_get_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
-            guard let exchange = Exchange.from(context) else { continue }
+            guard let exchange = EngineLoop.exchange(of: message.pointee.easy_handle) else { continue }
             exchange.finish(code)
             retire(exchange)
         }
@@ -253,8 +256,12 @@ extension EngineLoop {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sluice_multi_set_socket_callback(
             multi,
-            { _, socket, what, context, _ in
-                EngineLoop.from(context)?.sockets.want(socket, what)
+            { handle, socket, what, context, _ in
+                EngineLoop.from(context)?.sockets.want(
+                    socket,
+                    what,
+                    isOver: EngineLoop.exchange(of: handle)?.isOverByHTTP1 == true
+                )
                 return 0
             },
             context
@@ -290,6 +297,14 @@ extension EngineLoop {
                 return close(socket)
             }
         )
+    }
+
+    /// The exchange that a handle belongs to; libcurl has handles of its own that belong to none.
+    private static func exchange(of handle: UnsafeMutableRawPointer?) -> Exchange? {
+        guard let handle else { return nil }
+        var context: UnsafeMutableRawPointer?
+        sluice_easy_get_pointer(handle, CURLINFO_PRIVATE, &context)
+        return Exchange.from(context)
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> EngineLoop? {

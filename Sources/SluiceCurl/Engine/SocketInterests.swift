@@ -6,13 +6,16 @@ import Glibc
 ///
 /// libcurl drops its interest after every transfer and takes it up again with the next one on that connection. Only
 /// the second half matters to the kernel, so a connection that goes idle stays registered for reading, which spares two
-/// system calls a request; should it have something to say while idle, it is dropped then.
+/// system calls a request; should it have something to say while idle, it is dropped then. Over HTTP/1 nothing that a server says
+/// unasked can be an answer, but libcurl might take it for that of the next request; so such a connection is ended as well.
 struct SocketInterests {
     private struct Interest {
         var wanted: UInt32 = 0
         var registered: UInt32 = 0
         /// The socket's own number if it was opened through us, 0 for others, such as libcurl's resolver's.
         var inode: UInt = 0
+        /// Whether an exchange over HTTP/1 has ended on it and no other begun.
+        var isAtRest = false
 
         var isConnection: Bool { inode != 0 }
     }
@@ -42,8 +45,8 @@ struct SocketInterests {
         interests[Int(socket)] = Interest()
     }
 
-    /// libcurl says what it waits for.
-    mutating func want(_ socket: Int32, _ what: Int32) {
+    /// libcurl says what it waits for, and the exchange whether it is over where that is nothing.
+    mutating func want(_ socket: Int32, _ what: Int32, isOver: @autoclosure () -> Bool) {
         reserve(socket)
         var interest = interests[Int(socket)]
         switch what {
@@ -52,8 +55,13 @@ struct SocketInterests {
         case CURL_POLL_INOUT: interest.wanted = EPOLLIN.rawValue | EPOLLOUT.rawValue
         default: interest.wanted = 0
         }
-        let isIdle = interest.wanted == 0 && interest.isConnection && interest.registered == EPOLLIN.rawValue
-        if interest.wanted != interest.registered && !isIdle { register(socket, &interest) }
+        let isIdle = interest.wanted == 0 && interest.isConnection
+        interest.isAtRest = isIdle && isOver()
+        if interest.isAtRest, interest.registered != EPOLLIN.rawValue {
+            register(socket, EPOLLIN.rawValue, &interest)
+        } else if interest.wanted != interest.registered, !isIdle || interest.registered != EPOLLIN.rawValue {
+            register(socket, interest.wanted, &interest)
+        }
         interests[Int(socket)] = interest
     }
 
@@ -62,20 +70,32 @@ struct SocketInterests {
         guard Int(socket) < interests.count else { return false }
         var interest = interests[Int(socket)]
         if interest.wanted != 0 { return true }
-        register(socket, &interest)
+        if interest.isAtRest, interest.inode == inode(of: socket) { end(socket) }
+        interest.isAtRest = false
+        register(socket, 0, &interest)
         interests[Int(socket)] = interest
         return false
     }
 
-    private func register(_ socket: Int32, _ interest: inout Interest) {
-        var event = epoll_event(events: interest.wanted, data: epoll_data(fd: socket))
-        if interest.wanted == 0 {
+    /// Ends a connection so that libcurl, which looks for the end of what can be read, sees that it has.
+    private func end(_ socket: Int32) {
+        shutdown(socket, Int32(SHUT_RDWR))
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
+            for _ in 0..<1024 where recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) <= 0 {
+                return
+            }
+        }
+    }
+
+    private func register(_ socket: Int32, _ wanted: UInt32, _ interest: inout Interest) {
+        var event = epoll_event(events: wanted, data: epoll_data(fd: socket))
+        if wanted == 0 {
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
         } else if epoll_ctl(epoll, interest.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event) != 0 {
             // The kernel knows better than our books whether the socket is in the set.
             epoll_ctl(epoll, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
         }
-        interest.registered = interest.wanted
+        interest.registered = wanted
     }
 
     private func inode(of descriptor: Int32) -> UInt {

@@ -27,6 +27,8 @@ final class Exchange {
     var expectation = Expectation.none
     /// Whether it was contradicted: libcurl does not ask again by a handle for which it was.
     var wasContradicted = false
+    /// Whether libcurl has sent a request a second time: it counts those of a handle's whole life, and at the sixth gives up.
+    private var wasSentAgain = false
     /// Whether the last transfer kept its connection from being used again.
     var forbidsReuse = false
     /// How the handle is set up to reach servers.
@@ -45,7 +47,13 @@ final class Exchange {
     var hasCredentials = false
 
     /// Whether the handle is as good for another transfer as a new one.
-    var isReusable: Bool { !hasCredentials && !wasContradicted && !hasLostDefaults }
+    var isReusable: Bool { !hasCredentials && !wasContradicted && !wasSentAgain && !hasLostDefaults }
+
+    /// Whether the response has come by HTTP/1, so that nothing more can come by its connection until there is another request.
+    var isOverByHTTP1: Bool {
+        guard !isReceivingPaused, !isSendingPaused, let head = parser.head else { return false }
+        return head.version.major == 1
+    }
 
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now
@@ -251,7 +259,10 @@ final class Exchange {
     /// - Parameter address: The other end of the connection, which may have been made for somebody else.
     func mayRequest(at address: UnsafePointer<CChar>?) -> Bool {
         guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
-        if isUnanswered, !transfer.request.method.isIdempotent { return fail(.closedUnanswered) }
+        if isUnanswered {
+            wasSentAgain = true
+            guard transfer.request.method.isIdempotent else { return fail(.closedUnanswered) }
+        }
         isUnanswered = true
         return true
     }

@@ -29,6 +29,29 @@ import Testing
         #expect(server.requests(to: "/second").count == 2)
     }
 
+    /// libcurl counts how often a handle has sent again, and gives up at the sixth time in all of its life.
+    @Test func howOftenThatHappensDoesNotMatter() async throws {
+        for time in 1...20 {
+            server.on("/second", .drop, .text("ok"))
+            _ = try await send(.get, "/first")
+            let body = try await send(.get, "/second")
+            #expect(body == Data("ok".utf8), "\(time)")
+        }
+    }
+
+    /// Nobody asked for it, so it answers nobody.
+    @Test func whatAServerSaysUnaskedIsNotTheNextAnswer() async throws {
+        let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+        let answered = LoopbackSignal()
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        server.on("/poisoned", .script(.write(answer), .wait(for: answered), .write(poison)))
+        _ = try await send(.get, "/poisoned")
+        answered.fire()
+        await server.waitForBytesSent(Int64(answer.utf8.count + poison.utf8.count))
+        let body = try await send(.post, "/first")
+        #expect(body == Data("ok".utf8))
+    }
+
     @Test func whatMayNotIsSentOnce() async throws {
         _ = try await send(.get, "/first")
         await #expect(throws: SluiceError.self) { _ = try await send(.post, "/second") }
