@@ -57,6 +57,12 @@ static inline CURLcode sluice_easy_set_request_callback(CURL *handle, sluice_req
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
 
+typedef int (*sluice_debug_callback)(CURL *handle, curl_infotype type, char *bytes, size_t count, void *context);
+
+static inline CURLcode sluice_easy_set_debug_callback(CURL *handle, sluice_debug_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+}
+
 typedef curl_socket_t (*sluice_open_socket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 
 static inline CURLcode sluice_easy_set_open_socket_callback(CURL *handle, sluice_open_socket_callback callback) {

@@ -49,6 +49,7 @@ extension Exchange {
                 return exchange.openSocket(to: address)
             }
         )
+        setTrafficCallback(context)
         engine.observeSockets(of: &handle)
         observeHandshakes()
     }

@@ -34,6 +34,7 @@ extension Exchange {
     func setOptions(for transfer: Transfer) {
         let request = transfer.request
         setReuse(isForbidden: false)
+        showTraffic(false)
         setURL(request)
         setSharing(request)
         setPlan(transfer.plan)

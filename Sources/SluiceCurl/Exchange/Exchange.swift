@@ -77,6 +77,10 @@ final class Exchange {
     /// Why a callback stopped the transfer: libcurl itself only knows that one did.
     private var failure: SluiceError?
     private var body = UploadBody.none
+    /// The end of the body as it travels, where libcurl does not look at it.
+    var gzipEnd: GzipEnd?
+    /// Whether the handle shows what travels.
+    var showsTraffic = false
 
     /// Whether there is something to hand over at the end of the engine's round.
     var isDirty = false
@@ -110,6 +114,7 @@ final class Exchange {
         isReceivingPaused = false
         isSendingPaused = false
         expectation = .none
+        gzipEnd = nil
         failure = nil
         errorText[0] = 0
         run = transfer.context.meter?.begin(uploading: transfer.upload.length)
@@ -169,6 +174,7 @@ final class Exchange {
         {
             return fail(.bodyTooLarge(limit: limit))
         }
+        watchEnd(of: head, to: transfer)
         markDirty()
         return true
     }
@@ -219,6 +225,7 @@ final class Exchange {
         let isRefused = code == CURLE_TOO_MANY_REDIRECTS && challenge.isUnderWay
         guard code == CURLE_OK || isRefused, failure == nil else { return finish(throwing: failure ?? error(code)) }
         guard let head = parser.head else { return finish(throwing: .closedInHead) }
+        guard !isCutShort(decoded: received) else { return finish(throwing: .encodingCutShort) }
         let metrics = metrics(version: head.version)
         run?.sent(metrics.bytesSent)
         if pipe == nil {
@@ -396,6 +403,14 @@ extension SluiceError {
         )
     }
 
+    fileprivate static var malformedHead: SluiceError {
+        SluiceError(.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
+    }
+
+    fileprivate static func headTooLarge(limit: Int) -> SluiceError {
+        SluiceError(.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
+    }
+
     fileprivate static var closedUnanswered: SluiceError {
         SluiceError(
             .connectionLost,
@@ -408,11 +423,3 @@ extension SluiceError {
     }
 }
 #endif
-    fileprivate static var malformedHead: SluiceError {
-        SluiceError(.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
-    }
-
-    fileprivate static func headTooLarge(limit: Int) -> SluiceError {
-        SluiceError(.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
-    }
-
