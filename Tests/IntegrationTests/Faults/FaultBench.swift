@@ -1,0 +1,93 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceTesting
+
+/// Runs cases one after the other against a server of its own, so that no other's connections are in the way.
+struct FaultBench {
+    /// How long an exchange that does not hang may be silent on a machine that is very busy.
+    static let patience = Duration.seconds(60)
+    /// How long a client waits for a server that says nothing any more.
+    static let impatience = Duration.milliseconds(100)
+
+    private let server: LoopbackServer
+    private var healthy = 0
+
+    init() throws {
+        server = try LoopbackServer()
+        server.recordsRequests = false
+    }
+
+    /// What is wrong with the case; nil if nothing is.
+    mutating func run(_ kind: FaultCase) async throws -> String? {
+        let warm = Locked(0)
+        if kind.exchange.isSecond, let complaint = await warmUp(kind, warm) { return complaint }
+        let arrivals = Locked<[Int]>([])
+        server.onExpectation { _ in kind.expectation }
+        server.on("/fault") { request in
+            let count = arrivals.withLock { arrivals in
+                arrivals.append(request.connection)
+                return arrivals.count
+            }
+            return count == 1 ? kind.response : kind.wholeResponse
+        }
+        if case .cutRequest(let cut, let count) = kind.fault { server.cutOffRequests(after: count, by: cut, times: 1) }
+        let sentBefore = server.bytesSent
+        let outcome = await kind.door.send(
+            kind.exchange.method,
+            "fault",
+            kind.exchange.upload,
+            to: server,
+            idle: kind.fault.isHang ? FaultBench.impatience : FaultBench.patience
+        )
+        server.cutOffRequests(after: 0, times: 0)
+        let connections = arrivals.withLock { $0 }
+        let judge = FaultJudge(kind: kind, arrivals: connections.count)
+        if let complaint = judge.complaint(about: outcome) { return complaint }
+        // None, where the client's time was up before the server had it.
+        if kind.exchange.isSecond, kind.usesKeptConnection, let first = connections.first,
+            first != warm.withLock({ $0 })
+        {
+            return "the connection was not kept"
+        }
+        if case .excess(let bytes, isLate: true) = kind.fault {
+            // The client must have been sent it, or there would be nothing to be misled by.
+            let all = sentBefore + Int64(kind.exchange.wire.count + bytes.count)
+            try await waitUntil("the excess is sent", within: .seconds(600)) {
+                server.bytesSent >= all || server.openConnections == 0
+            }
+        }
+        return await checkHealth(kind.door)
+    }
+
+    /// An exchange by the connection that the case is to use.
+    private func warmUp(_ kind: FaultCase, _ connection: Locked<Int>) async -> String? {
+        if case .endWhileIdle(let cut) = kind.fault {
+            let whole = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm"
+            server.on("/warm", .script(.write(whole), cut == .reset ? .reset : .close))
+        } else {
+            server.on("/warm") { request in
+                connection.withLock { $0 = request.connection }
+                return .text("warm")
+            }
+        }
+        guard case .response(let response) = await kind.door.send(.get, "warm", to: server),
+            response.body == Data("warm".utf8)
+        else { return "the exchange before it failed" }
+        if case .endWhileIdle = kind.fault { await server.waitForOpenConnections { $0 == 0 } }
+        return nil
+    }
+
+    /// The next request must get its own answer, whatever happened before.
+    private mutating func checkHealth(_ door: FaultDoor) async -> String? {
+        healthy += 1
+        let body = "healthy \(healthy)"
+        server.on("/healthy", .text(body).closingConnection())
+        switch await door.send(.get, "healthy", to: server) {
+        case .response(let response) where response.status == 200 && response.body == Data(body.utf8): return nil
+        case .response(let response): return "the next request got what is not its answer: \(response)"
+        case .failure(let error): return "the next request failed: \(error)"
+        }
+    }
+}
+#endif

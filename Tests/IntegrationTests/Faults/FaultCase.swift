@@ -1,0 +1,62 @@
+#if os(Linux)
+import Foundation
+import SluiceTesting
+
+/// One exchange with one fault, and what may come of it.
+struct FaultCase: Sendable, CustomStringConvertible {
+    let exchange: FaultExchange
+    let fault: WireFault
+    let door: FaultDoor
+
+    var description: String { "\(exchange.name), \(fault), by the \(door)" }
+
+    /// How the server answers its first request.
+    var response: LoopbackResponse {
+        let wire = exchange.wire
+        let end: [LoopbackResponse.Step] = exchange.isEndedByClose ? [.close] : []
+        switch fault {
+        case .cut(let cut, let count): return .script([.write(wire.prefix(count)), cut.step])
+        case .altered(let bytes, _): return .raw(bytes, thenClose: true)
+        case .excess(let bytes, isLate: false): return .script([.write(wire + bytes)])
+        case .excess(let bytes, isLate: true): return .script([.write(wire), .pause(.milliseconds(1)), .write(bytes)])
+        case .split(let count):
+            return .script([.write(wire.prefix(count)), .pause(.milliseconds(1)), .write(wire.dropFirst(count))] + end)
+        case .dripped: return .script(wire.flatMap { [.write(Data([$0])), .pause(.zero)] } + end)
+        case .cutRequest, .cutContinue, .alteredContinue, .endWhileIdle: return .script([.write(wire)] + end)
+        }
+    }
+
+    /// How it answers where the request is sent again: as it was meant to.
+    var wholeResponse: LoopbackResponse {
+        .script([.write(exchange.wire)] + (exchange.isEndedByClose ? [.close] : []))
+    }
+
+    /// How it answers a client that asks whether its body may come.
+    var expectation: LoopbackExpectation {
+        switch fault {
+        case .cutContinue(let cut, let count):
+            .refused(.script([.write(WireFault.continue.prefix(count)), cut.step]))
+        case .alteredContinue(let bytes, _): .refused(.raw(bytes, thenClose: true))
+        default: .continue
+        }
+    }
+
+    /// Whether the request reaches the server by the connection that had been kept for it.
+    var usesKeptConnection: Bool {
+        switch fault {
+        case .cutRequest, .cutContinue, .alteredContinue, .endWhileIdle: false
+        default: true
+        }
+    }
+}
+
+extension LoopbackResponse.Cut {
+    fileprivate var step: LoopbackResponse.Step {
+        switch self {
+        case .close: .close
+        case .reset: .reset
+        case .hang: .hang
+        }
+    }
+}
+#endif
