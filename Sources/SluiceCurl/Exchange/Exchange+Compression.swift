@@ -9,7 +9,7 @@ extension Exchange {
         guard transfer.lane.configuration.decompressesResponses, transfer.request.method != .head, head.isGzip,
             head.status != .noContent, head.status != .notModified, head.headers[.contentLength] != "0"
         else { return }
-        gzipEnd = GzipEnd()
+        gzipEnd = GzipEnd(announced: head.headers[.contentLength].flatMap { Int64($0) })
         showTraffic(true)
     }
 

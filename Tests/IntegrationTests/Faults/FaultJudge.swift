@@ -114,11 +114,10 @@ struct FaultJudge {
         right.isGzip = false
         right.body = FaultExchange.text
         if response.body == FaultExchange.gzip { return .response(right) }
-        // Where the damage hides the end of a gzip stream, libcurl takes what it could decode for the whole. In chunks, or behind a length
-        // that is too short, nothing else can see it: Docs/Reliability.md says so.
+        // Where the damage hides the end of a gzip stream, libcurl takes what it could decode for the whole, and in chunks nothing else can
+        // see it: Docs/Reliability.md says so.
         let isInChunks = right.fields.contains { $0.lowercased().hasPrefix("transfer-encoding:") }
-        let isCutByLength = response.body == FaultExchange.gzip.prefix(response.body.count)
-        return isInChunks || isCutByLength && !exchange.isEndedByClose ? .anyBody(right) : .either(right)
+        return isInChunks ? .anyBody(right) : .either(right)
     }
 }
 #endif

@@ -47,6 +47,14 @@ import Testing
         }
     }
 
+    @Test func whatComesBehindTheBodyIsNotItsEnd() async throws {
+        let gzip = try #require(Self.gzip)
+        let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "\(gzip.count)"]
+        #expect(try await Self.get(.data(gzip + Data("more".utf8), headers: headers)) == Self.text)
+        let short: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "\(gzip.count - 10)"]
+        try await expectError(.truncatedBody) { try await Self.get(.data(gzip, headers: short)) }
+    }
+
     @Test func noBodyIsNoStream() async throws {
         #expect(try await Self.get(.data(Data(), headers: ["Content-Encoding": "gzip"])) == "")
         #expect(try await Self.get(.status(.noContent, headers: ["Content-Encoding": "gzip"])) == "")
