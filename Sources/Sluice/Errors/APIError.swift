@@ -63,3 +63,25 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Cust
     /// One sentence without query, headers or body.
     public var description: String { apiError.description }
 }
+
+extension APIError: CustomReflectable {
+    /// All but the contents of the body, which may hold secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["error": error, "body": body.shown, "fileURL": fileURL as Any],
+            displayStyle: .struct
+        )
+    }
+}
+
+extension TypedAPIError: CustomReflectable {
+    /// All but the contents of the body, which may hold secrets; `dump(error.errorBody)` shows it.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["apiError": apiError, "errorBody": errorBody == nil ? "none" : "a \(Body.self)"],
+            displayStyle: .struct
+        )
+    }
+}

@@ -95,3 +95,17 @@ extension SluiceError: ErrorSerializable {
         self = failure.error
     }
 }
+
+extension RequestFailure: CustomStringConvertible, CustomReflectable {
+    /// The sentence of ``error``.
+    public var description: String { error.description }
+
+    /// All but the contents of the body, which may hold secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["error": error, "body": body.shown, "fileURL": fileURL as Any],
+            displayStyle: .struct
+        )
+    }
+}

@@ -1,9 +1,9 @@
+import SluiceHTTP
+
 extension PercentEncoding {
     /// The byte that `%` and two hexadecimal digits stand for (RFC 3986 §2.1); nil where there is something else.
     static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
-        guard bytes[index] == UInt8(ascii: "%"), bytes.endIndex - index > 2 else { return nil }
-        guard let high = hexadecimal(bytes[index + 1]), let low = hexadecimal(bytes[index + 2]) else { return nil }
-        return high << 4 | low
+        bytes.percentTriplet(at: index)
     }
 
     /// Appends bytes encoded: all but the unreserved, or all but the unreserved, the reserved and what is encoded
@@ -50,14 +50,7 @@ extension PercentEncoding {
     }
 
     /// The value of a hexadecimal digit; nil for any other byte.
-    static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
+    static func hexadecimal(_ byte: UInt8) -> UInt8? { byte.hexadecimalValue }
 
     /// The general and the sub-delimiters of RFC 3986 §2.2.
     private static func isReserved(_ byte: UInt8) -> Bool {

@@ -12,7 +12,8 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     public internal(set) var codingPath: String
     /// What was wrong there.
     public let reason: String
-    /// The body's first bytes, 200 at most. They may hold secrets.
+    /// The body's first bytes, 200 at most, with `REDACTED` in the place of what has a secret's name; a note in parentheses where secrets
+    /// cannot be told from the rest.
     public let bodyPrefix: String
     /// The decoder's own error.
     public let cause: any Error
@@ -20,7 +21,7 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     init(_ type: Any.Type, body: Data, cause: any Error) {
         self.type = "\(type)"
         self.cause = cause
-        bodyPrefix = String(decoding: body.prefix(200), as: UTF8.self)
+        bodyPrefix = Self.beginning(of: body)
         guard let error = cause as? DecodingError else {
             codingPath = ""
             reason = "the decoder failed"
@@ -45,6 +46,16 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What may be shown of a body's beginning.
+    static func beginning(of body: Data) -> String {
+        let beginning = Data(body.prefix(200))
+        return switch Redaction.standard.body(beginning, contentType: nil) {
+        case .text(let text): text
+        case .binary: String(decoding: beginning, as: UTF8.self)
+        case .withheld(let reason): "(\(reason))"
+        }
+    }
+
     /// One sentence without any of the body.
     var sentence: String {
         codingPath.isEmpty
@@ -52,7 +63,7 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
             : "The response is no \(type): at “\(codingPath)” \(reason)."
     }
 
-    /// The sentence with the body's first bytes.
+    /// The sentence with the body's first bytes, without secrets.
     public var description: String {
         "\(sentence) It begins with: \(bodyPrefix)"
     }
@@ -71,5 +82,16 @@ extension SluiceError {
     /// A body that is not the model it should be.
     static func undecodable(_ failure: DecodingFailure) -> SluiceError {
         SluiceError(.decodingFailed, failure.sentence, step: .serialization, underlyingError: failure)
+    }
+}
+
+extension DecodingFailure: CustomReflectable {
+    /// All but the decoder's own error, which may quote the body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["type": type, "codingPath": codingPath, "reason": reason, "bodyPrefix": bodyPrefix],
+            displayStyle: .struct
+        )
     }
 }

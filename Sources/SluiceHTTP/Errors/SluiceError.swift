@@ -7,7 +7,7 @@
 /// ```
 ///
 /// `description` is one sentence that holds neither query, headers nor body, and can be logged;
-/// ``expandedDescription`` has all that is known.
+/// ``expandedDescription`` has all that is known but secrets. Neither these nor `dump` and a crash's text show what is secret by its name.
 public struct SluiceError: Error, Sendable {
     /// Allocated once a failure, so that a `Result` with it stays a pointer wide on the path that succeeds.
     private final class Storage: Sendable {
@@ -106,12 +106,30 @@ extension SluiceError: CustomStringConvertible {
         return "\(request.method) \(request.redactedURL): \(reason)"
     }
 
-    /// All that is known, for a developer's eyes: the whole URL, header names, the cause. It may hold secrets.
+    /// All that is known, for a developer's eyes: the URL with its query, the names of header fields, the cause.
+    ///
+    /// What has a name that secrets usually have stands there as `REDACTED`, in the URL and in the words of the cause; so do user names
+    /// in URLs, and credentials.
     public var expandedDescription: String {
         var lines = ["\(reason) [\(code), in \(step)]"]
-        if let request { lines.append("request: \(request.method) \(request.url) \(request.headers)") }
+        if let request {
+            lines.append("request: \(request.method) \(SecretRules.usual.url(request.url)) \(request.headers)")
+        }
         if let response { lines.append("response: \(response.status) \(response.headers)") }
-        if let underlyingError { lines.append("cause: \(underlyingError)") }
+        if let cause { lines.append("cause: \(cause)") }
         return lines.joined(separator: "\n")
+    }
+
+    private var cause: String? { underlyingError.map { SecretRules.usual.text(SecretRules.words(of: $0)) } }
+}
+
+extension SluiceError: CustomReflectable {
+    /// What `dump` shows: what ``expandedDescription`` does.
+    public var customMirror: Mirror {
+        var children: [Mirror.Child] = [("code", code), ("step", step), ("reason", reason)]
+        if let request { children.append(("request", request)) }
+        if let response { children.append(("response", response)) }
+        if let cause { children.append(("cause", cause)) }
+        return Mirror(self, children: children, displayStyle: .struct)
     }
 }

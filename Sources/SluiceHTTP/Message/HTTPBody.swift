@@ -93,3 +93,21 @@ public struct HTTPBody: Sendable {
         if case .none = source { true } else { false }
     }
 }
+
+extension HTTPBody: CustomStringConvertible, CustomReflectable {
+    /// What it is and how long, without any of it.
+    public var description: String {
+        switch source {
+        case .none: "no body"
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url): "the file “\(url.path)”"
+        case .stream: length.map { "a stream of \($0) bytes" } ?? "a stream"
+        case .deferred: "a body that is made when it is sent"
+        }
+    }
+
+    /// Its length: `dump` would show the bytes.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["length": length as Any, "isReplayable": isReplayable], displayStyle: .struct)
+    }
+}

@@ -247,3 +247,18 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
         "[" + map(\.name.rawValue).joined(separator: ", ") + "]"
     }
 }
+
+extension HTTPHeaders: CustomReflectable {
+    /// The names only: `dump` would show secrets.
+    public var customMirror: Mirror {
+        Mirror(self, unlabeledChildren: map(\.name), displayStyle: .collection)
+    }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+    /// The name only: the value may be a secret, and which are is known to the client alone.
+    public var description: String { name.rawValue }
+
+    /// The name only.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
+}

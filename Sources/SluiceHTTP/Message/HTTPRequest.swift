@@ -44,16 +44,32 @@ public struct HTTPRequest: Sendable {
         return url
     }
 
-    /// The URL without user name, query and fragment, which may hold secrets: for errors and logs.
+    /// The URL without user name, query and fragment, and without parameters of its path that hold secrets: for errors and logs.
     public var redactedURL: String {
         let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
         let host = at.map { authority[$0...].dropFirst() } ?? authority[...]
         // By scalars: a combining mark would make one character of itself and the question mark before it.
-        return "\(scheme)://\(host)\(String(path.unicodeScalars.prefix { $0 != "?" && $0 != "#" }))"
+        let path = String(path.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+        return SecretRules.usual.url("\(scheme)://\(host)\(path)")
     }
 
     /// Scheme, host and port (RFC 6454 §4): what credentials and connections belong to.
     public var origin: HTTPOrigin { HTTPOrigin(scheme: scheme, authority: authority) }
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
+    /// Method and ``redactedURL``.
+    public var description: String { "\(method) \(redactedURL)" }
+
+    /// What `dump` shows: method, the URL without its secrets, the names of the header fields, and how long the body is.
+    public var customMirror: Mirror {
+        let url = SecretRules.usual.url(url)
+        return Mirror(
+            self,
+            children: ["method": method, "url": url, "headers": headers, "body": body],
+            displayStyle: .struct
+        )
+    }
 }
 
 /// A scheme with a host and a port (RFC 6454 §4).

@@ -108,3 +108,8 @@ extension Stub {
     /// Whether all there is to it is its answer.
     var isPlain: Bool { delay <= .zero && upload == nil && download == nil && breaksOff == nil }
 }
+
+extension Stub: CustomReflectable {
+    /// Its delay; what it answers may hold secrets, as a server's answer may.
+    public var customMirror: Mirror { Mirror(self, children: ["delay": delay], displayStyle: .struct) }
+}

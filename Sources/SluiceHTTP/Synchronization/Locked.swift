@@ -56,3 +56,8 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 }
+
+extension Locked: CustomReflectable {
+    /// Nothing: reading the value by reflection would be a race, and it may hold secrets.
+    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}

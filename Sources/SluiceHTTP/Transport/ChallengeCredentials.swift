@@ -35,11 +35,11 @@ public struct ChallengeCredentials: Sendable, Hashable {
     /// All in one allocation, so that what carries credentials stays small.
     private final class Storage: Sendable {
         let user: String
-        let password: String
+        let password: Secret
         let methods: Methods
         let origin: HTTPOrigin?
 
-        init(_ user: String, _ password: String, _ methods: Methods, _ origin: HTTPOrigin?) {
+        init(_ user: String, _ password: Secret, _ methods: Methods, _ origin: HTTPOrigin?) {
             self.user = user
             self.password = password
             self.methods = methods
@@ -53,18 +53,23 @@ public struct ChallengeCredentials: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - user: The name, sent in UTF-8, without a colon or control characters.
-    ///   - password: The password, sent in UTF-8, without control characters.
+    ///   - password: The password, a `String` or a ``Secret``, sent in UTF-8, without control characters.
     ///   - methods: How the server may ask; by Basic and Digest by default. Where it offers both, Digest is taken.
     ///   - origin: To whom they may go. By default to the origin of the client's base URL where the client has them, and to that of
     ///     the request where a request has them.
-    public init(user: String, password: String, methods: Methods = [.basic, .digest], origin: HTTPOrigin? = nil) {
-        storage = Storage(user, password, methods, origin)
+    public init(
+        user: String,
+        password: some SecretConvertible,
+        methods: Methods = [.basic, .digest],
+        origin: HTTPOrigin? = nil
+    ) {
+        storage = Storage(user, password.asSecret(), methods, origin)
     }
 
     /// The name.
     public var user: String { storage.user }
-    /// The password.
-    public var password: String { storage.password }
+    /// The password itself; no description shows it.
+    public var password: String { storage.password.reveal() }
     /// How the server may ask.
     public var methods: Methods { storage.methods }
     /// To whom they may go; nil until they are on their way.
@@ -73,13 +78,13 @@ public struct ChallengeCredentials: Sendable, Hashable {
     /// The same for one origin, unless they have one already.
     package func bound(to origin: HTTPOrigin) -> ChallengeCredentials {
         if self.origin != nil { return self }
-        return ChallengeCredentials(user: user, password: password, methods: methods, origin: origin)
+        return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
     }
 
     /// Whether both are the same.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.storage === rhs.storage
-            || lhs.user == rhs.user && lhs.password == rhs.password && lhs.methods == rhs.methods
+            || lhs.user == rhs.user && lhs.storage.password == rhs.storage.password && lhs.methods == rhs.methods
                 && lhs.origin == rhs.origin
     }
 

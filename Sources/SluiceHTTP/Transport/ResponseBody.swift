@@ -128,3 +128,8 @@ extension SluiceError {
         SluiceError(.cancelled, "The request was cancelled.")
     }
 }
+
+extension ResponseBody: CustomReflectable {
+    /// Nothing of what has come: `dump` would show the bytes.
+    public var customMirror: Mirror { Mirror(self, children: ["metrics": metrics as Any], displayStyle: .struct) }
+}

@@ -13,11 +13,16 @@ extension CassetteRedaction {
     ///   - bytes: The body.
     ///   - headers: The headers that go with it.
     ///   - isDecoded: Whether it is decompressed, whatever the headers say.
+    ///   - depth: In how many forms it stands.
     /// - Returns: The body; as it was where there is nothing secret in it.
-    func body(_ bytes: Data, _ headers: HTTPHeaders, isDecoded: Bool) -> Data {
+    func body(_ bytes: Data, _ headers: HTTPHeaders, isDecoded: Bool, depth: Int = 0) -> Data {
         guard hidesValues, !bytes.isEmpty else { return bytes }
         if !isDecoded, headers.hasContentCoding { return Data(Self.mark.utf8) }
-        if headers[.contentType].flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded" {
+        let type = headers[.contentType].flatMap(ContentType.init)
+        if type?.type == "multipart", let boundary = type?["boundary"] {
+            return multipart(bytes, boundary: boundary, depth: depth) ?? Data(Self.mark.utf8)
+        }
+        if type?.essence == "application/x-www-form-urlencoded" {
             guard let text = String(validating: bytes, as: UTF8.self) else { return Data(Self.mark.utf8) }
             return Data(form(text[...]).utf8)
         }

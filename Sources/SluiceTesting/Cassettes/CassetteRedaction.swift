@@ -16,11 +16,11 @@ import Foundation
 ///
 /// Names decide: they are those of Sluice's own `Redaction`. Compared are letters and digits alone, without regard to case; a `*` at the
 /// beginning or end of one stands for anything; of `user[password]` or `user.password` each part counts, and the whole. URLs are looked for
-/// secrets in header fields and in JSON too. It is a net, not a wall: a secret in a path, in a plain text, or in a multipart form passes,
-/// unless ``redact`` takes it out. A cassette does not know what a client calls secret: repeat its `secretHeaders` in ``headers``.
+/// secrets in header fields and in JSON too. It is a net, not a wall: a secret in a path or in a plain text passes, unless ``redact`` takes
+/// it out. A cassette does not know what a client calls secret: repeat its `secretHeaders` in ``headers``.
 ///
-/// What ought to be looked through and cannot be is not written: a request's body that is compressed, a form that is no text, and what has
-/// the type of JSON or begins like it, but is none, become the ``mark`` as a whole.
+/// What ought to be looked through and cannot be is not written: a request's body that is compressed, a form that is no text, or a multipart
+/// one that cannot be taken apart, and what has the type of JSON or begins like it, but is none, become the ``mark`` as a whole.
 ///
 /// When a cassette is replayed, the requests in it and those that are made are redacted too before they are compared, so that what was secret
 /// makes no difference. What has been redacted once must therefore stay as it is when it is redacted again.

@@ -54,3 +54,10 @@ public struct RecordedExchange: Sendable {
         }
     }
 }
+
+extension RecordedExchange.Response: CustomReflectable {
+    /// All but the contents of the body, which may hold secrets.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["head": head, "body": "\(body.count) bytes"], displayStyle: .struct)
+    }
+}

@@ -73,9 +73,22 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-extension RecordedRequest: CustomStringConvertible {
-    /// Method and URL without query.
-    public var description: String { "\(method) \(url.prefix { $0 != "?" && $0 != "#" })" }
+extension RecordedRequest: CustomStringConvertible, CustomReflectable {
+    /// Method and URL without user name and query.
+    public var description: String {
+        "\(method) \(SecretRules.usual.url(String(url.prefix { $0 != "?" && $0 != "#" })))"
+    }
+
+    /// What `dump` shows: method, the URL without its secrets, the names of the header fields, and how long the body is.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "url": SecretRules.usual.url(url), "headers": headers, "body": "\(body.count) bytes",
+            ],
+            displayStyle: .struct
+        )
+    }
 }
 
 extension HTTPRequest {

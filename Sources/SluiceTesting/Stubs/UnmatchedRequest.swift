@@ -2,8 +2,8 @@ import SluiceHTTP
 
 /// A request that no rule of a ``StubTransport`` was for: what was asked, which rules there were, and why each did not take it.
 ///
-/// Its `description` may hold the query, headers and body of the request. It is the `underlyingError` of the error
-/// of code `requestUnmatched` that the request fails with.
+/// Its `description` may hold the query, headers and body of the request, with `REDACTED` in the place of what has a secret's name. It is
+/// the `underlyingError` of the error of code `requestUnmatched` that the request fails with.
 public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
     /// A rule that did not take the request.
     public struct Miss: Sendable {
@@ -26,12 +26,15 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
             .map(\.element)
     }
 
-    /// The request, and a line for each rule, the nearest first.
+    /// The request, and a line for each rule, the nearest first, without secrets.
     public var description: String {
-        if misses.isEmpty { return "No stub is for \(request.method) \(request.url): there are no rules." }
-        let lines = misses.map { "  - \($0.rule): \($0.reasons.joined(separator: "; "))" }
-        return (["No stub is for \(request.method) \(request.url). The rules, the nearest first:"] + lines)
-            .joined(separator: "\n")
+        let secrets = SecretRules.usual
+        let asked = "No stub is for \(request.method) \(secrets.url(request.url))"
+        if misses.isEmpty { return "\(asked): there are no rules." }
+        let lines = misses.map { miss in
+            "  - \(secrets.text(miss.rule)): \(miss.reasons.map(secrets.text).joined(separator: "; "))"
+        }
+        return (["\(asked). The rules, the nearest first:"] + lines).joined(separator: "\n")
     }
 
     /// The error of the request, whose sentence holds neither query, headers nor body.
@@ -42,6 +45,13 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
             ? "The stub transport has no rules, and answers nothing."
             : "No stub is for this request: \(rules) \(misses.count == 1 ? "does not take" : "takes") it. See the underlying error."
         return SluiceError(.requestUnmatched, reason, request: request, underlyingError: self)
+    }
+}
+
+extension UnmatchedRequest: CustomReflectable {
+    /// What the description says.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": request, "description": description], displayStyle: .struct)
     }
 }
 

@@ -34,7 +34,7 @@ import Foundation
         #expect("\(SluiceError(.timedOut, "It took too long."))" == "It took too long.")
     }
 
-    @Test func theExpandedDescriptionHasAllThatIsKnown() {
+    @Test func theExpandedDescriptionHasAllThatIsKnownButSecrets() {
         let error = SluiceError(
             .connectionLost,
             "Lost.",
@@ -45,7 +45,7 @@ import Foundation
         )
         let lines = error.expandedDescription.split(separator: "\n")
         #expect(lines.first == "Lost. [connectionLost, in recovery]")
-        #expect(lines.contains("request: POST https://user:pass@a.test/p?key=query [Authorization]"))
+        #expect(lines.contains("request: POST https://REDACTED@a.test/p?key=REDACTED [Authorization]"))
         #expect(lines.contains("response: 503 [Set-Cookie]"))
         #expect(lines.contains("cause: the-cause"))
         #expect(SluiceError(.timedOut, "Late.").expandedDescription == "Late. [timedOut, in transport]")

@@ -36,6 +36,35 @@ import Testing
         #expect(redacted(url: url).url == expected)
     }
 
+    private static func form(_ parts: (head: String, content: String)...) -> String {
+        parts.map { "--b\r\n\($0.head)\r\n\r\n\($0.content)\r\n" }.joined() + "--b--\r\n"
+    }
+
+    private static func field(_ name: String) -> String { "Content-Disposition: form-data; name=\"\(name)\"" }
+
+    @Test(arguments: [
+        (form((field("password"), "S"), (field("q"), "1")), form((field("password"), "REDACTED"), (field("q"), "1"))),
+        (form((field("password"), "")), form((field("password"), ""))),
+        (form((field("q"), "1\r\n2")), form((field("q"), "1\r\n2"))),
+        (form((field("user[pin]"), "1")), form((field("user[pin]"), "REDACTED"))),
+        (
+            form((field("q") + "\r\nContent-Type: application/json", #"{"token":"S"}"#)),
+            form((field("q") + "\r\nContent-Type: application/json", #"{"token":"REDACTED"}"#))
+        ),
+        (
+            form(("Content-Disposition: form-data; name*=utf-8''password", "S")),
+            form(("Content-Disposition: form-data; name*=utf-8''password", "REDACTED"))
+        ),
+        ("--b\r\n\(field("password"))\r\n\r\nS", "REDACTED"), ("--c--", "REDACTED"), ("REDACTED", "REDACTED"),
+        ("--b\r\nS\r\n--b--", "REDACTED"),
+    ])
+    func secretPartsOfAFormAreEmptied(_ form: String, _ expected: String) {
+        let headers: HTTPHeaders = ["Content-Type": "multipart/form-data; boundary=b"]
+        let once = String(decoding: redacted(headers, form).body, as: UTF8.self)
+        #expect(once == expected)
+        #expect(String(decoding: redacted(headers, once).body, as: UTF8.self) == expected)
+    }
+
     @Test(arguments: [
         "Authorization", "cookie", "Set-Cookie", "Proxy-Authorization", "X-API-Key", "X-Auth-Token", "DPoP",
         "X-Session-Id",

@@ -76,6 +76,26 @@ final class InterceptorsGuideTests: XCTestCase {
         XCTAssertEqual(error?.error.reason, "The shop is being mended.")
     }
 
+    func testSecrets() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .echo)
+        let secrets = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: secrets, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: secrets) }
+        try Data("s3cret\n".utf8).write(to: secrets.appending(path: "archive_password"))
+        let token = Secret(environment: "SHOP_TOKEN") ?? "t0k3n"
+        let password = try await Secret(contentsOf: secrets.appending(path: "archive_password"))
+        let vault = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [BearerToken(token)]
+            $0.credentials = ChallengeCredentials(user: "ada", password: password)
+        }
+        print(token)  // REDACTED
+        let echo: LoopbackEcho = try await vault.codable.get("").sender().value
+        XCTAssertEqual(echo.values(for: .authorization), ["Bearer \(token.reveal())"])
+        XCTAssertEqual(vault.configuration.credentials?.password, "s3cret")
+        XCTAssertEqual("\(token) \(password)", "REDACTED REDACTED")
+    }
+
     func testChallenges() async throws {
         let server = try LoopbackServer()
         server.on("/*") { request in

@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// Why a value could not be written as a form: what ``URLEncodedFormEncoder`` throws, and the underlying error of
 /// ``SluiceError/Code/encodingFailed``.
 public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
@@ -21,8 +23,15 @@ public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
             : "The form could not be encoded: at “\(codingPath)” \(reason)."
     }
 
-    /// The sentence with the cause, if there is one. A cause may hold values.
+    /// The sentence with the cause, if there is one, without what looks like a secret in it.
     public var description: String {
-        cause.map { "\(sentence) The cause: \($0)" } ?? sentence
+        cause.map { "\(sentence) The cause: \(SecretRules.usual.text(SecretRules.words(of: $0)))" } ?? sentence
+    }
+}
+
+extension FormEncodingFailure: CustomReflectable {
+    /// What the description says: a cause may quote values.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["codingPath": codingPath, "description": description], displayStyle: .struct)
     }
 }

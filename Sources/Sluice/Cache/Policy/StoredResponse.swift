@@ -68,3 +68,14 @@ public struct StoredPart: Sendable, Hashable {
         self.total = total
     }
 }
+
+extension StoredResponse: CustomReflectable {
+    /// The URL without secrets, and the head.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["method": method, "url": SecretRules.usual.url(url), "head": head, "received": received],
+            displayStyle: .struct
+        )
+    }
+}

@@ -75,3 +75,17 @@ public final class CacheEntry: Sendable {
         )
     }
 }
+
+extension CacheEntry: CustomReflectable {
+    /// All but the bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "key": key, "response": response as Any, "body": body.shown, "stored": stored,
+                "expires": expires as Any, "tags": tags.sorted(),
+            ],
+            displayStyle: .class
+        )
+    }
+}

@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -45,6 +47,13 @@ public struct CacheKey: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         if !partition.isEmpty { hasher.combine(partition) }
+    }
+}
+
+extension CacheKey: CustomReflectable {
+    /// The name without secrets, as that of a response may be its URL.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["space": space, "name": SecretRules.usual.url(name)], displayStyle: .struct)
     }
 }
 

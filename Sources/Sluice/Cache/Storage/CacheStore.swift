@@ -149,3 +149,10 @@ public actor CacheStore {
         configuration.onEvent?(event)
     }
 }
+
+extension CacheStore: CustomReflectable {
+    /// What it was made with; nothing of what it keeps.
+    public nonisolated var customMirror: Mirror {
+        Mirror(self, children: ["configuration": configuration], displayStyle: .class)
+    }
+}

@@ -1,13 +1,15 @@
+import SluiceHTTP
+
 extension OAuth2 {
     /// What a token is got for: the client's own right, a refresh token, the user's password, or the user's consent.
     ///
     /// Where it has a secret, the client proves who it is as ``Configuration/authentication`` says; without one it is public,
-    /// and only names itself (RFC 6749 §2.1).
+    /// and only names itself (RFC 6749 §2.1). Secrets, passwords and refresh tokens are given as a `String` or as a ``Secret``.
     public struct Grant: Sendable, CustomStringConvertible {
         enum Kind: Sendable {
             case clientCredentials
-            case refreshToken(String)
-            case password(username: String, password: String)
+            case refreshToken(Secret)
+            case password(username: String, password: Secret)
             case authorizationCode(AuthorizationCode)
         }
 
@@ -20,7 +22,7 @@ extension OAuth2 {
 
         let kind: Kind
         let id: String
-        let secret: String?
+        let secret: Secret?
         let scope: String?
         let parameters: Parameters
 
@@ -48,11 +50,17 @@ extension OAuth2.Grant {
     /// - Returns: The grant. A new token is got by it each time; a refresh token is not used.
     public static func clientCredentials(
         id: String,
-        secret: String,
+        secret: some SecretConvertible,
         scope: String? = nil,
         parameters: Parameters = [:]
     ) -> OAuth2.Grant {
-        OAuth2.Grant(kind: .clientCredentials, id: id, secret: secret, scope: scope, parameters: parameters)
+        OAuth2.Grant(
+            kind: .clientCredentials,
+            id: id,
+            secret: secret.asSecret(),
+            scope: scope,
+            parameters: parameters
+        )
     }
 
     /// Tokens by a refresh token that was got elsewhere (RFC 6749 §6).
@@ -68,13 +76,19 @@ extension OAuth2.Grant {
     ///   - parameters: What the server wants besides.
     /// - Returns: The grant.
     public static func refreshToken(
-        _ refreshToken: String,
+        _ refreshToken: some SecretConvertible,
         id: String,
-        secret: String? = nil,
+        secret: (any SecretConvertible)? = nil,
         scope: String? = nil,
         parameters: Parameters = [:]
     ) -> OAuth2.Grant {
-        OAuth2.Grant(kind: .refreshToken(refreshToken), id: id, secret: secret, scope: scope, parameters: parameters)
+        OAuth2.Grant(
+            kind: .refreshToken(refreshToken.asSecret()),
+            id: id,
+            secret: secret?.asSecret(),
+            scope: scope,
+            parameters: parameters
+        )
     }
 
     /// A token for a user's name and password (RFC 6749 §4.3): legacy.
@@ -93,14 +107,19 @@ extension OAuth2.Grant {
     /// - Returns: The grant.
     public static func password(
         username: String,
-        password: String,
+        password: some SecretConvertible,
         id: String,
-        secret: String? = nil,
+        secret: (any SecretConvertible)? = nil,
         scope: String? = nil,
         parameters: Parameters = [:]
     ) -> OAuth2.Grant {
-        let kind = Kind.password(username: username, password: password)
-        return OAuth2.Grant(kind: kind, id: id, secret: secret, scope: scope, parameters: parameters)
+        OAuth2.Grant(
+            kind: .password(username: username, password: password.asSecret()),
+            id: id,
+            secret: secret?.asSecret(),
+            scope: scope,
+            parameters: parameters
+        )
     }
 
     /// A token by the user's consent in a browser, with PKCE (RFC 6749 §4.1, RFC 7636).
@@ -121,7 +140,7 @@ extension OAuth2.Grant {
     /// - Returns: The grant.
     public static func authorizationCode(
         id: String,
-        secret: String? = nil,
+        secret: (any SecretConvertible)? = nil,
         authorizationURL: String,
         redirectURL: String,
         scope: String? = nil,
@@ -132,7 +151,7 @@ extension OAuth2.Grant {
         return OAuth2.Grant(
             kind: .authorizationCode(code),
             id: id,
-            secret: secret,
+            secret: secret?.asSecret(),
             scope: scope,
             parameters: parameters
         )

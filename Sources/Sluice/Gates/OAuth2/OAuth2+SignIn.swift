@@ -43,8 +43,8 @@ extension OAuth2 {
         do {
             let response = AuthorizationResponse(redirect)
             exchange = .code(
-                try response.code(state: request.state, issuer: code.issuer),
-                verifier: request.verifier,
+                Secret(try response.code(state: request.state, issuer: code.issuer)),
+                verifier: Secret(request.verifier),
                 redirectURL: code.redirectURL
             )
         } catch {

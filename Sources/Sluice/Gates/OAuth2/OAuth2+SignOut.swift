@@ -24,11 +24,11 @@ extension OAuth2 {
             if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = error }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token first: with it goes all that was got by it.
-            if let token = stored?.refreshToken ?? known.refresh {
+            if let token = stored?.refresh ?? known.refresh {
                 let error = await endpoint.revoke(token, hint: "refresh_token", at: url)
                 failure = failure ?? error
             }
-            if let token = stored?.accessToken ?? known.access {
+            if let token = stored?.access ?? known.access {
                 let error = await endpoint.revoke(token, hint: "access_token", at: url)
                 failure = failure ?? error
             }

@@ -99,6 +99,17 @@ public final class OAuth2: ImmediateGate {
     }
 }
 
+extension OAuth2: CustomReflectable {
+    /// Its name and for what it gets tokens where; nothing of these.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["name": name, "grant": "\(grant)", "tokenURL": SecretRules.usual.url(tokenURL)],
+            displayStyle: .class
+        )
+    }
+}
+
 /// What a request takes along: a class, so that both closures of its pass are one pointer.
 private final class Ticket: Sendable {
     private let gate: OAuth2
@@ -139,7 +150,7 @@ extension TokenState {
             margin: configuration.refreshMargin,
             limit: configuration.refreshLimit
         )
-        var seed: String?
+        var seed: Secret?
         switch grant.kind {
         case .clientCredentials:
             rules.isRepeatable = true

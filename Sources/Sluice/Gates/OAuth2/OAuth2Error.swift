@@ -122,3 +122,15 @@ extension OAuth2Error {
         }
     }
 }
+
+extension OAuth2Error: CustomReflectable {
+    /// All but what caused it: others' errors may quote the token.
+    public var customMirror: Mirror {
+        var children: [Mirror.Child] = [("code", code)]
+        if let detail { children.append(("detail", detail)) }
+        if let uri { children.append(("uri", SecretRules.usual.url(uri))) }
+        if let status { children.append(("status", status)) }
+        if let underlyingError { children.append(("cause", "\(type(of: underlyingError))")) }
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}

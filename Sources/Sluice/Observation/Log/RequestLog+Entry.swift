@@ -44,7 +44,7 @@ extension RequestLog {
         var sentence = redaction.text(error.reason)
         // What a user's own error says may be of any length, and is not asked for by those who want a line each.
         if level >= .headers, let cause = error.underlyingError {
-            sentence += " Cause: \(redaction.text(LogEscaping.line(String(describing: cause), limit: 512)))"
+            sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.words(of: cause), limit: 512)))"
         }
         return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
     }

@@ -89,7 +89,7 @@ struct MultipartRedactor {
             if redaction.parameterNames.contains(PairRedactor.decoded(Array(name.utf8)[...])) {
                 return content.isEmpty ? "" : Redaction.mark
             }
-        } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction) {
+        } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction.rules) {
             // A name that is written in another way, as name*=.
             return Redaction.mark
         }

@@ -36,7 +36,7 @@ extension Redaction {
         guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
         if isNone { return .text(text) }
         if type?.essence == "application/x-www-form-urlencoded" {
-            var pairs = PairRedactor(self, Array(text.utf8))
+            var pairs = PairRedactor(rules, Array(text.utf8))
             pairs.pairs()
             return .text(String(decoding: pairs.output, as: UTF8.self))
         }
@@ -63,7 +63,7 @@ extension Redaction {
 
     /// Whether there is a secret's name anywhere, or what could be one in disguise.
     private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
-        SecretScanner.holdsSecretName(bytes, self) || SecretScanner.holdsSecret(bytes, self)
+        SecretScanner.holdsSecretName(bytes, rules) || SecretScanner.holdsSecret(bytes, rules)
             // A letter in broken JSON, or in a page, may be written by its number.
             || bytes.contains(UInt8(ascii: "\\"))
                 && String(decoding: bytes, as: UTF8.self).utf8.split(separator: UInt8(ascii: "\\"))

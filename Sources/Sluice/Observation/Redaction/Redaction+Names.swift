@@ -7,7 +7,7 @@ extension Redaction {
     /// one name. A `*` at the beginning or end of a name stands for anything, so `*token` is every name that ends so. Of a name
     /// of several parts, `user[password]` or `user.password`, each part counts, and the whole.
     public struct Names: Sendable, Hashable, ExpressibleByArrayLiteral {
-        private var names: SecretNames
+        private(set) var names: SecretNames
 
         /// Makes a set of names.
         public init(_ names: some Sequence<String>) {
@@ -42,6 +42,5 @@ extension Redaction {
         /// Whether what has the name is secret.
         public func contains(_ name: String) -> Bool { names.contains(name) }
         func contains(_ name: [UInt8]) -> Bool { names.contains(name) }
-        func contains(_ name: ArraySlice<UInt8>) -> Bool { names.contains(name) }
     }
 }

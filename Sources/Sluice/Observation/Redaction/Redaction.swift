@@ -14,7 +14,7 @@ import SluiceHTTP
 /// what it is given, whatever that holds.
 public struct Redaction: Sendable, Hashable {
     /// What stands in a secret's place.
-    public static let mark = "REDACTED"
+    public static let mark = SecretRules.mark
 
     /// Header fields whose values are secret, besides those that a client names as such.
     public var headerNames: Names
@@ -55,8 +55,16 @@ public struct Redaction: Sendable, Hashable {
     public static let none = Redaction([], [], [], hidesCredentials: false)
 
     /// Whether nothing at all is secret.
-    var isNone: Bool {
-        !hidesCredentials && headerNames.isEmpty && parameterNames.isEmpty && memberNames.isEmpty
+    var isNone: Bool { rules.isNone }
+
+    /// What texts are read by.
+    var rules: SecretRules {
+        SecretRules(
+            headerNames: headerNames.names,
+            parameterNames: parameterNames.names,
+            memberNames: memberNames.names,
+            hidesCredentials: hidesCredentials
+        )
     }
 }
 

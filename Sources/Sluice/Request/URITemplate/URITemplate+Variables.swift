@@ -11,6 +11,9 @@ extension URITemplate {
             for (name, value) in elements { self[name] = value }
         }
 
+        /// The names of those that have a value, sorted.
+        var names: [String] { values.keys.sorted() }
+
         /// A variable's value.
         public subscript(name: String) -> Value {
             get { values[name] ?? .undefined }

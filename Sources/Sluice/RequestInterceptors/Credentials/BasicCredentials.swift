@@ -17,19 +17,19 @@ import Foundation
 /// Where a server asks for a digest, or should have to ask first, give the client ``ChallengeCredentials``.
 public struct BasicCredentials: RequestAdapter {
     private let field: CredentialField
-    private let value: Result<String, SluiceError>
+    private let value: Result<Secret, SluiceError>
 
     /// Makes an adapter.
     ///
     /// - Parameters:
     ///   - user: The name, sent in UTF-8. One with a colon or a control character, which RFC 7617 §2 does not allow, fails each
     ///     request that is to get it with ``SluiceError/Code/invalidHeader``.
-    ///   - password: The password, sent in UTF-8; without control characters.
+    ///   - password: The password, a `String` or a ``Secret``, sent in UTF-8; without control characters.
     ///   - scope: Where they may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get them, by their tags for example; all of them by default.
     public init(
         user: String,
-        password: String,
+        password: some SecretConvertible,
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil
     ) {
@@ -37,7 +37,7 @@ public struct BasicCredentials: RequestAdapter {
         value = Result { () throws(SluiceError) in
             let credentials = ChallengeCredentials(user: user, password: password, methods: .basic)
             try credentials.validate()
-            return "Basic \(credentials.basicToken)"
+            return Secret("Basic \(credentials.basicToken)")
         }
     }
 
@@ -50,6 +50,6 @@ public struct BasicCredentials: RequestAdapter {
     ///   the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context) else { return }
-        request.headers.append(field.name, try value.get())
+        request.headers.append(field.name, try value.get().reveal())
     }
 }

@@ -12,16 +12,16 @@ import SluiceHTTP
 /// expires and is refreshed is the business of a ``Gate``.
 public struct BearerToken: RequestAdapter {
     private let field: CredentialField
-    private let value: @Sendable (RequestContext) -> String?
+    private let value: @Sendable (RequestContext) -> Secret?
 
     /// Makes an adapter for a token that stays the same.
     ///
     /// - Parameters:
-    ///   - token: The token; an empty one is not sent.
+    ///   - token: The token, a `String` or a ``Secret``; an empty one is not sent.
     ///   - scope: Where it may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get it, by their tags for example; all of them by default.
     public init(
-        _ token: String,
+        _ token: some SecretConvertible,
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil
     ) {
@@ -35,11 +35,11 @@ public struct BearerToken: RequestAdapter {
     /// - Parameters:
     ///   - scope: Where it may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, without waiting; nil for none.
+    ///   - token: Gives the token, a `String` or a ``Secret``, without waiting; nil for none.
     public init(
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil,
-        token: @escaping @Sendable (RequestContext) -> String?
+        token: @escaping @Sendable (RequestContext) -> (any SecretConvertible)?
     ) {
         field = CredentialField(name: .authorization, scope: scope, condition: condition)
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: "Bearer") } }
@@ -53,6 +53,6 @@ public struct BearerToken: RequestAdapter {
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context), let value = value(context) else { return }
-        request.headers.append(field.name, value)
+        request.headers.append(field.name, value.reveal())
     }
 }

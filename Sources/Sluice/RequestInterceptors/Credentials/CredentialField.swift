@@ -16,9 +16,10 @@ struct CredentialField: Sendable {
     }
 
     /// The header's value; nil of an empty token: a scheme with nothing behind it is no credentials.
-    static func value(_ token: String, scheme: String?) -> String? {
+    static func value(_ token: some SecretConvertible, scheme: String?) -> Secret? {
+        let token = token.asSecret()
         if token.isEmpty { return nil }
-        return scheme.map { "\($0) \(token)" } ?? token
+        return scheme.map { Secret("\($0) \(token.reveal())") } ?? token
     }
 }
 

@@ -11,20 +11,20 @@ import SluiceHTTP
 /// The header is one of the client's secrets: it does not follow a redirect to another origin.
 public struct CustomToken: RequestAdapter, SecretBearing {
     private let field: CredentialField
-    private let value: @Sendable (RequestContext) -> String?
+    private let value: @Sendable (RequestContext) -> Secret?
 
     var secretHeader: HTTPHeaderName { field.name }
 
     /// Makes an adapter for a token that stays the same.
     ///
     /// - Parameters:
-    ///   - token: The token; an empty one is not sent.
+    ///   - token: The token, a `String` or a ``Secret``; an empty one is not sent.
     ///   - scheme: Stands before the token with a space between, `Token`; nil, the default, for the token alone.
     ///   - header: Where it stands; `Authorization` by default.
     ///   - scope: Where it may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get it, by their tags for example; all of them by default.
     public init(
-        _ token: String,
+        _ token: some SecretConvertible,
         scheme: String? = nil,
         header: HTTPHeaderName = .authorization,
         scope: CredentialScope = .baseURL,
@@ -42,13 +42,13 @@ public struct CustomToken: RequestAdapter, SecretBearing {
     ///   - header: Where it stands; `Authorization` by default.
     ///   - scope: Where it may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, without waiting; nil for none.
+    ///   - token: Gives the token, a `String` or a ``Secret``, without waiting; nil for none.
     public init(
         scheme: String? = nil,
         header: HTTPHeaderName = .authorization,
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil,
-        token: @escaping @Sendable (RequestContext) -> String?
+        token: @escaping @Sendable (RequestContext) -> (any SecretConvertible)?
     ) {
         field = CredentialField(name: header, scope: scope, condition: condition)
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: scheme) } }
@@ -62,6 +62,6 @@ public struct CustomToken: RequestAdapter, SecretBearing {
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context), let value = value(context) else { return }
-        request.headers.append(field.name, value)
+        request.headers.append(field.name, value.reveal())
     }
 }

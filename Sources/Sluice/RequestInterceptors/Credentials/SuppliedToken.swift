@@ -13,7 +13,7 @@ import SluiceHTTP
 public struct SuppliedToken: RequestInterceptor, SecretBearing {
     private let field: CredentialField
     private let scheme: String?
-    private let token: @Sendable (RequestContext) async throws -> String?
+    private let token: @Sendable (RequestContext) async throws -> (any SecretConvertible)?
 
     var secretHeader: HTTPHeaderName { field.name }
 
@@ -24,13 +24,13 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
     ///   - header: Where it stands; `Authorization` by default.
     ///   - scope: Where it may go; the origin of the client's base URL by default.
     ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, nil for none; what it throws fails the request.
+    ///   - token: Gives the token, a `String` or a ``Secret``, nil for none; what it throws fails the request.
     public init(
         scheme: String? = "Bearer",
         header: HTTPHeaderName = .authorization,
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil,
-        token: @escaping @Sendable (RequestContext) async throws -> String?
+        token: @escaping @Sendable (RequestContext) async throws -> (any SecretConvertible)?
     ) {
         field = CredentialField(name: header, scope: scope, condition: condition)
         self.scheme = scheme
@@ -43,7 +43,7 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
             let value = CredentialField.value(token, scheme: scheme)
         else { return request }
         var request = request
-        request.headers.append(field.name, value)
+        request.headers.append(field.name, value.reveal())
         return request
     }
 }

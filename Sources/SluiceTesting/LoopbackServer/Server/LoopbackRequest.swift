@@ -40,3 +40,20 @@ public struct LoopbackRequest: Sendable {
         return authority.firstIndex(of: "/").map { String(authority[$0...]) } ?? "/"
     }
 }
+
+extension LoopbackRequest: CustomStringConvertible, CustomReflectable {
+    /// Method and target, without its secrets.
+    public var description: String { "\(method) \(SecretRules.usual.url(target))" }
+
+    /// What `dump` shows: no values of header fields, nothing of the body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "target": SecretRules.usual.url(target), "headers": headers,
+                "body": "\(body.count) bytes", "connection": connection,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

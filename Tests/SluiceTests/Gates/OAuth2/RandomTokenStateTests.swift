@@ -81,7 +81,8 @@ import Testing
             case .forget:
                 stored = nil
                 next = state.forgot(work: work, at: moment)
-            case .refresh(let token):
+            case .refresh(let secret):
+                let token = secret.reveal()
                 if !known.contains(token) { flaws.append("\(token) was used though the server had replaced it") }
                 if !isFailing { known.remove(token) }
                 next = state.received(isFailing ? .failure(lost) : .success(issue()), work: work, at: moment)

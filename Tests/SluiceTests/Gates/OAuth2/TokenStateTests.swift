@@ -15,7 +15,7 @@ struct TokenScenario {
 
     init(_ grant: OAuth2.Grant = .clientCredentials(id: "i", secret: "s"), limit: OAuth2.RefreshLimit = .init()) {
         var rules = TokenState.Rules(limit: limit)
-        var seed: String?
+        var seed: Secret?
         switch grant.kind {
         case .clientCredentials:
             rules.isRepeatable = true
@@ -85,7 +85,7 @@ struct TokenScenario {
         switch step {
         case .load: return "load"
         case .save(let token): return "save \(token.accessToken)" + (token.refreshToken.map { " and \($0)" } ?? "")
-        case .refresh(let token): return "refresh by \(token)"
+        case .refresh(let token): return "refresh by \(token.reveal())"
         case .request: return "request"
         case .forget: return "forget"
         case .stop: return "stop"

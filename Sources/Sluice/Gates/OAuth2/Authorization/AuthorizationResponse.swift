@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// What came back from an authorization: the query of the URL that the browser was sent to (RFC 6749 §4.1.2).
 struct AuthorizationResponse: Sendable {
     private var values: [String: String] = [:]
@@ -28,7 +30,8 @@ struct AuthorizationResponse: Sendable {
             throw OAuth2Error(.invalidResponse, "the redirect URL has a parameter twice")
         }
         // First of all: anybody can make an answer up, an error too.
-        guard let own = values["state"], Self.isEqual(own, state) else { throw OAuth2Error(.stateMismatch) }
+        // Compared as secrets are, in a time that does not tell how much of it is right.
+        guard let own = values["state"], Secret(own) == Secret(state) else { throw OAuth2Error(.stateMismatch) }
         if let issuer, values["iss"] != issuer {
             throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it does not say from which" : nil)
         }
@@ -61,13 +64,6 @@ struct AuthorizationResponse: Sendable {
             }
         }
         return String(decoding: output, as: UTF8.self)
-    }
-
-    /// In a time that does not tell how much of it is right.
-    private static func isEqual(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// One line of printable characters, not too long.

@@ -39,7 +39,7 @@ struct TokenEndpoint: Sendable {
     /// Revokes a token.
     ///
     /// - Returns: What failed; nil too where the server does not know the token (RFC 7009 §2.2).
-    func revoke(_ token: String, hint: String, at url: String) async -> OAuth2Error? {
+    func revoke(_ token: Secret, hint: String, at url: String) async -> OAuth2Error? {
         switch await answer(to: .revocation(token, hint: hint), at: url) {
         case .failure(let error): error
         case .success(let answer): answer.status.isSuccess ? nil : answer.error
@@ -51,13 +51,13 @@ struct TokenEndpoint: Sendable {
         var headers: HTTPHeaders = [.accept: "application/json"]
         if let secret = grant.secret, configuration.authentication == .basic {
             do throws(FormEncodingFailure) {
-                headers[.authorization] = try Self.basic(grant.id, secret)
+                headers[.authorization] = try Self.basic(grant.id, secret.reveal())
             } catch {
                 return .failure(OAuth2Error(.unsupported, "the client's id cannot be encoded", underlyingError: error))
             }
         } else {
             parameters["client_id"] = grant.id
-            parameters["client_secret"] = grant.secret
+            parameters["client_secret"] = grant.secret?.reveal()
         }
         let response = await client(for: url).data.post("").headers(headers)
             .body(.form(parameters, encoder: .oauth2))

@@ -1,13 +1,15 @@
+import SluiceHTTP
+
 /// What the token endpoint is asked (RFC 6749 §4 and §6).
 enum TokenRequest: Sendable {
     /// A token by what the grant itself has.
     case grant
     /// The next token.
-    case refresh(String)
+    case refresh(Secret)
     /// A token for what came back from an authorization.
-    case code(String, verifier: String, redirectURL: String)
+    case code(Secret, verifier: Secret, redirectURL: String)
     /// Nothing: this token is to be no longer good (RFC 7009 §2.1).
-    case revocation(String, hint: String)
+    case revocation(Secret, hint: String)
 
     /// The parameters but for those by which the client proves who it is. The grant's own cannot take a place of the RFC's.
     func parameters(of grant: OAuth2.Grant) -> Parameters {
@@ -21,14 +23,14 @@ enum TokenRequest: Sendable {
             case .password(let username, let password):
                 parameters["grant_type"] = "password"
                 parameters["username"] = username
-                parameters["password"] = password
+                parameters["password"] = password.reveal()
             case .refreshToken, .authorizationCode:
                 // These have nothing to repeat.
                 break
             }
             return parameters
         case .refresh(let token):
-            var own: Parameters = ["grant_type": "refresh_token", "refresh_token": token]
+            var own: Parameters = ["grant_type": "refresh_token", "refresh_token": token.reveal()]
             switch grant.kind {
             // Those were for the authorization URL, and the scope is that of the first token (RFC 6749 §6).
             case .authorizationCode: return own
@@ -38,17 +40,18 @@ enum TokenRequest: Sendable {
             return grant.parameters.merging(own)
         case .code(let code, let verifier, let redirectURL):
             return [
-                "grant_type": "authorization_code", "code": code, "code_verifier": verifier,
+                "grant_type": "authorization_code", "code": code.reveal(),
+                "code_verifier": verifier.reveal(),
                 "redirect_uri": redirectURL,
             ]
         case .revocation(let token, let hint):
-            return ["token": token, "token_type_hint": hint]
+            return ["token": token.reveal(), "token_type_hint": hint]
         }
     }
 
     /// What must not come back in the text of an error.
     func secrets(of grant: OAuth2.Grant) -> [String] {
-        var secrets = [grant.secret ?? ""]
+        var secrets = [grant.secret].compactMap(\.self)
         if case .password(_, let password) = grant.kind { secrets.append(password) }
         switch self {
         case .grant: break
@@ -56,7 +59,7 @@ enum TokenRequest: Sendable {
         case .code(let code, let verifier, _): secrets += [code, verifier]
         }
         // Shorter ones would take ordinary words apart.
-        return secrets.filter { $0.utf8.count >= 4 }
+        return secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
     }
 }
 

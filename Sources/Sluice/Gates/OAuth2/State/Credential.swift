@@ -13,8 +13,9 @@ final class Credential: Sendable {
     /// Counts the tokens a gate has had: which of them a refusal is about.
     let version: Int
     let token: OAuth2.Token
+    private let field: Secret
     /// The value of `Authorization`.
-    let authorization: String
+    var authorization: String { field.reveal() }
     /// From when on it is replaced; nil for a token whose end nobody knows.
     let refreshAt: Date?
 
@@ -37,7 +38,7 @@ final class Credential: Sendable {
         self.version = version
         self.token = token
         self.refreshAt = refreshAt
-        authorization = "Bearer \(token.accessToken)"
+        field = Secret("Bearer \(token.accessToken)")
     }
 
     /// The same without its refresh token.

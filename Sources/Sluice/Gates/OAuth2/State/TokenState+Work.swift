@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -13,8 +15,8 @@ extension TokenState {
         if case .token(let held) = holding { held } else { nil }
     }
 
-    private var refreshToken: String? {
-        rules.usesRefreshTokens ? held?.credential.token.refreshToken : nil
+    private var refreshToken: Secret? {
+        rules.usesRefreshTokens ? held?.credential.token.refresh : nil
     }
 
     /// What is to be done with what there is.
@@ -74,7 +76,7 @@ extension TokenState {
             let previous = held
             if case .refreshing(let used) = stage {
                 // A server that gives none means the old one to go on (RFC 6749 §6).
-                token.refreshToken = token.refreshToken ?? used
+                token.refreshToken = token.refreshToken ?? used.reveal()
                 token.scope = token.scope ?? previous?.credential.token.scope
                 if seed == used { seed = nil }
             }
@@ -113,9 +115,9 @@ extension TokenState {
         return next(at: moment, cause: work?.cause)
     }
 
-    private mutating func drop(refreshToken token: String) {
+    private mutating func drop(refreshToken token: Secret) {
         if seed == token { seed = nil }
-        guard var held, held.credential.token.refreshToken == token else { return }
+        guard var held, held.credential.token.refresh == token else { return }
         held.credential = held.credential.withoutRefreshToken
         holding = .token(held)
     }

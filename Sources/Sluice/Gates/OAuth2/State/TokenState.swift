@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -39,7 +41,7 @@ struct TokenState: Sendable {
     enum Step: Sendable {
         case load
         case save(OAuth2.Token)
-        case refresh(String)
+        case refresh(Secret)
         case request
         /// Deletes from the store what the server no longer knows.
         case forget
@@ -73,7 +75,7 @@ struct TokenState: Sendable {
         enum Stage: Sendable {
             case loading
             case saving
-            case refreshing(String)
+            case refreshing(Secret)
             case requesting
             case forgetting
             case turn
@@ -91,14 +93,14 @@ struct TokenState: Sendable {
     var holding = Holding.unknown
     var work: Work?
     /// A refresh token that came with the grant and has not been used yet.
-    var seed: String?
+    var seed: Secret?
     var window: RefreshWindow
     private(set) var waiting = 0
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
     private var lastWork = 0
 
-    init(_ rules: Rules, seed: String? = nil) {
+    init(_ rules: Rules, seed: Secret? = nil) {
         self.rules = rules
         self.seed = seed
         window = RefreshWindow(rules.limit)
@@ -178,14 +180,14 @@ extension TokenState {
     /// Forgets all there is.
     ///
     /// - Returns: What there was: an access token, and a refresh token.
-    mutating func signOut() -> (access: String?, refresh: String?) {
+    mutating func signOut() -> (access: Secret?, refresh: Secret?) {
         var token: OAuth2.Token?
         if case .token(let held) = holding { token = held.credential.token }
         defer {
             holding = .nothing
             seed = nil
         }
-        return (token?.accessToken, token?.refreshToken ?? seed)
+        return (token?.access, token?.refresh ?? seed)
     }
 
     func isWorking(_ id: Int) -> Bool { work?.id == id }

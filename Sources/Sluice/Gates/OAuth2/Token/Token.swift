@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -9,29 +11,39 @@ extension OAuth2 {
     ///
     /// It encodes itself under the names of the RFC, with `expires_at` in seconds since 1970.
     public struct Token: Sendable, Hashable {
-        /// What requests carry.
-        public var accessToken: String
+        private(set) var access: Secret
+        private(set) var refresh: Secret?
         /// How they carry it; always a `Bearer` (RFC 6750) in tokens that a gate got itself.
         public var tokenType: String
         /// When it ceases to be valid; nil where the server did not say.
         public var expiresAt: Date?
-        /// What a new one is got with; nil if the server gave none.
-        public var refreshToken: String?
         /// What it allows, words with spaces between them; nil where nobody said.
         public var scope: String?
 
-        /// Makes a token.
+        /// What requests carry.
+        public var accessToken: String {
+            get { access.reveal() }
+            set { access = Secret(newValue) }
+        }
+
+        /// What a new one is got with; nil if the server gave none.
+        public var refreshToken: String? {
+            get { refresh?.reveal() }
+            set { refresh = newValue.map { Secret($0) } }
+        }
+
+        /// Makes a token; what is secret of it is given as a `String` or as a ``Secret``.
         public init(
-            accessToken: String,
+            accessToken: some SecretConvertible,
             tokenType: String = "Bearer",
             expiresAt: Date? = nil,
-            refreshToken: String? = nil,
+            refreshToken: (any SecretConvertible)? = nil,
             scope: String? = nil
         ) {
-            self.accessToken = accessToken
+            access = accessToken.asSecret()
             self.tokenType = tokenType
             self.expiresAt = expiresAt
-            self.refreshToken = refreshToken
+            refresh = refreshToken?.asSecret()
             self.scope = scope
         }
 

@@ -22,6 +22,6 @@ extension DecodingFailure {
         self.cause = cause
         self.reason = reason
         codingPath = path
-        bodyPrefix = String(decoding: body.prefix(200), as: UTF8.self)
+        bodyPrefix = Self.beginning(of: body)
     }
 }

@@ -1,12 +1,14 @@
 /// Copies a URL or a form, and leaves out the values of secret parameters.
-struct PairRedactor {
-    private let redaction: Redaction
+package struct PairRedactor {
+    private let rules: SecretRules
     private let bytes: [UInt8]
     private var position = 0
-    private(set) var output: [UInt8] = []
+    /// What has been copied.
+    package private(set) var output: [UInt8] = []
 
-    init(_ redaction: Redaction, _ bytes: [UInt8]) {
-        self.redaction = redaction
+    /// Begins at the first of these bytes.
+    package init(_ rules: SecretRules, _ bytes: [UInt8]) {
+        self.rules = rules
         self.bytes = bytes
         output.reserveCapacity(bytes.count + 16)
     }
@@ -19,7 +21,7 @@ struct PairRedactor {
 
     /// Puts the mark in the place of all up to a place.
     mutating func hide(to end: Int) {
-        output += Redaction.mark.utf8
+        output += SecretRules.mark.utf8
         position = end
     }
 
@@ -36,11 +38,11 @@ struct PairRedactor {
             if bytes[position] == UInt8(ascii: ";") {
                 copy(to: position + 1)
                 pair { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "/") || Self.isQueryMark($0) }
-            } else if bytes[position] == UInt8(ascii: ":"), redaction.hidesCredentials,
+            } else if bytes[position] == UInt8(ascii: ":"), rules.hidesCredentials,
                 bytes[position...].starts(with: "://".utf8)
             {
                 copy(to: position + 3)
-                if let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+                if let at = SecretRules.userInfoEnd(in: bytes, from: position) { hide(to: at) }
             } else {
                 copy(to: position + 1)
             }
@@ -48,7 +50,7 @@ struct PairRedactor {
     }
 
     /// Copies names and values to the end.
-    mutating func pairs() {
+    package mutating func pairs() {
         while position < bytes.count {
             pair { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }
             if position < bytes.count { copy(to: position + 1) }
@@ -61,7 +63,7 @@ struct PairRedactor {
         guard let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) else { return copy(to: end) }
         let name = Self.decoded(bytes[position..<equals])
         copy(to: equals + 1)
-        if position < end, redaction.parameterNames.contains(name) || redaction.isSecret(bytes[position..<end]) {
+        if position < end, rules.parameterNames.contains(name) || rules.isSecret(bytes[position..<end]) {
             hide(to: end)
         } else {
             copy(to: end)
@@ -73,12 +75,12 @@ struct PairRedactor {
     }
 
     /// The bytes that a percent-encoded name or value of a form stands for.
-    static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    package static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
         var index = text.startIndex
         while index < text.endIndex {
-            if let byte = PercentEncoding.triplet(in: text, at: index) {
+            if let byte = text.percentTriplet(at: index) {
                 decoded.append(byte)
                 index += 3
             } else {
@@ -90,7 +92,7 @@ struct PairRedactor {
     }
 }
 
-extension Redaction {
+extension SecretRules {
     /// Whether a value holds a secret itself, encoded however often.
     fileprivate func isSecret(_ value: ArraySlice<UInt8>) -> Bool {
         var text = Array(value)

@@ -1,11 +1,11 @@
-extension Redaction {
+extension SecretRules {
     /// Takes the secrets out of a URL: the user name and password, and secret parameters in path, query and fragment.
     ///
     /// A parameter goes as well if its value holds a secret itself, as a URL to come back to may.
     ///
     /// - Parameter url: A URL, whole or relative, valid or not.
-    /// - Returns: The URL with ``mark`` in their places; without secrets as it was.
-    public func url(_ url: String) -> String {
+    /// - Returns: The URL with the mark in their places; without secrets as it was.
+    package func url(_ url: String) -> String {
         if isNone { return url }
         let bytes = Array(url.utf8)
         var pairs = PairRedactor(self, bytes)

@@ -1,6 +1,14 @@
 import SluiceHTTP
 
 extension Redaction {
+    /// Takes the secrets out of a URL: the user name and password, and secret parameters in path, query and fragment.
+    ///
+    /// A parameter goes as well if its value holds a secret itself, as a URL to come back to may.
+    ///
+    /// - Parameter url: A URL, whole or relative, valid or not.
+    /// - Returns: The URL with ``mark`` in their places; without secrets as it was.
+    public func url(_ url: String) -> String { rules.url(url) }
+
     /// Takes the secrets out of header fields: the values of secret ones, and what is secret in the others, as in the URL of a
     /// `Location`.
     ///
@@ -22,7 +30,7 @@ extension Redaction {
     /// - Returns: The text with ``mark`` in the place of what stands behind secret names and authentication schemes, and
     ///   of user names in URLs.
     public func text(_ text: String) -> String {
-        isNone ? text : SecretScanner.redacted(text, self)
+        rules.text(text)
     }
 
     private func value(of field: HTTPHeaders.Field, and secret: [HTTPHeaderName]) -> String {
@@ -30,7 +38,7 @@ extension Redaction {
         if isSecret {
             if field.value.isEmpty { return "" }
             let scheme = field.value.prefix { $0 != " " }
-            let isShown = scheme.utf8.count < field.value.utf8.count && Self.isScheme(String(scheme))
+            let isShown = scheme.utf8.count < field.value.utf8.count && SecretRules.isScheme(String(scheme))
             return isShown ? "\(scheme) \(Self.mark)" : Self.mark
         }
         return Self.isLink(field.name) ? url(field.value) : text(field.value)
@@ -38,13 +46,5 @@ extension Redaction {
 
     private static func isLink(_ name: HTTPHeaderName) -> Bool {
         name == .location || name == .referer || name == "Content-Location"
-    }
-
-    /// Whether a word is the name of an authentication scheme, so that it is no secret itself.
-    static func isScheme(_ word: String) -> Bool {
-        switch word.lowercased() {
-        case "basic", "bearer", "digest", "negotiate", "ntlm", "dpop", "hoba", "aws4-hmac-sha256": true
-        default: false
-        }
     }
 }

@@ -1,7 +1,7 @@
 /// Reads a text of no known form and leaves out what looks like a secret: what stands behind a secret name, an
 /// authentication scheme, and user names in URLs.
-struct SecretScanner {
-    private let redaction: Redaction
+package struct SecretScanner {
+    private let rules: SecretRules
     private let bytes: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
@@ -9,26 +9,28 @@ struct SecretScanner {
     /// Whether the text is a value in a URL itself, which is not taken apart again: it might hold another, and so on.
     private let isValue: Bool
 
-    static func redacted(_ text: String, _ redaction: Redaction) -> String {
-        var scanner = SecretScanner(redaction, Array(text.utf8), isValue: false)
+    /// The text without what looks like a secret.
+    package static func redacted(_ text: String, _ rules: SecretRules) -> String {
+        var scanner = SecretScanner(rules, Array(text.utf8), isValue: false)
         scanner.scan()
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
 
-    static func holdsSecret(_ text: [UInt8], _ redaction: Redaction, isValue: Bool = false) -> Bool {
-        var scanner = SecretScanner(redaction, text, isValue: isValue)
+    /// Whether anything in the text looks like a secret.
+    package static func holdsSecret(_ text: [UInt8], _ rules: SecretRules, isValue: Bool = false) -> Bool {
+        var scanner = SecretScanner(rules, text, isValue: isValue)
         scanner.scan()
         return scanner.hasSecret
     }
 
     /// Whether any word of the text is a secret name.
-    static func holdsSecretName(_ text: [UInt8], _ redaction: Redaction) -> Bool {
+    package static func holdsSecretName(_ text: [UInt8], _ rules: SecretRules) -> Bool {
         text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
-            .contains { redaction.memberNames.contains($0) || redaction.headerNames.contains($0) }
+            .contains { rules.memberNames.contains($0) || rules.headerNames.contains($0) }
     }
 
-    private init(_ redaction: Redaction, _ bytes: [UInt8], isValue: Bool) {
-        self.redaction = redaction
+    private init(_ rules: SecretRules, _ bytes: [UInt8], isValue: Bool) {
+        self.rules = rules
         self.isValue = isValue
         self.bytes = bytes
         output.reserveCapacity(bytes.count)
@@ -49,10 +51,10 @@ struct SecretScanner {
 
     /// Copies a URL from its authority on.
     private mutating func url() {
-        if redaction.hidesCredentials, let at = Redaction.userInfoEnd(in: bytes, from: position) { hide(to: at) }
+        if rules.hidesCredentials, let at = SecretRules.userInfoEnd(in: bytes, from: position) { hide(to: at) }
         if isValue { return }
-        let url = bytes[position...].prefix { !Redaction.isURLEnd($0) }
-        var pairs = PairRedactor(redaction, Array(url))
+        let url = bytes[position...].prefix { !SecretRules.isURLEnd($0) }
+        var pairs = PairRedactor(rules, Array(url))
         pairs.path()
         pairs.pairs()
         if !pairs.output.elementsEqual(url) { hasSecret = true }
@@ -69,7 +71,7 @@ struct SecretScanner {
         guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
             isSecret(PairRedactor.decoded(name), before: bytes[sign])
         else {
-            if redaction.hidesCredentials, Self.isScheme(name) { credentials() }
+            if rules.hidesCredentials, Self.isScheme(name) { credentials() }
             return
         }
         var value = sign + 1
@@ -80,8 +82,8 @@ struct SecretScanner {
     }
 
     private func isSecret(_ name: [UInt8], before sign: UInt8) -> Bool {
-        redaction.memberNames.contains(name) || redaction.headerNames.contains(name)
-            || sign == UInt8(ascii: "=") && redaction.parameterNames.contains(name)
+        rules.memberNames.contains(name) || rules.headerNames.contains(name)
+            || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
     }
 
     /// Hides a value: what is quoted, all that follows a bracket, and otherwise a word, or a line.
@@ -143,8 +145,8 @@ struct SecretScanner {
     }
 
     private mutating func hide(to end: Int) {
-        if end > position, !bytes[position..<end].elementsEqual(Redaction.mark.utf8) {
-            output += Redaction.mark.utf8
+        if end > position, !bytes[position..<end].elementsEqual(SecretRules.mark.utf8) {
+            output += SecretRules.mark.utf8
             hasSecret = true
         } else {
             output += bytes[position..<end]
@@ -155,7 +157,7 @@ struct SecretScanner {
     private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
         // Most words are none, and are not made strings of.
         switch word.count {
-        case 4...6, 9, 16: Redaction.isScheme(String(decoding: word, as: UTF8.self))
+        case 4...6, 9, 16: SecretRules.isScheme(String(decoding: word, as: UTF8.self))
         default: false
         }
     }

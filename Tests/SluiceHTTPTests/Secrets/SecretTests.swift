@@ -1,0 +1,107 @@
+import Foundation
+import SluiceTesting
+import Testing
+
+@testable import SluiceHTTP
+
+@Suite struct SecretTests {
+    private struct Settings: Decodable {
+        let token: Secret
+        let password: Secret?
+    }
+
+    private static let value = "Zq7pLaNtEd9x"
+
+    /// All ways in which a value is shown by mistake.
+    private static func shown(_ value: Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return ["\(value)", String(describing: value), String(reflecting: value), dumped]
+    }
+
+    @Test func nothingShowsIt() {
+        let secret = Secret(Self.value)
+        let carriers: [Any] = [
+            secret, Optional(secret) as Any, [secret], ["token": secret], (user: "ada", secret),
+            Result<Secret, SluiceError>.success(secret), Settings(token: secret, password: secret), Locked(secret),
+        ]
+        for carrier in carriers {
+            for text in Self.shown(carrier) { #expect(!text.contains(Self.value)) }
+        }
+        #expect("\(secret)" == "REDACTED")
+        #expect(Mirror(reflecting: secret).children.isEmpty)
+        #expect(secret.reveal() == Self.value)
+    }
+
+    @Test(
+        arguments: [
+            ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false),
+            ("abc", "abd", false), ("abc", "xbc", false), ("", "a", false),
+            // The same characters for people, but other bytes.
+            ("\u{E9}", "e\u{301}", false), ("ß€", "ß€", true),
+        ]
+    )
+    func equalAreSecretsOfTheSameBytes(_ left: String, _ right: String, _ isEqual: Bool) {
+        #expect((Secret(left) == Secret(right)) == isEqual)
+        #expect((Set([Secret(left), Secret(right)]).count == 1) == isEqual)
+    }
+
+    @Test func itIsDecodedFromAStringAndNothingElse() throws {
+        let settings = try JSONDecoder().decode(Settings.self, from: Data(#"{"token":"t0k3n"}"#.utf8))
+        #expect(settings.token == "t0k3n")
+        #expect(settings.password == nil)
+        let error = #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Settings.self, from: Data(#"{"token":{"value":"\#(Self.value)"}}"#.utf8))
+        }
+        #expect(!"\(error as Any)".contains(Self.value))
+    }
+
+    @Test func itIsNotEncodable() {
+        let secret: Any = Secret(Self.value)
+        #expect(!(secret is any Encodable))
+    }
+
+    @Test(
+        arguments: [
+            (["T": "x"], "x"), (["T": " x\n"], " x\n"), (["T": ""], nil), ([:], nil), (["t": "x"], nil),
+        ] as [([String: String], String?)]
+    )
+    func theEnvironmentGivesWhatIsSetThere(_ environment: [String: String], _ text: String?) {
+        #expect(Secret(environment: "T", in: environment)?.reveal() == text)
+    }
+
+    @Test func theProcessesEnvironmentIsRead() {
+        #expect(Secret(environment: "PATH")?.reveal() == ProcessInfo.processInfo.environment["PATH"])
+        #expect(Secret(environment: "SLUICE_\(UInt64.random(in: 0 ... .max))") == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("x", "x"), ("x\n", "x"), ("x\r\n", "x"), ("x\n\n", "x\n"), ("\nx", "\nx"), (" x ", " x "), ("x\r", "x\r"),
+            ("a\nb\n", "a\nb"), ("", nil), ("\n", nil), ("\r\n", nil),
+        ] as [(String, String?)]
+    )
+    func aFileGivesAllButOneLineBreakAtItsEnd(_ contents: String, _ text: String?) async throws {
+        let file = try TemporaryFile(Data(contents.utf8))
+        defer { file.remove() }
+        do {
+            #expect(try await Secret(contentsOf: file.url).reveal() == text)
+        } catch {
+            #expect(text == nil)
+            #expect(error.code == .secretUnavailable)
+        }
+    }
+
+    @Test func aFileThatCannotBeUsedIsAnErrorWithoutItsContents() async throws {
+        let binary = try TemporaryFile(Data(Self.value.utf8) + [0xFF, 0xFE])
+        let large = try TemporaryFile(Data(repeating: 0x61, count: FileReader.pieceSize))
+        defer { [binary, large].forEach { $0.remove() } }
+        let missing = URL(filePath: "/nonexistent/\(UInt64.random(in: 0 ... .max))")
+        for url in [binary.url, large.url, missing, URL(filePath: "/tmp")] {
+            let error = await #expect(throws: SluiceError.self) { try await Secret(contentsOf: url) }
+            #expect(error?.code == .secretUnavailable)
+            #expect(error?.description.contains(url.path) == true)
+            #expect(error?.description.contains(Self.value) == false)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// What looks for secrets finds them; without that the audit would say nothing.
+@Suite struct SecretSearchTests {
+    private struct Holder {
+        let value: Any
+    }
+
+    private static let secret = SecretSearch().secret
+
+    @Test(
+        arguments: [
+            secret, "a \(secret) b", Data("ada:\(secret)".utf8).base64EncodedString(),
+            Data("x:\(secret)".utf8).base64EncodedString(), Data("\(secret):".utf8).base64EncodedString(),
+        ]
+    )
+    func aTextThatHoldsItIsFound(_ text: String) {
+        let search = SecretSearch()
+        search.look("text", text)
+        search.look("holder", Holder(value: text))
+        #expect(search.sightings.count == 6)
+    }
+
+    @Test func bytesAreFoundInADump() {
+        let search = SecretSearch()
+        search.look("bytes", Holder(value: Array("{\(Self.secret)}".utf8)))
+        #expect(!search.sightings.isEmpty)
+        let data = SecretSearch()
+        data.look("data", Holder(value: Data(Self.secret.utf8)))
+        #expect(!data.sightings.isEmpty)
+    }
+
+    @Test func whatIsNoSecretIsNotFound() {
+        let search = SecretSearch()
+        search.look("text", Holder(value: "Zq7 pLaNtEd 1234 \(Date())"))
+        search.look("nothing", nil)
+        #expect(search.sightings.isEmpty)
+        #expect(search.count == 3)
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Sluice
+import SluiceTesting
+
+/// All that watches requests and writes down what it sees.
+struct SecretWitnesses: Sendable {
+    private let lines = Shared<[String]>([])
+    private let har = HARRecorder()
+    private let metrics = RequestMetrics(details: [.inFlight, .gates])
+
+    /// A log of each level, cURL commands among them, a HAR recorder and metrics.
+    var observers: [any RequestObserver] {
+        let levels: [RequestLog.Level] = [.failures, .summary, .headers, .full]
+        let logs = levels.map { level in
+            RequestLog(level, curl: true) { [lines] line in lines.change { $0.append(line) } }
+        }
+        return logs + [har, metrics]
+    }
+
+    /// Gives a search all that they have written.
+    func testify(to search: SecretSearch) throws {
+        search.read("the log", lines.read.joined(separator: "\n"))
+        search.read("the HAR file", String(decoding: try har.har().data(), as: UTF8.self))
+        search.look("the HAR archive", har.har())
+        search.look("the HAR recorder", har)
+        let snapshot = metrics.snapshot()
+        search.look("the metrics", snapshot)
+        search.read("OpenMetrics", snapshot.openMetrics)
+        search.read("the metrics as JSON", String(decoding: try JSONEncoder().encode(snapshot), as: UTF8.self))
+    }
+
+    /// Whether they have seen anything.
+    var hasSeen: Bool { !lines.read.isEmpty && !har.har().log.entries.isEmpty }
+}
