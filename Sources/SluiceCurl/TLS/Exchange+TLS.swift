@@ -63,7 +63,7 @@ extension Exchange {
         handle.set(CURLOPT_SSLCERT_BLOB, bytes: source?.bytes)
         handle.set(CURLOPT_SSLKEY, string: key?.path)
         handle.set(CURLOPT_SSLKEY_BLOB, bytes: key?.bytes)
-        handle.set(CURLOPT_KEYPASSWD, string: certificate?.password)
+        handle.set(CURLOPT_KEYPASSWD, string: certificate?.password?.reveal())
     }
 }
 

@@ -36,7 +36,7 @@ public struct ClientCertificate: Sendable, Hashable {
     }
 
     package let form: Form
-    package let password: String?
+    package let password: Secret?
 
     /// PEM (RFC 7468), as most authorities give it.
     ///
@@ -47,7 +47,7 @@ public struct ClientCertificate: Sendable, Hashable {
     public static func pem(
         certificate: CertificateSource,
         key: CertificateSource,
-        password: String? = nil
+        password: Secret? = nil
     ) -> ClientCertificate {
         ClientCertificate(form: .pem(certificate: certificate, key: key), password: password)
     }
@@ -57,7 +57,7 @@ public struct ClientCertificate: Sendable, Hashable {
     /// - Parameters:
     ///   - source: The file or its bytes.
     ///   - password: What it is encrypted with.
-    public static func pkcs12(_ source: CertificateSource, password: String) -> ClientCertificate {
+    public static func pkcs12(_ source: CertificateSource, password: Secret) -> ClientCertificate {
         ClientCertificate(form: .pkcs12(source), password: password)
     }
 }

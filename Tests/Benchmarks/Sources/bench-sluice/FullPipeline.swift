@@ -55,7 +55,8 @@ extension APIClient {
             }
         case let other?:
             throw UsageError(
-                description: "There is no pipeline '\(other)', only 'headers', 'full', 'guards', 'cache', 'stub' and '/folder'."
+                description:
+                    "There is no pipeline '\(other)', only 'headers', 'full', 'guards', 'cache', 'stub' and '/folder'."
             )
         }
     }

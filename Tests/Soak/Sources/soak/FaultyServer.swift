@@ -27,6 +27,9 @@ struct FaultyServer {
         server.on("/missing", .status(.notFound))
         server.on("/broken", .json(#"{"id":"#))
         let event = "id: 1\nevent: price\ndata: {\"price\":1}\n\n"
-        server.on("/events", .data(Data(String(repeating: event, count: 20).utf8), headers: ["Content-Type": "text/event-stream"]))
+        server.on(
+            "/events",
+            .data(Data(String(repeating: event, count: 20).utf8), headers: ["Content-Type": "text/event-stream"])
+        )
     }
 }

@@ -45,7 +45,8 @@ struct Plot {
         let ticks = (0...6).map { tick in
             let x = left + Double(tick) / 6 * width
             let label = String(format: "%.0f min", last / 60 * Double(tick) / 6)
-            return "<text x=\"\(Int(x))\" y=\"\(Int(bottom + 15))\" fill=\"#777\" text-anchor=\"middle\">\(label)</text>"
+            return
+                "<text x=\"\(Int(x))\" y=\"\(Int(bottom + 15))\" fill=\"#777\" text-anchor=\"middle\">\(label)</text>"
         }
         return """
             <line x1="\(left)" y1="\(bottom)" x2="\(left + width)" y2="\(bottom)" stroke="#bbb"/>

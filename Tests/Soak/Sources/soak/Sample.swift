@@ -54,7 +54,9 @@ struct Verdict: CustomStringConvertible {
             let (before, after) = (median(early, figure), median(late, figure))
             let isFlat = after <= before * room + 4
             isGood = isGood && isFlat
-            lines.append("\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", which has grown")")
+            lines.append(
+                "\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", which has grown")"
+            )
         }
         lines.append("requests: \(ledger.count), wrong: \(ledger.wrongs.count)")
         lines += ledger.wrongs.prefix(20)
