@@ -190,7 +190,8 @@ extension EngineLoop {
 
 extension EngineLoop {
     private func act(on socket: Int32, _ events: UInt32) {
-        guard sockets.isWanted(socket) else { return }
+        let isWanted = sockets.isWanted(socket) { port in active.values.contains { $0.localPort == port } }
+        guard isWanted else { return }
         var mask: Int32 = 0
         if events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
         if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }

@@ -66,11 +66,16 @@ struct SocketInterests {
     }
 
     /// Whether an event on the socket is one that libcurl waits for; if not, the socket is dropped.
-    mutating func isWanted(_ socket: Int32) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - isInUse: Whether an exchange goes by the connection of a port on this side. One that is paused before libcurl has waited
+    ///     for anything has not been told of.
+    mutating func isWanted(_ socket: Int32, isInUse: (UInt16) -> Bool) -> Bool {
         guard Int(socket) < interests.count else { return false }
         var interest = interests[Int(socket)]
         if interest.wanted != 0 { return true }
-        if interest.isAtRest, interest.inode == inode(of: socket) { end(socket) }
+        if interest.isAtRest, interest.inode == inode(of: socket), !isInUse(port(of: socket)) { end(socket) }
         interest.isAtRest = false
         register(socket, 0, &interest)
         interests[Int(socket)] = interest
@@ -96,6 +101,22 @@ struct SocketInterests {
             epoll_ctl(epoll, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
         }
         interest.registered = wanted
+    }
+
+    /// The port on this side; 0 where there are none.
+    private func port(of socket: Int32) -> UInt16 {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &size) }
+            let isInternet = [AF_INET, AF_INET6].contains(Int32(pointer.pointee.ss_family))
+            // Both versions have it in the same place.
+            return isInternet
+                ? pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    UInt16(bigEndian: $0.pointee.sin_port)
+                }
+                : 0
+        }
     }
 
     private func inode(of descriptor: Int32) -> UInt {

@@ -38,8 +38,9 @@ extension Exchange {
         )
         handle.set(CURLOPT_PREREQDATA, pointer: context)
         handle.note(
-            sluice_easy_set_request_callback(handle.raw) { context, remote, _, _, _ in
-                Exchange.from(context)?.mayRequest(at: remote) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            sluice_easy_set_request_callback(handle.raw) { context, remote, _, _, port in
+                let mayRequest = Exchange.from(context)?.mayRequest(at: remote, from: port) == true
+                return mayRequest ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
         )
         handle.set(CURLOPT_OPENSOCKETDATA, pointer: context)

@@ -55,6 +55,8 @@ final class Exchange {
         return head.version.major == 1
     }
 
+    /// The port on this side of the connection that the request goes by; nil before, 0 where there are none.
+    private(set) var localPort: UInt16?
     private(set) var transfer: Transfer?
     var lastActivity = MonotonicTime.now
     private var began = MonotonicTime.now
@@ -120,6 +122,7 @@ final class Exchange {
         run = transfer.context.meter?.begin(uploading: transfer.upload.length)
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
+        localPort = nil
         handshake = nil
         refusedAddress = nil
         hasOpenedSocket = false
@@ -263,8 +266,11 @@ final class Exchange {
     /// It does so by itself a second time where a connection that had been kept open closes without an answer. The server may have
     /// seen the first, so that is only for what may be sent twice (RFC 9110 §9.2.2).
     ///
-    /// - Parameter address: The other end of the connection, which may have been made for somebody else.
-    func mayRequest(at address: UnsafePointer<CChar>?) -> Bool {
+    /// - Parameters:
+    ///   - address: The other end of the connection, which may have been made for somebody else.
+    ///   - port: The port of its end here.
+    func mayRequest(at address: UnsafePointer<CChar>?, from port: Int32) -> Bool {
+        localPort = UInt16(clamping: port)
         guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
         if isUnanswered {
             wasSentAgain = true

@@ -28,6 +28,7 @@ extension TLSFailure {
             }
         case CURLE_SSL_CERTPROBLEM: self.init(.clientCertificateReadable, detail: message)
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: self.init(.authoritiesReadable, detail: message)
+        case CURLE_SSL_CLIENTCERT: self.init(.clientCertificateRequired, detail: message)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: self.init(.pin, on: certificate, detail: message)
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED:

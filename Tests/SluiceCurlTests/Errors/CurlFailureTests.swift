@@ -13,17 +13,16 @@ import Testing
         CURLE_COULDNT_CONNECT.rawValue: .cannotConnect, CURLE_WEIRD_SERVER_REPLY.rawValue: .invalidResponse,
         CURLE_HTTP2.rawValue: .invalidResponse, CURLE_PARTIAL_FILE.rawValue: .truncatedBody,
         CURLE_HTTP_RETURNED_ERROR.rawValue: .invalidResponse, CURLE_OUT_OF_MEMORY.rawValue: .headersTooLarge,
-        CURLE_OPERATION_TIMEDOUT.rawValue: .connectTimedOut, CURLE_SSL_CONNECT_ERROR.rawValue: .tlsFailed,
+        CURLE_OPERATION_TIMEDOUT.rawValue: .connectTimedOut,
         CURLE_INTERFACE_FAILED.rawValue: .cannotConnect, CURLE_GOT_NOTHING.rawValue: .connectionLost,
         CURLE_SEND_ERROR.rawValue: .connectionLost, CURLE_RECV_ERROR.rawValue: .connectionLost,
-        CURLE_SSL_CERTPROBLEM.rawValue: .tlsFailed, CURLE_SSL_CIPHER.rawValue: .tlsFailed,
-        CURLE_PEER_FAILED_VERIFICATION.rawValue: .tlsFailed, CURLE_BAD_CONTENT_ENCODING.rawValue: .invalidResponse,
-        CURLE_FILESIZE_EXCEEDED.rawValue: .bodyTooLarge, CURLE_USE_SSL_FAILED.rawValue: .tlsFailed,
+
+        CURLE_BAD_CONTENT_ENCODING.rawValue: .invalidResponse,
+        CURLE_FILESIZE_EXCEEDED.rawValue: .bodyTooLarge,
         CURLE_SEND_FAIL_REWIND.rawValue: .bodyNotReplayable, CURLE_LOGIN_DENIED.rawValue: .invalidURL,
-        CURLE_SSL_CACERT_BADFILE.rawValue: .tlsFailed, CURLE_SSL_CRL_BADFILE.rawValue: .tlsFailed,
-        CURLE_SSL_ISSUER_ERROR.rawValue: .tlsFailed, CURLE_SSL_PINNEDPUBKEYNOTMATCH.rawValue: .tlsFailed,
-        CURLE_SSL_INVALIDCERTSTATUS.rawValue: .tlsFailed, CURLE_HTTP2_STREAM.rawValue: .connectionLost,
-        CURLE_PROXY.rawValue: .proxyFailed, CURLE_SSL_CLIENTCERT.rawValue: .tlsFailed,
+
+        CURLE_HTTP2_STREAM.rawValue: .connectionLost,
+        CURLE_PROXY.rawValue: .proxyFailed,
         // CURLE_TOO_LARGE of libcurl 8.6, which older headers do not name.
         100: .headersTooLarge,
     ]
@@ -82,8 +81,6 @@ import Testing
             "The connection to a.test:81 was lost: connection reset by peer."
         ),
         (CURLE_RECV_ERROR, "", 0, "The connection to a.test:81 was lost: the server ended it."),
-        (CURLE_PEER_FAILED_VERIFICATION, "self-signed", 0, "No TLS connection to a.test:81: self-signed."),
-        (CURLE_SSL_CONNECT_ERROR, "", 0, "No TLS connection to a.test:81: the handshake failed."),
         (CURLE_GOT_NOTHING, "", 0, "The server at a.test:81 closed the connection without an answer."),
         (CURLE_OPERATION_TIMEDOUT, "", 0, "No connection to a.test:81 came about in the time allowed."),
         (CURLE_FAILED_INIT, "No handle", 0, "The transfer failed: No handle (libcurl 2)."),

@@ -49,6 +49,7 @@ import Testing
             "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
             "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CZlib").path,
             "-I", root.appending(path: "Sources/CCrypto").path, "-I", root.appending(path: "Sources/CLinux").path,
+            "-I", root.appending(path: "Sources/CSSL").path,
             "-I", root.appending(path: "Sources/CSQLite").path,
             source.path,
         ]

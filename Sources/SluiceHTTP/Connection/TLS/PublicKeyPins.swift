@@ -59,13 +59,12 @@ public struct PublicKeyPin: Sendable, Hashable, ExpressibleByStringLiteral, Cust
 
     /// Reads `sha256/` or libcurl's `sha256//`, and 32 bytes in base64 behind it. A client with pins that cannot be read connects to nobody.
     public init(_ text: String) {
-        var rest = text[...]
-        for prefix in ["sha256//", "sha256/"] where rest.count == text.count && rest.hasPrefix(prefix) {
-            rest = rest.dropFirst(prefix.count)
-        }
-        let digest = rest.count == text.count ? nil : Data(base64Encoded: String(rest))
-        self.digest = digest ?? Data()
-        self.text = digest.map { "sha256/\($0.base64EncodedString())" } ?? text
+        let prefix = "sha256/"
+        // The second slash may be libcurl's, or the first digit of the base64, which is 44 long.
+        let rest = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : ""
+        let digits = rest.utf8.count == 45 && rest.hasPrefix("/") ? rest.dropFirst() : rest
+        digest = Data(base64Encoded: String(digits)) ?? Data()
+        self.text = digest.count == 32 ? "\(prefix)\(digest.base64EncodedString())" : text
     }
 
     /// Reads a pin as ``init(_:)`` does.

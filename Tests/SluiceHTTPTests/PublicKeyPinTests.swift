@@ -1,0 +1,23 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@Suite struct PublicKeyPinTests {
+    @Test func whatIsWrittenIsReadAgainAlsoBehindLibcurlsTwoSlashes() {
+        for byte in UInt8.min ... .max {
+            // Every 64th begins with a slash in base64 itself.
+            let pin = PublicKeyPin(sha256: Data(repeating: byte, count: 32))
+            #expect(pin.isValid)
+            #expect(PublicKeyPin(pin.description) == pin)
+            #expect(PublicKeyPin("sha256//\(pin.description.dropFirst("sha256/".count))") == pin)
+        }
+    }
+
+    @Test(arguments: [
+        "", "sha256/", "sha256/short", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        "sha256/\(String(repeating: "?", count: 44))",
+    ])
+    func whatIsNoPinIsKnownAsNone(_ text: String) {
+        #expect(!PublicKeyPin(text).isValid)
+    }
+}
