@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

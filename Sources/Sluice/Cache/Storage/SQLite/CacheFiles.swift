@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

@@ -29,7 +29,7 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Parameter url: Where the file is, or will be.
     public init(_ url: URL) {
-        file = PrivateFile(path: url.path)
+        file = PrivateFile(path: url.path, holding: "a token", limit: 1 << 20)
     }
 
     /// The token in the file; nil if there is no file.
@@ -39,7 +39,7 @@ public struct FileTokenStore: TokenStore {
     public func load() async throws -> OAuth2.Token? {
         let file = file
         let contents = await queue.result { () -> Result<Data?, TokenStoreError> in
-            Result { () throws(TokenStoreError) in try file.read() }
+            Result { () throws(PrivateFile.Failure) in try file.read() }.mapError { TokenStoreError($0.description) }
         }
         guard let contents = try contents.get() else { return nil }
         do {
@@ -67,7 +67,9 @@ public struct FileTokenStore: TokenStore {
         }
         let file = file
         try await queue.result { () -> Result<Void, TokenStoreError> in
-            Result { () throws(TokenStoreError) in try file.replace(with: contents) }
+            Result { () throws(PrivateFile.Failure) in try file.replace(with: contents) }.mapError {
+                TokenStoreError($0.description)
+            }
         }.get()
     }
 
@@ -77,7 +79,7 @@ public struct FileTokenStore: TokenStore {
     public func delete() async throws {
         let file = file
         try await queue.result { () -> Result<Void, TokenStoreError> in
-            Result { () throws(TokenStoreError) in try file.remove() }
+            Result { () throws(PrivateFile.Failure) in try file.remove() }.mapError { TokenStoreError($0.description) }
         }.get()
     }
 }

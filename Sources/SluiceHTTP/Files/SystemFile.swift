@@ -12,8 +12,8 @@ import Darwin
 #endif
 
 /// The system's calls for whole files. Every function blocks; an error is a number of `errno`, 0 for none.
-enum SystemFile {
-    enum Contents {
+package enum SystemFile {
+    package enum Contents {
         case contents(Data)
         case absent
         case failed(Int32)
@@ -26,7 +26,7 @@ enum SystemFile {
     ///   - limit: How much is read of it at most.
     ///   - isOwn: Whether it must be a regular file of this user's.
     /// - Returns: What is in it.
-    static func contents(of path: String, limit: Int, isOwn: Bool = false) -> Contents {
+    package static func contents(of path: String, limit: Int, isOwn: Bool = false) -> Contents {
         // Without waiting for what is no regular file: a pipe, say, that nobody writes to.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? .absent : .failed(errno) }
@@ -40,7 +40,7 @@ enum SystemFile {
     }
 
     /// What an open file holds from where it is read on.
-    static func contents(of descriptor: Int32, limit: Int) -> Contents {
+    package static func contents(of descriptor: Int32, limit: Int) -> Contents {
         var contents = Data(count: limit)
         var count = 0
         while count < contents.count {
@@ -62,7 +62,7 @@ enum SystemFile {
     ///   - other: The other name, in the same folder; a file that lies there is lost.
     ///   - isSynced: Whether all of it has to be on the disk when the function returns.
     /// - Returns: The error.
-    static func replace(_ path: String, with contents: Data, by other: String, isSynced: Bool) -> Int32 {
+    package static func replace(_ path: String, with contents: Data, by other: String, isSynced: Bool) -> Int32 {
         // Not into a file that is there: it may be another user's, or have a second name.
         unlink(other)
         let descriptor = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
@@ -80,7 +80,7 @@ enum SystemFile {
     }
 
     /// Brings a file to the disk, and not only to the disk's own memory.
-    static func sync(_ descriptor: Int32) -> Int32 {
+    package static func sync(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
         // Not every file system has it.
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
@@ -89,20 +89,20 @@ enum SystemFile {
     }
 
     /// Brings the names in a file's folder to the disk; some file systems cannot, and then there is no more to do.
-    static func syncFolder(of path: String) {
+    package static func syncFolder(of path: String) {
         let folder = open(self.folder(of: path), O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
     }
 
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
     /// Does a call again as long as a signal interrupts it.
-    static func uninterrupted(_ call: () -> Int) -> Int {
+    package static func uninterrupted(_ call: () -> Int) -> Int {
         while true {
             let result = call()
             if result >= 0 || errno != EINTR { return result }
