@@ -6,6 +6,10 @@ extension CurlTransport {
         public var maximumTransfersPerHost = 128
         /// Transfers in all at a time; further ones wait, and hosts take turns. 512 by default.
         public var maximumTransfers = 512
+        /// Transfers that may wait for a slot; further ones fail at once with ``SluiceError/Code/queueFull``, and nothing of them is
+        /// sent. 16,384 by default: a line as long as that is served in seconds by a server that is well, and one that is not does
+        /// not fill the memory. 0 lets none wait.
+        public var maximumWaitingTransfers = 16_384
         /// Whether to ask for gzip, deflate, br and zstd, as far as libcurl has them, and to decode them. True by default.
         public var decompressesResponses = true
         /// Bytes of a response that may wait to be read before the engine stops taking more; 256 KiB by default.

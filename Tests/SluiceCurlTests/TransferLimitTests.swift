@@ -6,8 +6,9 @@ import Testing
 
 /// Serialized, since the engine's statistics are those of the whole process.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransferLimitTests {
-    private static func transport(perHost: Int, inAll: Int) -> CurlTransport {
+    private static func transport(perHost: Int, inAll: Int, waiting: Int = 16_384) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
+        configuration.maximumWaitingTransfers = waiting
         configuration.maximumTransfersPerHost = perHost
         configuration.maximumTransfers = inAll
         return CurlTransport(configuration: configuration)
@@ -95,6 +96,64 @@ import Testing
         }
         #expect(served == 5000)
         #expect(server.connections <= CurlTransport.Configuration().maximumTransfersPerHost)
+    }
+
+    @Test func underTenTimesItsCapacityTheRestFailsAtOnceAndItRecovers() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/*", .after(signal, .text("ok")))
+        let transport = Self.transport(perHost: 8, inAll: 8, waiting: 20)
+        let refused = Locked(0)
+        let tasks = (0..<80).map { index in
+            Task {
+                let result = await Self.status(transport, Self.request(server, "/\(index)"))
+                if case .failure(let error) = result, error.code == .queueFull, error.request?.path == "/\(index)" {
+                    refused.withLock { $0 += 1 }
+                }
+                return result
+            }
+        }
+        // While nobody is answered.
+        while refused.withLock({ $0 }) < 52 { await Task.yield() }
+        await server.waitForRequests(8)
+        let statistics = await CurlTransport.statistics()
+        #expect(statistics.activeTransfers >= 8)
+        #expect(statistics.queuedTransfers == 20)
+        #expect(server.requestCount == 8)
+        signal.fire()
+        var served = 0
+        for task in tasks { if case .success(.ok) = await task.value { served += 1 } }
+        #expect(served == 28)
+        #expect(refused.withLock { $0 } == 52)
+        #expect(server.requestCount == 28)
+        #expect(try await Self.status(transport, Self.request(server, "/after")).get() == .ok)
+        #expect(server.connections == 8)
+    }
+
+    @Test func roundsOfOverloadThatAreCancelledLeaveNothingBehind() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        server.on("/", .text("ok"))
+        let transport = Self.transport(perHost: 2, inAll: 2, waiting: 10)
+        let hanging = (0..<2).map { _ in Task { await Self.status(transport, Self.request(server, "/hang")) } }
+        await server.waitForRequests(2)
+        for _ in 0..<20 {
+            let refused = Locked(0)
+            let tasks = (0..<20).map { _ in
+                Task {
+                    let result = await Self.status(transport, Self.request(server, "/hang"))
+                    if case .failure(let error) = result, error.code == .queueFull { refused.withLock { $0 += 1 } }
+                }
+            }
+            while refused.withLock({ $0 }) < 10 { await Task.yield() }
+            for task in tasks { task.cancel() }
+            for task in tasks { await task.value }
+            #expect(await CurlTransport.statistics().queuedTransfers == 0)
+        }
+        #expect(server.requestCount == 2)
+        for task in hanging { task.cancel() }
+        for task in hanging { _ = await task.value }
+        #expect(try await Self.status(transport, Self.request(server, "/")).get() == .ok)
     }
 }
 #endif

@@ -3,8 +3,6 @@ import SluiceHTTP
 extension SluiceError.Code {
     /// A rate limit would have kept the request waiting for longer than it may; see ``GateRefusal``.
     public static let rateLimited = Self("rateLimited")
-    /// As many requests wait at a gate already as may.
-    public static let queueFull = Self("queueFull")
     /// Too many requests had failed lately, and the circuit breaker lets none through for now; see ``GateRefusal``.
     public static let circuitOpen = Self("circuitOpen")
 }

@@ -108,6 +108,7 @@ extension EngineLoop {
         case .resumeSending(let transfer):
             if let exchange = active[ObjectIdentifier(transfer)], !exchange.resumeSending() { retire(exchange) }
         case .forget(let lane): tracks[lane] = nil
+        case .perform(let work): work()
         case .report(let continuation): continuation.resume(returning: statistics)
         case .halt(let latch):
             latch.signal()
@@ -126,17 +127,20 @@ extension EngineLoop {
     }
 
     private func admit(_ transfer: Transfer) {
-        let isAdmitted = tracks[transfer.lane.id, default: EngineTrack(transfer.lane.configuration)].queue
+        let admission = tracks[transfer.lane.id, default: EngineTrack(transfer.lane.configuration)].queue
             .admit(
                 transfer,
                 id: ObjectIdentifier(transfer),
                 host: transfer.origin,
                 priority: transfer.context.priority
             )
-        if isAdmitted {
-            begin(transfer)
-        } else if let total = transfer.context.timeouts.total {
-            nextDeadline = min(nextDeadline, transfer.started + total)
+        switch admission {
+        case .admitted: begin(transfer)
+        case .refused: transfer.answer(.failure(.queueFull.with(request: transfer.request)))
+        case .waiting:
+            if let total = transfer.context.timeouts.total {
+                nextDeadline = min(nextDeadline, transfer.started + total)
+            }
         }
     }
 
@@ -311,5 +315,12 @@ extension EngineLoop {
     private static func from(_ context: UnsafeMutableRawPointer?) -> EngineLoop? {
         context.map { Unmanaged<EngineLoop>.fromOpaque($0).takeUnretainedValue() }
     }
+}
+
+extension SluiceError {
+    fileprivate static let queueFull = SluiceError(
+        .queueFull,
+        "As many requests wait for the engine as may; send fewer at once or raise maximumWaitingTransfers."
+    )
 }
 #endif

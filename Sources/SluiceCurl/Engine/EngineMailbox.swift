@@ -12,6 +12,8 @@ enum Command: Sendable {
     /// A request's body has more bytes for a transfer that ran out of them.
     case resumeSending(Transfer)
     case forget(lane: Int)
+    /// Something brief that must be done on the engine's thread, between libcurl's callbacks.
+    case perform(@Sendable () -> Void)
     case report(UnsafeContinuation<EngineStatistics, Never>)
     /// The process is ending: stop where it is safe, and say so.
     case halt(ExitLatch)

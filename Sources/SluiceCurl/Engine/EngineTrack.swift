@@ -13,7 +13,8 @@ struct EngineTrack {
     init(_ configuration: CurlTransport.Configuration) {
         queue = TransferQueue(
             limit: configuration.maximumTransfers,
-            limitPerHost: configuration.maximumTransfersPerHost
+            limitPerHost: configuration.maximumTransfersPerHost,
+            maximumWaiting: configuration.maximumWaitingTransfers
         )
     }
 

@@ -3,8 +3,16 @@ import SluiceHTTP
 /// Who may start and who waits: a limit per host and in all. Of those that may start, a higher priority goes first, within one
 /// priority hosts take turns, and within one host first come is first served.
 ///
-/// Someone of a low priority waits for as long as there are others of a higher one that may start.
+/// Someone of a low priority waits for as long as there are others of a higher one that may start. No more than a number wait, and
+/// the rest are turned away at once: a line that only grows makes all who stand in it late.
 struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
+    enum Admission: Equatable {
+        case admitted
+        case waiting
+        /// As many wait as may.
+        case refused
+    }
+
     /// A place in a line. The number tells it from one of somebody who left and whose identity was used again.
     fileprivate struct Place {
         let id: ID
@@ -28,36 +36,47 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     private let limit: Int
     private let limitPerHost: Int
+    private let maximumWaiting: Int
     private var lines: [Host: Line] = [:]
     /// By priority, the lowest first: hosts with somebody waiting, the one whose turn is next in front.
     private var turns: [[Host]] = Array(repeating: [], count: RequestPriority.allCases.count)
     private var elements: [ID: (number: Int, element: Element)] = [:]
     private var lastNumber = 0
+    /// How many have left whose places are still there.
+    private var vacancies = 0
     private(set) var active = 0
 
-    init(limit: Int, limitPerHost: Int) {
+    init(limit: Int, limitPerHost: Int, maximumWaiting: Int = .max) {
         self.limit = max(1, limit)
         self.limitPerHost = max(1, limitPerHost)
+        self.maximumWaiting = max(0, maximumWaiting)
     }
 
     var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
-    /// Whether an element may start at once; otherwise it waits in its host's line.
-    mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal) -> Bool {
+    /// How many places there are in all lines, those of who has left among them.
+    var places: Int { lines.values.reduce(0) { $0 + $1.places.reduce(0) { $0 + $1.waiting.count - $1.next } } }
+
+    /// Whether an element may start at once; otherwise it waits in its host's line, if another may.
+    mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal) -> Admission {
         if active < limit, lines[host, default: Line()].occupy(upTo: limitPerHost) {
             active += 1
-            return true
+            return .admitted
         }
+        guard elements.count < maximumWaiting else { return .refused }
         lastNumber += 1
         elements[id] = (lastNumber, element)
         let level = Int(priority.rawValue)
         if lines[host, default: Line()].append(Place(id: id, number: lastNumber), level) { turns[level].append(host) }
-        return false
+        return .waiting
     }
 
     /// Takes an element out of its line; nil if it is not waiting.
     mutating func remove(_ id: ID) -> Element? {
-        elements.removeValue(forKey: id)?.element
+        guard let element = elements.removeValue(forKey: id)?.element else { return nil }
+        vacancies += 1
+        if vacancies > max(64, elements.count, lines.count) { closeUp() }
+        return element
     }
 
     /// Gives back the slot of an element that had been admitted, and picks whoever may start in its place.
@@ -82,7 +101,11 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
             }
             var found: Element?
             while found == nil, let place = line.places[level].popFirst() {
-                if elements[place.id]?.number == place.number { found = remove(place.id) }
+                if elements[place.id]?.number == place.number {
+                    found = elements.removeValue(forKey: place.id)?.element
+                } else {
+                    vacancies -= 1
+                }
             }
             turns[level].remove(at: index)
             if !line.places[level].isEmpty { turns[level].append(host) }
@@ -94,6 +117,20 @@ struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
             if found != nil { return found }
         }
         return nil
+    }
+
+    /// Gives up the places of those who have left, which nobody may come to while all slots are taken. Done only once they are more
+    /// than those who wait, so that it is cheap in the long run.
+    private mutating func closeUp() {
+        vacancies = 0
+        let elements = elements
+        for host in lines.keys {
+            lines[host]?.keep { elements[$0.id]?.number == $0.number }
+        }
+        for level in turns.indices {
+            turns[level].removeAll { lines[$0].map { $0.places[level].isEmpty } ?? true }
+        }
+        if lines.count > TransferQueue.maximumLines { lines = lines.filter { !$0.value.isEmpty } }
     }
 }
 
@@ -107,6 +144,10 @@ extension TransferQueue.Line {
         return true
     }
 
+    fileprivate mutating func keep(_ isKept: (TransferQueue.Place) -> Bool) {
+        for level in places.indices where !places[level].isEmpty { places[level].keep(isKept) }
+    }
+
     /// Takes a place behind the others of its priority; whether there are none.
     fileprivate mutating func append(_ place: TransferQueue.Place, _ level: Int) -> Bool {
         if places.isEmpty { places = Array(repeating: .init(), count: RequestPriority.allCases.count) }
@@ -117,6 +158,11 @@ extension TransferQueue.Line {
 
 extension TransferQueue.Places {
     fileprivate var isEmpty: Bool { next == waiting.count }
+
+    fileprivate mutating func keep(_ isKept: (TransferQueue.Place) -> Bool) {
+        waiting = waiting[next...].filter(isKept)
+        next = 0
+    }
 
     /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
     fileprivate mutating func popFirst() -> TransferQueue.Place? {

@@ -11,6 +11,7 @@ extension SluiceError {
     ///     at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported · internalFailure
     ///     at gates      gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired · authorizationFailed
     ///     user's steps  interceptorFailed
+    ///     cookies       cookieFileFailed
     ///     several       chainTooLong · chainFailed · invalidGraph · dependencyFailed
     ///     in tests      stubUnavailable · stubExhausted · requestUnmatched · cassetteUnreadable · cassetteUnmatched
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -96,6 +97,10 @@ extension SluiceError {
         public static let interceptorFailed = Code("interceptorFailed")
         /// A gate refused the request.
         public static let gateFailed = Code("gateFailed")
+        /// As many requests wait already as may, at a gate or for the engine; the request was not sent.
+        public static let queueFull = Code("queueFull")
+        /// The file of a cookie jar cannot be read or written.
+        public static let cookieFileFailed = Code("cookieFileFailed")
     }
 
     /// The steps of the pipeline, in their order.
@@ -116,7 +121,7 @@ extension SluiceError {
         case responseInterceptor
         /// Validation of status, content type and body.
         case validation
-        /// Writing a download to its file.
+        /// Writing a download to its file, or reading and writing that of a cookie jar.
         case file
         /// Making the model from the body.
         case serialization

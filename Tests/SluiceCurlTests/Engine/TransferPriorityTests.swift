@@ -11,7 +11,7 @@ import Testing
     /// the order in which they start, one after another.
     private static func order(_ waiting: [String], limitPerHost: Int = 1) -> [String] {
         var queue = Queue(limit: 1, limitPerHost: limitPerHost)
-        #expect(queue.admit("x", id: "x", host: "x") == true)
+        #expect(queue.admit("x", id: "x", host: "x") == .admitted)
         for name in waiting { admit(name, to: &queue) }
         var order: [String] = []
         while let next = queue.release(host: order.last?.first ?? "x") { order.append(next) }
@@ -41,8 +41,8 @@ import Testing
 
     @Test func aHighOneOfAHostAtItsLimitHoldsUpNobody() {
         var queue = Queue(limit: 2, limitPerHost: 1)
-        #expect(queue.admit("a1", id: "a1", host: "a") == true)
-        #expect(queue.admit("b1", id: "b1", host: "b") == true)
+        #expect(queue.admit("a1", id: "a1", host: "a") == .admitted)
+        #expect(queue.admit("b1", id: "b1", host: "b") == .admitted)
         for name in ["aH2", "bL3"] { Self.admit(name, to: &queue) }
         #expect(queue.release(host: "b") == "bL3")
         #expect(queue.release(host: "a") == "aH2")
@@ -50,7 +50,7 @@ import Testing
 
     @Test func aLowOneWaitsForAsLongAsOthersCome() {
         var queue = Queue(limit: 1, limitPerHost: 1)
-        #expect(queue.admit("x", id: "x", host: "x") == true)
+        #expect(queue.admit("x", id: "x", host: "x") == .admitted)
         Self.admit("aL", to: &queue)
         for number in 0..<100 {
             Self.admit("b-\(number)", to: &queue)
@@ -61,7 +61,7 @@ import Testing
 
     @Test func oneThatLeftIsPassedOverAtEveryPriority() {
         var queue = Queue(limit: 1, limitPerHost: 1)
-        #expect(queue.admit("x", id: "x", host: "x") == true)
+        #expect(queue.admit("x", id: "x", host: "x") == .admitted)
         for name in ["aH1", "a-2", "aL3", "aL4"] { Self.admit(name, to: &queue) }
         for name in ["aH1", "a-2", "aL3"] { #expect(queue.remove(name) == name) }
         #expect(queue.release(host: "x") == "aL4")

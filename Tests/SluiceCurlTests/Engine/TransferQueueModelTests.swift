@@ -42,7 +42,9 @@ private struct TransferQueueModel {
         count += 1
         let element = Element(number: count, host: host, id: freeID, priority: priority)
         let mayStart = mayStart(host)
-        #expect(queue.admit(element, id: element.id, host: host, priority: priority) == mayStart)
+        #expect(
+            queue.admit(element, id: element.id, host: host, priority: priority) == (mayStart ? .admitted : .waiting)
+        )
         if mayStart { active.append(element) } else { waiting.append(element) }
     }
 
@@ -109,7 +111,7 @@ private struct TransferQueueModel {
     func noHostGoesTwiceBeforeTheOthers(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = TransferQueue<Int, Int, Int>(limit: 1, limitPerHost: 1)
-        #expect(queue.admit(-1, id: -1, host: -1) == true)
+        #expect(queue.admit(-1, id: -1, host: -1) == .admitted)
         let arrivals = (0..<5).flatMap { Array(repeating: $0, count: 20) }.shuffled(using: &random)
         for (id, host) in arrivals.enumerated() { _ = queue.admit(host, id: id, host: host) }
         var order: [Int] = []

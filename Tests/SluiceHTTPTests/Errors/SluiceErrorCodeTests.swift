@@ -16,6 +16,7 @@ import Testing
         (.decodingFailed, "decodingFailed"), (.cancelled, "cancelled"), (.timedOut, "timedOut"),
         (.connectTimedOut, "connectTimedOut"), (.idleTimedOut, "idleTimedOut"), (.unsupported, "unsupported"),
         (.internalFailure, "internalFailure"), (.interceptorFailed, "interceptorFailed"), (.gateFailed, "gateFailed"),
+        (.queueFull, "queueFull"), (.cookieFileFailed, "cookieFileFailed"),
     ]
 
     @Test func everyCodeIsNamedAsItsMember() {

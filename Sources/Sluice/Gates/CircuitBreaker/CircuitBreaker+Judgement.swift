@@ -46,6 +46,6 @@ extension CircuitBreaker {
     private static let callersCodes: Set<SluiceError.Code> = [
         .cancelled, .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .buildingFailed, .encodingFailed,
         .bodyUnavailable, .bodyLengthMismatch, .bodyNotReplayable, .headersTooLarge, .bodyTooLarge, .tooManyRedirects,
-        .redirectLoop, .redirectRefused, .unsupported, .internalFailure, .interceptorFailed, .gateFailed,
+        .redirectLoop, .redirectRefused, .unsupported, .internalFailure, .interceptorFailed, .gateFailed, .queueFull,
     ]
 }

@@ -16,6 +16,6 @@ extension SluiceError {
 
     private static let codesBeforeSending: Set<Code> = [
         .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .cannotResolveHost, .cannotConnect, .tlsFailed,
-        .proxyFailed, .connectTimedOut, .unsupported,
+        .proxyFailed, .connectTimedOut, .unsupported, .queueFull,
     ]
 }

@@ -25,6 +25,36 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         XCTAssertEqual(gate.waiting, 0)
     }
 
+    func testUnderTenTimesItsCapacityTheRestFailsAtOnceAndItRecovers() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/*", .after(signal, .text("ok")))
+        let gate = ConcurrencyLimit(8, maximumWaiting: 20)
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [gate]
+            // What is full is not asked again by itself.
+            $0.retry = .standard
+        }
+        let refused = Shared(0)
+        let tasks = (0..<80).map { number in
+            Task {
+                let result = await client.string.request("\(number)").sender().result
+                if result.failure?.code == .queueFull { refused.change { $0 += 1 } }
+                return result
+            }
+        }
+        await eventually { refused.read == 52 }
+        await server.waitForRequests(8)
+        XCTAssertEqual([gate.running, gate.waiting, server.requestCount], [8, 20, 8])
+        signal.fire()
+        var served = 0
+        for task in tasks { if case .success("ok") = await task.value { served += 1 } }
+        XCTAssertEqual([served, refused.read, server.requestCount], [28, 52, 28])
+        XCTAssertEqual([gate.running, gate.waiting], [0, 0])
+        let after = try await client.string.request("after").sender().value
+        XCTAssertEqual(after, "ok")
+    }
+
     func testARequestThatIsCancelledInFlightGivesItsSlotToTheNext() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
