@@ -117,6 +117,11 @@ static inline CURLcode sluice_easy_get_pointer(CURL *handle, CURLINFO info, void
     return curl_easy_getinfo(handle, info, value);
 }
 
+// The list is the caller's, to be freed with curl_slist_free_all.
+static inline CURLcode sluice_easy_get_list(CURL *handle, CURLINFO info, struct curl_slist **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
 typedef int (*sluice_socket_callback)(CURL *handle, curl_socket_t socket, int what, void *context, void *socket_context);
 
 static inline CURLMcode sluice_multi_set_socket_callback(
@@ -138,6 +143,12 @@ static inline CURLMcode sluice_multi_set_long(CURLM *multi, CURLMoption option, 
 
 static inline CURLSHcode sluice_share_data(CURLSH *share, curl_lock_data data) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+
+// Whether the library knows which domains are public suffixes; its features may be others than those of the headers.
+static inline int sluice_knows_public_suffixes(void) {
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    return info != NULL && (info->features & CURL_VERSION_PSL) != 0;
 }
 
 // The result of a finished transfer; `data` of CURLMsg is a union, which Swift sees only as opaque storage.

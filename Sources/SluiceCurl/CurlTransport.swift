@@ -1,4 +1,5 @@
 #if os(Linux)
+import CCurl
 import SluiceHTTP
 import Synchronization
 
@@ -25,6 +26,13 @@ public struct CurlTransport: Transport {
         guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
         try request.validate()
         let started = MonotonicTime.now
+        if let cookies = context.cookies, !cookies.isReady {
+            do {
+                try await cookies.prepare(within: context.timeouts.total)
+            } catch {
+                throw error.with(request: request)
+            }
+        }
         let upload: UploadSource
         do {
             upload = try UploadSource(try await request.body.prepared(within: context.timeouts.total))
@@ -42,6 +50,10 @@ public struct CurlTransport: Transport {
         return try await transfer.run().get()
     }
 
+    /// Whether libcurl knows which domains are public suffixes, as `co.uk` (publicsuffix.org), and refuses cookies that servers set for
+    /// them. It was built with libpsl then.
+    public static var checksPublicSuffixes: Bool { sluice_knows_public_suffixes() != 0 }
+
     /// How many transfers, handles and sockets the process's engine holds now.
     ///
     /// - Returns: A snapshot, taken on the engine's thread.
@@ -57,6 +69,17 @@ extension CurlTransport: CallbackTransport {
         context: TransferContext,
         completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
     ) -> @Sendable () -> Void {
+        if context.cookies?.isReady == false {
+            // The file of its cookies has to be waited for, once in the life of a jar.
+            let task = Task {
+                do throws(SluiceError) {
+                    completion(.success(try await send(request, context: context)))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+            return { task.cancel() }
+        }
         do throws(SluiceError) {
             guard let mailbox = Engine.mailbox else { throw Engine.unavailable.with(request: request) }
             try request.validate()

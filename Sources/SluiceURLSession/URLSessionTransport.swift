@@ -54,6 +54,7 @@ public struct URLSessionTransport: Transport {
     ) async throws(SluiceError) -> TransportResponse {
         let started = ContinuousClock.now
         var message = try URLRequest(request, networkAccess: context.networkAccess)
+        try await context.cookies?.prepare(within: context.timeouts.total)
         let cookies = try CookieStore.store(of: context.cookies, for: request)
         cookies?.add(to: &message)
         let body = try await UploadBody.open(request, within: context.timeouts.total)
@@ -69,7 +70,10 @@ public struct URLSessionTransport: Transport {
             started: started
         )
         let response = try await exchange.run().get()
-        cookies?.keep(response.head, from: message.url)
+        if let cookies, response.head.headers.contains(.setCookie) {
+            cookies.keep(response.head, from: message.url)
+            context.cookies?.noteChange()
+        }
         return response
     }
 }

@@ -150,6 +150,8 @@ final class Exchange {
         guard let transfer else { return false }
         touch()
         isUnanswered = false
+        // Those of challenges and trailers as well, which libcurl heeds.
+        if cookies != nil, line.isSetCookie { transfer.context.cookies?.noteChange() }
         if challenge.isUnderWay, ResponseHeadParser.isStatusLine(line) {
             guard challenge.mayBeAnswered else { return fail(.bodyNotRewound) }
             challenge = .none
@@ -426,6 +428,14 @@ extension SluiceError {
 
     fileprivate static var closedInHead: SluiceError {
         SluiceError(.connectionLost, "The connection closed in the middle of the response's head.")
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var isSetCookie: Bool {
+        let name: StaticString = "set-cookie:"
+        return count > name.utf8CodeUnitCount
+            && name.withUTF8Buffer { zip($0, self).allSatisfy { $0 == $1.asciiLowercased } }
     }
 }
 #endif

@@ -9,13 +9,30 @@ import FoundationNetworking
 ///
 /// Only for Apple's Foundation: on Linux it takes cookies for any domain from any host, and keeps and sends those that have
 /// expired.
-struct CookieStore: Sendable {
+struct CookieStore: CookieStorage {
     private let storage: HTTPCookieStorage
 
-    init?() {
+    init?(_ lines: [CookieLine] = []) {
         // The storage of an ephemeral configuration is its own and never written to disk.
         guard let storage = URLSessionConfiguration.ephemeral.httpCookieStorage else { return nil }
         self.storage = storage
+        add(lines)
+    }
+
+    func perform(_ change: CookieChange, _ completion: @escaping @Sendable ([CookieLine]?) -> Void) {
+        if case .removeAll = change {
+            for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) }
+        }
+        add(change.additions(to: lines))
+        completion(lines)
+    }
+
+    private var lines: [CookieLine] { (storage.cookies ?? []).compactMap { CookieLine(Cookie($0)) } }
+
+    private func add(_ lines: [CookieLine]) {
+        for line in lines {
+            if let cookie = HTTPCookie(line.cookie) { storage.setCookie(cookie) }
+        }
     }
 
     /// The store of a jar; nil without one, and for a request that has a field of its own.
@@ -28,7 +45,7 @@ struct CookieStore: Sendable {
             request: request
         )
         #else
-        return jar.store { CookieStore() }
+        return jar.store { CookieStore($0) }
         #endif
     }
 
@@ -47,5 +64,36 @@ struct CookieStore: Sendable {
             let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
             storage.setCookies(cookies, for: url, mainDocumentURL: nil)
         }
+    }
+}
+
+extension Cookie {
+    fileprivate init(_ cookie: HTTPCookie) {
+        let isWide = cookie.domain.hasPrefix(".")
+        self.init(
+            name: cookie.name,
+            value: cookie.value,
+            domain: isWide ? String(cookie.domain.dropFirst()) : cookie.domain,
+            path: cookie.path,
+            includesSubdomains: isWide,
+            expires: cookie.expiresDate,
+            isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly
+        )
+    }
+}
+
+extension HTTPCookie {
+    /// Nil for what Foundation takes for no cookie.
+    fileprivate convenience init?(_ cookie: Cookie) {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: cookie.name, .value: cookie.value, .path: cookie.path,
+            .domain: cookie.includesSubdomains ? "." + cookie.domain : cookie.domain,
+        ]
+        if let expires = cookie.expires { properties[.expires] = expires } else { properties[.discard] = "TRUE" }
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        // It has no name of its own, and is read all the same.
+        if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        self.init(properties: properties)
     }
 }

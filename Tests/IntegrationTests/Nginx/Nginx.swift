@@ -67,6 +67,15 @@ final class Nginx {
         location /put/ { dav_methods PUT; }
         location /slow/ { limit_rate 4m; }
         location /stale/ { add_header Cache-Control max-age=0; access_log stale.log brief; }
+        location = /cookies/show { return 200 "$http_cookie"; }
+        location = /cookies/end { add_header Set-Cookie "lasting=; Max-Age=0; Path=/"; return 200 "ended"; }
+        location = /cookies/set {
+            add_header Set-Cookie "session=s1; Path=/";
+            add_header Set-Cookie "lasting=l1; Max-Age=3600; Path=/";
+            add_header Set-Cookie "hidden=h1; Path=/hidden; HttpOnly";
+            add_header Set-Cookie "elsewhere=e1; Path=/elsewhere";
+            return 200 "set";
+        }
         location /private/ { dav_methods PUT; auth_basic "private"; auth_basic_user_file passwords; }
         """
 

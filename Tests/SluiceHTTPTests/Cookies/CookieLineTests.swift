@@ -1,0 +1,134 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@Suite struct CookieLineTests {
+    private static func line(_ text: String) -> CookieLine? { CookieLine(text.utf8) }
+
+    private static func text(_ line: CookieLine?) -> String? { line.map { String(decoding: $0.bytes, as: UTF8.self) } }
+
+    private static let plain = Cookie(name: "id", value: "17", domain: "a.example")
+
+    @Test(arguments: [
+        ("a.example\tFALSE\t/\tFALSE\t0\tid\t17", Cookie(name: "id", value: "17", domain: "a.example")),
+        ("a.example\tFALSE\t/\tFALSE\t\tid\t17", Cookie(name: "id", value: "17", domain: "a.example")),
+        (
+            ".a.example\tTRUE\t/x\tTRUE\t1800000000\tid\t17\r",
+            Cookie(
+                name: "id",
+                value: "17",
+                domain: "a.example",
+                path: "/x",
+                includesSubdomains: true,
+                expires: Date(timeIntervalSince1970: 1_800_000_000),
+                isSecure: true
+            )
+        ),
+        (
+            "#HttpOnly_a.example\tfalse\t/\ttrue\t0\tid\ta=b c",
+            Cookie(name: "id", value: "a=b c", domain: "a.example", isSecure: true, isHTTPOnly: true)
+        ),
+        ("a.example\tFALSE\t/\tFALSE\t0\tid\t", Cookie(name: "id", value: "", domain: "a.example")),
+        ("a.example\tFALSE\t/\tFALSE\t0\tid", Cookie(name: "id", value: "", domain: "a.example")),
+        ("a.example\tFALSE\t/\tFALSE\t0\t\tid", Cookie(name: "id", value: "", domain: "a.example")),
+        (
+            "a.example\tFALSE\t/\tFALSE\t9223372036854775807\tid\t",
+            Cookie(name: "id", value: "", domain: "a.example", expires: Date(timeIntervalSince1970: 253_402_300_799))
+        ),
+    ])
+    func aLineIsReadAsOthersWriteIt(_ text: String, _ cookie: Cookie) throws {
+        let line = try #require(Self.line(text))
+        #expect(line.cookie == cookie)
+        // Once more, as it is written.
+        #expect(CookieLine(line.bytes) == line)
+        #expect(CookieLine(cookie) == line)
+    }
+
+    @Test(arguments: [
+        "", "# Netscape HTTP Cookie File", "#a.example\tFALSE\t/\tFALSE\t0\tid\t17", "ALL", "SESS", "FLUSH", "RELOAD",
+        "Set-Cookie: id=17; Domain=a.example", "a.example FALSE / FALSE 0 id 17", "a.example\tFALSE\t/\tFALSE\t0",
+        "a.example\tFALSE\t/\tFALSE\t0\tid\t17\t18", "a.example\tNO\t/\tFALSE\t0\tid\t17",
+        "a.example\tFALSE\t/\t\t0\tid\t17", "a.example\tFALSE\t/\tFALSE\t-1\tid\t17",
+        "a.example\tFALSE\t/\tFALSE\t1.5\tid\t17", "a.example\tFALSE\t/\tFALSE\t99999999999999999999\tid\t17",
+        "\tFALSE\t/\tFALSE\t0\tid\t17", ".\tTRUE\t/\tFALSE\t0\tid\t17", "a b\tFALSE\t/\tFALSE\t0\tid\t17",
+        "a.example\tFALSE\tx\tFALSE\t0\tid\t17", "a.example\tFALSE\t\tFALSE\t0\tid\t17",
+        "a.example\tFALSE\t/\tFALSE\t0\t\t", "a.example\tFALSE\t/\tFALSE\t0\tid\t1\u{0}7",
+        "a.example\tFALSE\t/\tFALSE\t0\tid\t1\u{7f}7", "\u{0}\u{1}\u{2}",
+        "#HttpOnly_#HttpOnly_x\tFALSE\t/\tFALSE\t0\tid\t1",
+    ])
+    func whatIsNoCookieIsNone(_ text: String) {
+        #expect(Self.line(text) == nil)
+    }
+
+    @Test func bytesThatAreNoTextStayAsTheyAre() throws {
+        let bytes = Array("a.example\tFALSE\t/\tFALSE\t0\tid\t".utf8) + [0xFF, 0xFE]
+        #expect(try #require(CookieLine(bytes)).bytes == bytes)
+    }
+
+    @Test(arguments: [
+        Cookie(name: "", value: "1", domain: "a.example"), Cookie(name: "a", value: "1", domain: ""),
+        Cookie(name: "a", value: "1", domain: "."), Cookie(name: "a", value: "1", domain: "a.example", path: "x"),
+        Cookie(name: "a", value: "1; b=2", domain: "a.example"), Cookie(name: "a=b", value: "1", domain: "a.example"),
+        Cookie(name: "a", value: "1\t2", domain: "a.example"),
+        Cookie(name: "a", value: "1\r\nB: 2", domain: "a.example"),
+        Cookie(name: "a\u{0}", value: "1", domain: "a.example"), Cookie(name: "a", value: "1", domain: "#a.example"),
+    ])
+    func aCookieThatCannotBeIsNotWritten(_ cookie: Cookie) {
+        #expect(CookieLine(cookie) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (Date(timeIntervalSince1970: 0), "1"), (Date.distantPast, "1"), (Date(timeIntervalSince1970: 1.9), "1"),
+            (Date(timeIntervalSince1970: 1_800_000_000.7), "1800000000"), (Date.distantFuture, "64092211200"),
+            (Date(timeIntervalSince1970: 1e18), "253402300799"), (nil, "0"),
+        ] as [(Date?, String)]
+    )
+    func anEndIsInWholeSecondsAndNeverTheSessionsByMistake(_ expires: Date?, _ seconds: String) {
+        var cookie = Self.plain
+        cookie.expires = expires
+        #expect(Self.text(CookieLine(cookie)) == "a.example\tFALSE\t/\tFALSE\t\(seconds)\tid\t17")
+    }
+
+    @Test func whatEndsACookieIsAlikeInAllThatTellsItApart() throws {
+        let line = try #require(Self.line("#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t0\tid\ts3cret"))
+        #expect(line.ended.key == line.key)
+        #expect(Self.text(line.ended) == "#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t1\tid\t")
+    }
+
+    @Test func noDescriptionTellsTheValue() {
+        let cookie = Cookie(name: "id", value: "s3cret", domain: "a.example", path: "/x")
+        var dumped = ""
+        dump(cookie, to: &dumped)
+        for text in [
+            "\(cookie)", String(reflecting: cookie), "\([cookie])", dumped, String(describing: Optional(cookie)),
+        ] {
+            #expect(text.contains("id"))
+            #expect(!text.contains("s3cret"))
+        }
+    }
+
+    @Test func aListHasEachCookieOnceAndNoneThatHasEnded() throws {
+        func line(_ name: String, _ value: String, _ end: TimeInterval? = nil) throws -> CookieLine {
+            let expires = end.map(Date.init(timeIntervalSince1970:))
+            return try #require(
+                CookieLine(Cookie(name: name, value: value, domain: "A.example", expires: expires))
+            )
+        }
+        let now = Date(timeIntervalSince1970: 100)
+        var list = CookieList()
+        list.apply(
+            .add([try line("a", "1"), try line("b", "1", 200), try line("a", "2"), try line("c", "1", 100)]),
+            now: now
+        )
+        #expect(list.lines.map(\.cookie.value) == ["2", "1"])
+        list.apply(.addMissing([try line("a", "3"), try line("d", "1")]), now: now)
+        #expect(list.lines.map(\.cookie.name) == ["a", "b", "d"])
+        #expect(list.lines.map(\.cookie.value) == ["2", "1", "1"])
+        list.apply(.add([try line("d", "9", 1)]), now: now)
+        list.apply(.none, now: Date(timeIntervalSince1970: 200))
+        #expect(list.lines.map(\.cookie.name) == ["a"])
+        list.apply(.removeAll, now: now)
+        #expect(list.lines.isEmpty)
+    }
+}
