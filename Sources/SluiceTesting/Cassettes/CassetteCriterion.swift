@@ -31,7 +31,10 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
     public static let path = CassetteCriterion("path") { $0.path == $1.path }
     /// The same items in the query, in any order.
     public static let query = CassetteCriterion("query") { one, other in
-        let items = [one, other].map { $0.queryItems.map { "\($0.name)=\($0.value ?? "")" }.sorted() }
+        let items = [one, other].map { request in
+            request.queryItems.map { "\($0.name)=\($0.value ?? "")" }
+                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
         return items[0] == items[1]
     }
     /// The same body: the same bytes, or JSON that says the same.

@@ -76,7 +76,10 @@ struct FormWriter {
         case .useDefaultKeys: break
         default: for index in fields.indices { fields[index].name = options.keyEncoding.name(for: fields[index].name) }
         }
-        if options.keyOrder == .sorted { fields.sort { $0.name < $1.name } }
+        if options.keyOrder == .sorted {
+            // By their bytes, since Swift's order of strings is none where one begins with an equivalent of the other.
+            fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
         return fields
     }
 

@@ -74,7 +74,9 @@ extension URITemplate {
 
         /// Makes an associative array in the order of the names, since a dictionary has none of its own.
         public init(_ dictionary: [String: String]) {
-            self = .associative(dictionary.sorted { $0.key < $1.key }.map(Pair.init))
+            self = .associative(
+                dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(Pair.init)
+            )
         }
     }
 }

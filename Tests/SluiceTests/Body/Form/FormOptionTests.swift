@@ -41,6 +41,7 @@ import Testing
         FormExample(Search(), .init(keyOrder: .asEncoded), is: "z=1&a=x&m=1"),
         FormExample(["b": ["y": 1, "x": 2], "a": ["z": 3], "B": [:]], is: "a[z]=3&b[x]=2&b[y]=1"),
         FormExample(["é": 1, "z": 2, "e": 3, "Z": 4, "10": 5, "9": 6], is: "10=5&9=6&Z=4&e=3&z=2&%C3%A9=1"),
+        FormExample(["\u{E9}[": 2, "e\u{301}": 1], is: "e%CC%81=1&%C3%A9[=2"),
         FormExample(["list": [3, 1, 2]], is: "list[]=3&list[]=1&list[]=2"),
     ])
     func fieldsAreSortedUnlessTheyKeepTheirOrder(_ example: FormExample) throws {

@@ -61,13 +61,14 @@ import Testing
         let variables: URITemplate.Variables = [
             "integer": 1, "number": -122.427, "flag": true, "text": "a\(name)", "list": ["a", nil, "b"],
             "pairs": ["b": "1", "a": nil, "c": "2"], "optional": .init(page), "numbers": .init([1, 2]),
-            "dictionary": .init(["b": "1", "a": "2"]),
+            "dictionary": .init(["b": "1", "a": "2"]), "marked": .init(["\u{E9}[": "2", "e\u{301}": "1"]),
             "ordered": .init(["b": "1", "a": "2"] as KeyValuePairs<String, String>), "bool": .init(false),
             "substring": .init("abc".dropFirst()),
         ]
         let examples = [
             "{integer}": "1", "{number}": "-122.427", "{flag}": "true", "{text}": "ab%20c", "{list}": "a,b",
             "{pairs*}": "b=1,c=2", "{optional}": "2", "{numbers}": "1,2", "{dictionary}": "a,2,b,1",
+            "{marked}": "e%CC%81,1,%C3%A9%5B,2",
             "{ordered}": "b,1,a,2", "{bool}": "false", "{substring}": "bc",
         ]
         for (template, text) in examples { #expect(try URITemplate(template).expand(variables) == text) }

@@ -30,7 +30,8 @@ struct JSONWriter {
         case .object(let members):
             open("{")
             if format.sortsKeys {
-                write(members.sorted { $0.key < $1.key })
+                // By their bytes, since Swift's order of strings is none where one begins with an equivalent of the other.
+                write(members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
             } else {
                 write(members)
             }

@@ -39,6 +39,14 @@ import Testing
         #expect(json.formatted(.compact) == json.description)
     }
 
+    @Test func membersStandInTheSameOrderWhereOneNameBeginsWithAnEquivalentOfAnother() {
+        for _ in 0..<50 {
+            // Neither of the two is less than the other to Swift, and a dictionary's own order is another each time.
+            let json: JSON = ["\u{E9}[": 2, "e\u{301}": 1]
+            #expect(json.description == "{\"e\u{301}\":1,\"\u{E9}[\":2}")
+        }
+    }
+
     @Test func everyControlCharacterIsEscaped() throws {
         for byte in UInt8(0)..<0x20 {
             let json = JSON.string("a\(Unicode.Scalar(byte))b")
