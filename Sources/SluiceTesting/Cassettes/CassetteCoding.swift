@@ -85,10 +85,10 @@ enum CassetteCoding {
         guard let lines = node.array else { throw RecordingFailure("has headers that are no list") }
         var headers = HTTPHeaders()
         for line in lines {
-            guard let line = line.string, let colon = line.firstIndex(of: ":") else {
+            guard let line = line.string, let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
                 throw RecordingFailure("has a header that is not written as “Name: value”")
             }
-            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            let value = Substring(line.utf8[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") })
             headers.append(HTTPHeaderName(String(line[..<colon])), String(value))
         }
         return headers

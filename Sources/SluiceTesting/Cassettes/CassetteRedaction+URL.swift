@@ -3,30 +3,40 @@ extension CassetteRedaction {
     private static let maximumDepth = 4
 
     /// A URL without user name and password, and without the secrets of its query and fragment.
+    ///
+    /// It is read byte by byte, as forms are too: a combining mark behind a sign leaves it that sign.
     func url(_ url: String, depth: Int = 0) -> String {
-        var start = url.startIndex
+        let bytes = url.utf8
+        var start = bytes.startIndex
         var result = ""
-        if let mark = url.firstRange(of: "://") {
-            result = String(url[..<mark.upperBound])
+        if let mark = bytes.firstRange(of: "://".utf8) {
             start = mark.upperBound
-            let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-            if let at = authority.lastIndex(of: "@") {
+            result += Substring(bytes[..<start])
+            let authority = bytes[start...].prefix { $0 != UInt8(ascii: "/") && !Self.beginsItems($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
                 result += Self.mark
                 start = at
             }
         }
-        let end = url[start...].firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
-        result += url[start..<end]
-        guard end < url.endIndex else { return result }
-        let parts = url[url.index(after: end)...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        return result + String(url[end]) + parts.map { form($0, depth: depth) }.joined(separator: "#")
+        let end = bytes[start...].firstIndex(where: Self.beginsItems) ?? bytes.endIndex
+        result += Substring(bytes[start..<end])
+        guard end < bytes.endIndex else { return result }
+        result += bytes[end] == UInt8(ascii: "?") ? "?" : "#"
+        return result
+            + bytes[end...].dropFirst()
+            .split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
+            .map { form(Substring($0), depth: depth) }.joined(separator: "#")
+    }
+
+    private static func beginsItems(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     /// A text whose URLs have no secrets.
     func text(_ text: String) -> String {
-        if text.firstRange(of: "://") == nil { return text }
+        if !Self.holdsURL(text) { return text }
         return pieces(of: text, where: Self.isURLEnd) { piece in
-            piece.firstRange(of: "://") == nil ? piece : url(piece)
+            Self.holdsURL(piece) ? url(piece) : piece
         }
     }
 
@@ -37,20 +47,26 @@ extension CassetteRedaction {
 
     /// A query or form without its secrets.
     func form(_ text: Substring, depth: Int = 0) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { source in
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
+            let source = Substring(bytes)
             let item = FormItems.item(of: source)
             guard let value = item.value, !value.isEmpty else { return String(source) }
             // The route in a fragment may have a query itself.
-            let name = item.name.split(separator: "?").last.map(String.init) ?? item.name
+            let name =
+                item.name.utf8.split(separator: UInt8(ascii: "?")).last.map { String(Substring($0)) } ?? item.name
             let isSecret = isSecret(parameter: name) || holdsSecret(value, depth: depth)
-            return isSecret ? "\(source.prefix { $0 != "=" })=\(Self.mark)" : String(source)
+            return isSecret ? "\(Substring(bytes.prefix { $0 != UInt8(ascii: "=") }))=\(Self.mark)" : String(source)
         }.joined(separator: "&")
     }
 
     /// Whether a value is a URL with a secret, as one to come back to may be.
     private func holdsSecret(_ value: String, depth: Int) -> Bool {
-        if value.firstRange(of: "://") == nil { return false }
+        if !Self.holdsURL(value) { return false }
         return depth >= Self.maximumDepth || url(value, depth: depth + 1) != value
+    }
+
+    private static func holdsURL(_ text: String) -> Bool {
+        text.utf8.firstRange(of: "://".utf8) != nil
     }
 
     private func pieces(

@@ -51,7 +51,7 @@ public struct HARArchive: Sendable {
         guard let response = entry["response"] else { throw RecordingFailure("has no response") }
         let recorded = RecordedRequest(
             method: HTTPMethod(rawValue: method),
-            url: String(url.prefix { $0 != "#" }),
+            url: String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "#") })),
             headers: headers(of: request["headers"]),
             body: try posted(request["postData"])
         )

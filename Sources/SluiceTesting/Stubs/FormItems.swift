@@ -7,12 +7,12 @@ enum FormItems {
     }
 
     static func items(of text: some StringProtocol) -> [Item] {
-        text.split(separator: "&").map { item(of: Substring($0)) }
+        Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { item(of: Substring($0)) }
     }
 
     static func item(of source: Substring) -> Item {
-        let parts = source.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        return Item(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : nil)
+        let parts = source.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        return Item(name: decoded(Substring(parts[0])), value: parts.count > 1 ? decoded(Substring(parts[1])) : nil)
     }
 
     /// Percent-decoded, with a plus for a blank; what is no valid triplet stays.
@@ -22,7 +22,9 @@ enum FormItems {
         var index = 0
         while index < bytes.count {
             let digits = bytes.dropFirst(index + 1).prefix(2)
+            // A number may begin with a sign, a triplet may not.
             if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
                 let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             {
                 decoded.append(byte)

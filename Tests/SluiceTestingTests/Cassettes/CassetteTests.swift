@@ -71,6 +71,13 @@ import Testing
         #expect(error.reason == "Expired.")
     }
 
+    @Test func aHeaderThatBeginsWithACombiningMarkComesBack() throws {
+        let request = RecordedRequest(url: "http://a/", headers: ["A": "\u{301}b", "C": ""])
+        let exchange = RecordedExchange(request: request, result: .failure(SluiceError(.connectionLost, "gone")))
+        let read = try Cassette(Cassette(exchanges: [exchange]).data)
+        #expect(read.exchanges.map(\.request.headers) == [request.headers])
+    }
+
     @Test func aLengthThatHasChangedIsPutRight() throws {
         let text = """
             {"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200,
