@@ -29,6 +29,9 @@ import Testing
         "GET / HTTP/1.1\r\nBad Name: x\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: +2\r\n\r\nab",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n+2\r\nab\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-0\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
@@ -40,6 +43,15 @@ import Testing
         #expect(client.receive().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
         #expect(client.isAtEnd())
         #expect(server.requests.isEmpty)
+    }
+
+    @Test func aCombiningMarkBehindAQuestionMarkBeginsTheQuery() throws {
+        let server = try LoopbackServer()
+        server.on("/a", .text("read"))
+        let client = try RawClient(port: server.port)
+        client.send("GET /a?\u{301}b=c HTTP/1.1\r\n\r\n")
+        #expect(client.receive().hasSuffix("read"))
+        #expect(server.requests.map(\.query) == ["\u{301}b=c"])
     }
 
     @Test func aRequestMayComeByteByByte() throws {

@@ -68,7 +68,7 @@ struct RequestReader {
         guard coding != nil || length != nil else { return Data() }
         if coding == "chunked" { return try readChunks() }
         guard coding == nil else { throw .malformed("The transfer coding is unknown.") }
-        guard let length = length.flatMap({ Int($0) }), length >= 0 else {
+        guard let length = length.flatMap({ Self.number($0.utf8, radix: 10) }) else {
             throw .malformed("The Content-Length is no number.")
         }
         var body = Data()
@@ -80,8 +80,8 @@ struct RequestReader {
         var body = Data()
         while true {
             let line = try input.takeLine()
-            let digits = line.prefix { $0 != ";" }.trimmingPrefix(" ")
-            guard let size = Int(String(digits.prefix { $0 != " " }), radix: 16), size >= 0 else {
+            let digits = line.utf8.prefix { $0 != UInt8(ascii: ";") }.drop { $0 == UInt8(ascii: " ") }
+            guard let size = Self.number(digits.prefix { $0 != UInt8(ascii: " ") }, radix: 16) else {
                 throw .malformed("The size of a chunk is no number.")
             }
             guard size > 0 else { break }
@@ -90,6 +90,12 @@ struct RequestReader {
         }
         while try !input.takeLine().isEmpty {}
         return body
+    }
+
+    /// A number of nothing but digits: a sign, which Swift would take, is none (RFC 9112 §6.2, §7.1).
+    private static func number(_ digits: some Collection<UInt8>, radix: Int) -> Int? {
+        guard let first = digits.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-") else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self), radix: radix)
     }
 }
 

@@ -29,9 +29,9 @@ public struct LoopbackRequest: Sendable {
         self.headers = headers
         self.body = body
         self.connection = connection
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        path = LoopbackRequest.path(of: parts[0])
-        query = parts.count > 1 ? String(parts[1]) : nil
+        let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        path = LoopbackRequest.path(of: Substring(parts[0]))
+        query = parts.count > 1 ? String(Substring(parts[1])) : nil
     }
 
     private static func path(of target: Substring) -> String {
