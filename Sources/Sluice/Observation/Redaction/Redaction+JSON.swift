@@ -5,14 +5,14 @@ extension Redaction {
     func json(_ text: String) -> String? {
         guard let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first) else { return nil }
         if let document = try? JSONDocument(text) { return json(document) }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard lines.count > 1 else { return nil }
         var output = ""
         for (index, line) in lines.enumerated() {
             if index > 0 { output += "\n" }
-            if line.utf8.allSatisfy({ $0 <= 0x20 }) {
-                output += line
-            } else if let document = try? JSONDocument(String(line)) {
+            if line.allSatisfy({ $0 <= 0x20 }) {
+                output += Substring(line)
+            } else if let document = try? JSONDocument(String(Substring(line))) {
                 output += json(document)
             } else {
                 return nil

@@ -25,6 +25,7 @@ import Testing
             (#"{"password":"a","password":"b"}"#, #"{"password":"REDACTED","password":"REDACTED"}"#),
             (#"[1,"two",{"a":null}]"#, #"[1,"two",{"a":null}]"#),
             ("{\"token\":\"s3\"}\n\n{\"a\":1}\n", "{\"token\":\"REDACTED\"}\n\n{\"a\":1}\n"),
+            ("{\"token\":\"s3\"}\r\n{\"a\":1}\r\n", "{\"token\":\"REDACTED\"}\r\n{\"a\":1}\r\n"),
         ]
     )
     func secretMembersOfJSONAreTakenOutAtAnyDepth(_ text: String, _ redacted: String) {
