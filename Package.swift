@@ -75,6 +75,17 @@ let package = Package(
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
         .testTarget(name: "FetchingTests", dependencies: ["Fetching"]),
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: [
+                "Sluice", "SluiceHTTP", "SluiceTesting",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+            ],
+            path: "Tests/Fuzzing",
+            exclude: ["Corpus", "Dictionaries", "Driver", "run"],
+            sources: ["CorpusTests", "Targets"]
+        ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(

@@ -1,0 +1,90 @@
+@testable import SluiceHTTP
+
+extension FuzzTarget {
+    /// A change a line: the fields are those of a plain list that is changed in the same ways.
+    static let headers = FuzzTarget("headers") { bytes in
+        var input = FuzzInput(bytes)
+        var headers = HTTPHeaders()
+        var model: [(name: String, value: String)] = []
+        for line in input.lines() {
+            let way = line.utf8.first ?? 0
+            let rest = Array(line.utf8.dropFirst())
+            // Names of a few letters, so that they meet often.
+            let nameBytes = rest.prefix { $0 != UInt8(ascii: ":") }
+            let name = String(decoding: nameBytes.map { $0 < 0x80 ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
+            let value = String(decoding: rest[nameBytes.endIndex...].dropFirst(), as: UTF8.self)
+            let isNamed = { (field: (name: String, value: String)) in HTTPHeaderName(field.name) == HTTPHeaderName(name)
+            }
+            switch way % 6 {
+            case 0:
+                headers.append(HTTPHeaderName(name), value)
+                model.append((name, value))
+            case 1:
+                headers[HTTPHeaderName(name)] = value
+                if let first = model.firstIndex(where: isNamed) {
+                    model[first] = (name, value)
+                    model = model[...first] + model[(first + 1)...].filter { !isNamed($0) }
+                } else {
+                    model.append((name, value))
+                }
+            case 2:
+                headers.remove(HTTPHeaderName(name))
+                model.removeAll(where: isNamed)
+            case 3:
+                Array(value.utf8).withUnsafeBytes { headers.appendFolded(value: $0) }
+                if let last = model.last, !value.isEmpty {
+                    model[model.count - 1].value = last.value.isEmpty ? value : "\(last.value) \(value)"
+                }
+            case 4:
+                let other = headers
+                // Never more than a few.
+                if headers.count < 64 {
+                    headers.append(contentsOf: other)
+                    model += model
+                }
+            default:
+                Array(name.utf8).withUnsafeBytes { name in
+                    Array(value.utf8).withUnsafeBytes { headers.append(name: name, value: $0) }
+                }
+                model.append((name, value))
+            }
+            try check(headers, against: model, asking: name)
+        }
+    }
+
+    private static func check(
+        _ headers: HTTPHeaders,
+        against model: [(name: String, value: String)],
+        asking name: String
+    ) throws {
+        try checkStorage(of: headers)
+        try promise(headers.count == model.count, "There are \(headers.count) fields and not \(model.count).")
+        for (field, expected) in zip(headers, model) {
+            try promise(field.name.rawValue == expected.name, "A field has the name \(field.name).")
+            try promise(field.value.isSame(as: expected.value), "The field \(field.name) has another value.")
+        }
+        let wanted = HTTPHeaderName(name)
+        let values = model.filter { HTTPHeaderName($0.name) == wanted }.map(\.value)
+        try promise(headers.values(for: wanted) == values, "The field \(name) has other values.")
+        try promise(headers.contains(wanted) == !values.isEmpty, "The field \(name) is there and is not.")
+        try promise(headers[wanted] == (values.isEmpty ? nil : values.joined(separator: ", ")), "\(name) is another.")
+        let copy = HTTPHeaders(model.map { (HTTPHeaderName($0.name.lowercased()), $0.value) })
+        try promise(copy == headers && copy.hashValue == headers.hashValue, "The same fields are not equal.")
+    }
+
+    /// Holds the one buffer to its layout: each field is `name: value` and a NUL, behind the one before.
+    static func checkStorage(of headers: HTTPHeaders) throws {
+        var end = 0
+        for index in headers.indices {
+            let line = headers.line(at: index)
+            try promise(line.offset == end, "A field does not stand behind the one before.")
+            try promise(line.offset + line.nameLength + 2 <= line.end, "A field ends before its value.")
+            try promise(line.end < headers.bytes.count && headers.bytes[line.end] == 0, "A field has no NUL behind it.")
+            let separator = headers.bytes[(line.offset + line.nameLength)..<(line.offset + line.nameLength + 2)]
+            try promise(separator.elementsEqual(": ".utf8), "Name and value are not parted.")
+            end = line.end + 1
+        }
+        try promise(headers.bytes.count == end, "There are bytes of no field.")
+        try promise(headers.byteCount == end + headers.count, "A wrong size is told.")
+    }
+}

@@ -1,0 +1,58 @@
+import SluiceHTTP
+
+@testable import Sluice
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension FuzzTarget {
+    /// A form as it came, its boundary in the first line; and one that is written of the other lines, a part's name and its content each.
+    static let multipart = FuzzTarget("multipart") { bytes in
+        var input = FuzzInput(bytes)
+        let boundary = input.line()
+        let form = input.data
+        let shown = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, .standard)
+        // What is said in the place of a part that is withheld, “it may hold a secret”, holds that word itself.
+        if let shown, !shown.holds(" bytes: it may hold a secret)") {
+            let again = MultipartRedactor.redacted(Data(shown.utf8), boundary: boundary, depth: 0, .standard)
+            try promise(again?.isSame(as: shown) == true, "What is shown of a form is shown as something else.")
+        }
+        try checkWritten(&input)
+    }
+
+    private static func checkWritten(_ input: inout FuzzInput) throws {
+        let boundary = "b0undary-\(input.rest.count)"
+        var form = MultipartForm(boundary: boundary)
+        var secrets = false
+        while !input.isEmpty {
+            let (name, content) = (input.line(), input.line())
+            if Redaction.standard.parameterNames.contains(name) { secrets = true }
+            form.append(.text(content, name: name, fileName: name.utf8.count % 3 == 0 ? name : nil))
+        }
+        let isMarked = form.parts.contains { part in
+            if case .data(let data) = part.content {
+                String(decoding: data, as: UTF8.self).holds(boundary)
+            } else {
+                true
+            }
+        }
+        guard !isMarked, let layout = try? MultipartLayout(form) else { return }
+        var written = Data()
+        for segment in layout.segments { if case .bytes(let data) = segment { written.append(data) } }
+        try promise(try layout.length() == Int64(written.count), "A form has another length.")
+        let all = Redaction.none.body(written, contentType: form.contentType)
+        let isText = !written.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
+        let whole = String(decoding: written, as: UTF8.self)
+        if isText, !form.parts.isEmpty {
+            // Where a part's head holds a blank more than one, or a return, it is shown without.
+            try promise(all == .text(whole) || whole.utf8.contains(13), "A form is shown as another.")
+        }
+        guard !secrets, case .text(let shown) = Redaction.standard.body(written, contentType: form.contentType) else {
+            return
+        }
+        try promise(shown.utf8.count >= form.parts.count * boundary.utf8.count, "Parts are missing.")
+    }
+}

@@ -1,0 +1,83 @@
+import SluiceHTTP
+
+@testable import Sluice
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension FuzzTarget {
+    /// What no input holds by chance, and nothing that is shown may hold.
+    static let secret = "zq7Wx39secret"
+    /// Names of secrets, as they may be written.
+    private static let names = [
+        "password", "access_token", "client-secret", "user[password]", "accessToken", "API_KEY",
+    ]
+
+    /// A `Content-Type` and behind the first line a body: no secret in it is shown, and what is shown stays when it is redacted again.
+    static let redactedBody = FuzzTarget("redacted-body") { bytes in
+        var input = FuzzInput(bytes)
+        let type = input.line()
+        let name = names.randomElement(using: &input.random) ?? ""
+        let body = input.data
+        let redaction = Redaction.standard
+        if case .text(let shown) = redaction.body(body, contentType: type), !type.utf8.contains(UInt8(ascii: ";")) {
+            let again = redaction.body(Data(shown.utf8), contentType: type)
+            try promise(again == .text(shown), "What is shown is shown as something else.")
+        }
+        let text = input.text
+        guard !text.holds(secret) else { return }
+        let written = JSON.string(text).formatted(.compact)
+        let value = (try? JSON(parsing: body)) == nil ? written : text
+        let member = JSON.string(name).formatted(.compact)
+        var places = [
+            ("application/json", #"{"a": \#(value), \#(member): "\#(secret)", "b": [\#(value)]}"#),
+            ("application/json", #"[{"a": \#(value), \#(member): {"x": ["\#(secret)", \#(value)]}}]"#),
+            ("application/x-ndjson", "\(value.replacing("\n", with: " "))\n{\(member): [\"\(secret)\"]}\n"),
+            ("application/x-www-form-urlencoded", "\(text)&\(percentEncoded(name))=\(secret)&\(text)"),
+            (type, "\(text)\n\(name)=\(secret)\n\(text)"),
+        ]
+        if !text.holds("--b") {
+            let head = "Content-Disposition: form-data; name=\(quoted(name))"
+            places.append(("multipart/form-data; boundary=b", "--b\r\n\(head)\r\n\r\n\(secret)\(text)\r\n--b--\r\n"))
+            places.append(
+                ("multipart/form-data; boundary=b", "--b\r\nA: \(text)\r\n\(head)\r\n\r\n\(secret)\r\n--b--\r\n")
+            )
+        }
+        for (type, body) in places {
+            guard case .text(let shown) = redaction.body(Data(body.utf8), contentType: type) else { continue }
+            try promise(!shown.holds(secret), "A secret is shown of \(type).")
+        }
+    }
+
+    /// A URL or a text that may hold one: no secret in it is shown, and what is shown stays when it is redacted again.
+    static let redactedURL = FuzzTarget("redacted-url") { bytes in
+        var input = FuzzInput(bytes)
+        let name = names.randomElement(using: &input.random) ?? ""
+        let text = input.text
+        guard !text.holds(secret) else { return }
+        let redaction = Redaction.standard
+        let url = redaction.url(text)
+        try promise(redaction.url(url).isSame(as: url), "A URL is shown as another twice.")
+        let shown = redaction.text(text)
+        try promise(redaction.text(shown).isSame(as: shown), "A text is shown as another twice.")
+        try promise(Redaction.none.url(text).isSame(as: text), "What is no secret is hidden.")
+        let urls = [
+            "\(text)?\(percentEncoded(name))=\(secret)&\(text)", "\(text)?a&\(percentEncoded(name))=\(secret)#\(text)",
+            "https://ada:\(secret)@example.com/\(text)", "\(text)#\(name)=\(secret)",
+        ]
+        for url in urls { try promise(!redaction.url(url).holds(secret), "A URL shows a secret: \(url)") }
+        let texts = [
+            "\(text)\nAuthorization: Bearer \(secret)\n\(text)", "\(text) \(name)=\(secret)",
+            "\(text)\n\(name): \(secret)\n", "\(text) https://ada:\(secret)@example.com/\(text)",
+            "\(text) https://example.com/?\(percentEncoded(name))=\(secret)",
+        ]
+        for text in texts { try promise(!redaction.text(text).holds(secret), "A text shows a secret: \(text)") }
+        let headers: HTTPHeaders = ["Location": urls[0], "X": texts[0], "X-Api-Key": "\(text)\(secret)"]
+        for field in redaction.headers(headers) {
+            try promise(!field.value.holds(secret), "\(field.name) shows a secret.")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import SluiceHTTP
+
+@testable import Sluice
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension FuzzTarget {
+    /// A stream of events: they are those of the standard's own algorithm, and it makes no difference where the stream is cut.
+    static let events = FuzzTarget("events") { bytes in
+        let (whole, _) = try elements(of: bytes) { ServerSentEventParser() }
+        var reference = ReferenceEvents()
+        reference.read(Array(bytes))
+        try promise(whole == reference.events, "\(whole.count) events are not those of the standard.")
+        let limit = 24
+        let (limited, isOver) = try elements(of: bytes) { ServerSentEventParser(limit: limit) }
+        try promise(whole.starts(with: limited), "With a limit there are others.")
+        try promise(isOver || limited.count == whole.count, "With a limit some are missing.")
+        try promise(limited.allSatisfy { $0.data.utf8.count <= 3 * limit }, "An event is over the limit.")
+    }
+
+    /// A text of lines: they are what splitting gives, and it makes no difference where the text is cut.
+    static let lines = FuzzTarget("lines") { bytes in
+        let (whole, _) = try elements(of: bytes) { LineSplitter() }
+        var expected = Array(bytes).split(separator: 10, omittingEmptySubsequences: false)
+            .map { Array($0) }
+        let last = expected.removeLast()
+        var texts = expected.map { String(decoding: $0.last == 13 ? $0.dropLast() : $0[...], as: UTF8.self) }
+        if !last.isEmpty { texts.append(String(decoding: last, as: UTF8.self)) }
+        try promise(whole.elementsEqual(texts) { $0.isSame(as: $1) }, "Lines are split elsewhere.")
+        let limit = 8
+        let (limited, isOver) = try elements(of: bytes) { LineSplitter(limit: limit) }
+        let lengths = (expected.map { $0.last == 13 ? $0.count - 1 : $0.count } + (last.isEmpty ? [] : [last.count]))
+        let count = lengths.firstIndex { $0 > limit } ?? lengths.count
+        try promise(limited.count == count && isOver == (count < lengths.count), "The limit is not kept.")
+    }
+
+    /// JSON Lines: each line is what it is alone, and it makes no difference where the text is cut.
+    static let jsonLines = FuzzTarget("json-lines") { bytes in
+        let decoder = SharedDecoder(LenientJSONDecoder())
+        let (whole, isOver) = try elements(of: bytes) { JSONLineParser<JSON>(decoder, limit: 1 << 20) }
+        var expected: [JSON] = []
+        var isBroken = false
+        for line in Array(bytes).split(separator: 10) where !line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) {
+            guard let value = try? LenientJSONDecoder().decode(JSON.self, from: Data(line)) else {
+                isBroken = true
+                break
+            }
+            expected.append(value)
+        }
+        try promise(whole == expected && isOver == isBroken, "Lines are not what each is alone.")
+    }
+
+    /// The elements of an input that arrives whole, which are the same when it arrives in any pieces; and whether it ended with an error.
+    private static func elements<Parser: StreamParser>(
+        of bytes: UnsafeRawBufferPointer,
+        _ parser: () -> Parser
+    ) throws -> (elements: [Parser.Element], isBroken: Bool) where Parser.Element: Equatable {
+        let whole = elements(of: [Data(bytes)], parser(), isHasty: false)
+        var input = FuzzInput(bytes)
+        let hasty = Bool.random(using: &input.random)
+        let cut = elements(of: input.pieces(), parser(), isHasty: hasty)
+        try promise(cut.elements == whole.elements, "There are other elements in pieces.")
+        try promise(cut.isBroken == whole.isBroken, "Only one of the two is broken.")
+        let single = elements(of: bytes.map { Data([$0]) }, parser(), isHasty: false)
+        try promise(single.elements == whole.elements, "There are other elements byte by byte.")
+        try promise(single.isBroken == whole.isBroken, "Only one of the two is broken, byte by byte.")
+        return whole
+    }
+
+    /// The elements of pieces; where it is hasty, some are added before all of those before have been made elements of.
+    private static func elements<Parser: StreamParser>(
+        of pieces: [Data],
+        _ parser: Parser,
+        isHasty: Bool
+    ) -> (elements: [Parser.Element], isBroken: Bool) {
+        var parser = parser
+        var elements: [Parser.Element] = []
+        do {
+            for piece in pieces {
+                parser.append(piece)
+                if isHasty, piece.count.isMultiple(of: 2) { continue }
+                while let element = try parser.next() { elements.append(element) }
+            }
+            parser.finish()
+            while let element = try parser.next() { elements.append(element) }
+        } catch {
+            return (elements, true)
+        }
+        return (elements, false)
+    }
+}
+
+/// Interprets an event stream as WHATWG HTML §9.2.6 says, step by step.
+private struct ReferenceEvents {
+    var events: [ServerSentEvent] = []
+    private var data = ""
+    private var type = ""
+    private var lastID = ""
+    private var retry: Duration?
+
+    mutating func read(_ bytes: [UInt8]) {
+        var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        while let end = text.firstIndex(where: { $0 == 10 || $0 == 13 }) {
+            line(Array(text[..<end]))
+            let isPair = text[end] == 13 && text[end...].dropFirst().first == 10
+            text = text[end...].dropFirst(isPair ? 2 : 1)
+        }
+    }
+
+    private mutating func line(_ line: [UInt8]) {
+        if line.isEmpty {
+            if !data.isEmpty {
+                let type = type.isEmpty ? "message" : type
+                let text = String(decoding: data.utf8.dropLast(), as: UTF8.self)
+                events.append(ServerSentEvent(type: type, data: text, lastEventID: lastID, retry: retry))
+            }
+            (data, type, retry) = ("", "", nil)
+            return
+        }
+        let name = line.prefix { $0 != UInt8(ascii: ":") }
+        var value = line[name.endIndex...].dropFirst()
+        if value.first == 0x20 { value = value.dropFirst() }
+        let text = String(decoding: value, as: UTF8.self)
+        switch String(decoding: name, as: UTF8.self) {
+        case "data": data += text + "\n"
+        case "event": type = text
+        case "id" where !value.contains(0): lastID = text
+        case "retry" where !value.isEmpty && value.allSatisfy({ (48...57).contains($0) }):
+            retry = .milliseconds(Int64(text) ?? .max)
+        default: break
+        }
+    }
+}

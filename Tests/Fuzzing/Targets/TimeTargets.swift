@@ -1,0 +1,46 @@
+@testable import Sluice
+@testable import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension FuzzTarget {
+    private static let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    /// A date of HTTP, which may be a `Retry-After`: written and read again it is the same.
+    static let date = FuzzTarget("date") { bytes in
+        let text = FuzzInput(bytes).text
+        if let date = HTTPDate.parse(text, now: now) {
+            let written = HTTPDate.string(from: date)
+            try promise(written.utf8.count == 29, "A date is written as \(written).")
+            // The leap second at the end of the last year that can be written follows it.
+            let last = Date(timeIntervalSince1970: 253_402_300_799)
+            try promise(HTTPDate.parse(written, now: now) == min(date, last), "\(written) is read as another date.")
+        }
+        guard let delay = RetryAfter.delay(text, now: now) else { return }
+        try promise(delay >= .zero && delay <= RetryAfter.longest, "A delay is \(delay).")
+        let headers: HTTPHeaders = ["Retry-After": "0", "Retry-After": text]
+        try promise(RetryAfter.delay(in: headers, now: now) == delay, "The longest delay is not the one that counts.")
+    }
+
+    /// Header fields a line: a pause is neither negative nor without an end, and one more field makes none shorter.
+    static let quota = FuzzTarget("quota") { bytes in
+        var input = FuzzInput(bytes)
+        var headers = HTTPHeaders()
+        var before = Duration.zero
+        for line in input.lines().prefix(32) {
+            let name = Substring(line.utf8.prefix { $0 != UInt8(ascii: ":") })
+            let value = Substring(line.utf8.dropFirst(name.utf8.count + 1))
+            headers.append(HTTPHeaderName(String(name)), String(value))
+            let head = HTTPResponse(status: .tooManyRequests, headers: headers)
+            let pause = QuotaHeaders.pause(in: head, now: now) ?? .zero
+            try promise(pause >= .zero && pause <= RetryAfter.longest, "A pause is \(pause).")
+            // What the server takes for the present makes a time of day come sooner or later.
+            if HTTPHeaderName(String(name)) != .date { try promise(pause >= before, "A pause became shorter.") }
+            before = pause
+        }
+    }
+}
