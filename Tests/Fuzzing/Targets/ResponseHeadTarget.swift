@@ -17,6 +17,7 @@ extension FuzzTarget {
         for line in linesWithEnds(of: bytes) {
             let wasComplete = parser.isComplete
             let step = parser.parse(line, limit: .max)
+            if step == .malformed { return }
             if !wasComplete { reference.take(Array(line)) }
             try promise(step != .tooLarge, "A head is too large for no limit.")
             try promise((step == .complete) == parser.isComplete, "A parser is not as complete as it says.")

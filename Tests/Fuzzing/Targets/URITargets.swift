@@ -125,13 +125,26 @@ extension FuzzTarget {
     }
     #endif
 
-    /// An address of IPv6: one is what the system takes for one.
-    static let ipv6 = FuzzTarget("ipv6") { bytes in
+    /// An address of either version: one is what the system takes for one, of the same bytes, and is written so that it is read again.
+    static let address = FuzzTarget("ip-address") { bytes in
         let text = Array(bytes)
         guard !text.contains(0) else { return }
-        var address = in6_addr()
-        let expected = inet_pton(AF_INET6, (text + [0]).map { CChar(bitPattern: $0) }, &address) == 1
-        try promise(IPv6Address.isValid(text[...]) == expected, "The system says \(expected).")
+        let address = IPAddress(String(decoding: text, as: UTF8.self))
+        let characters = (text + [0]).map { CChar(bitPattern: $0) }
+        var six = [UInt8](repeating: 0, count: 16)
+        var four = [UInt8](repeating: 0, count: 4)
+        if inet_pton(AF_INET6, characters, &six) == 1 {
+            try promise(address?.bytes == six, "The system reads \(six).")
+        } else if inet_pton(AF_INET, characters, &four) == 1 {
+            try promise(address?.bytes == four, "The system reads \(four).")
+        } else {
+            try promise(address == nil, "The system takes it for none.")
+        }
+        guard let address else { return }
+        try promise(IPAddress(address.description) == address, "\(address) is read as another.")
+        try promise(IPNetwork("\(address)")?.contains(address) == true, "\(address) is not in its own block.")
+        let isAllowed = AddressPolicy.publicOnly.allows(address)
+        try promise(isAllowed == (address.purpose == .global), "\(address.purpose) is allowed: \(isAllowed).")
     }
 
     /// A path or a part of a query: dot segments and encoding are the same after the second time, and every decoder reads the same.
