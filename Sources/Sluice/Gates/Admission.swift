@@ -89,6 +89,8 @@ struct Admission: Sendable {
         _ sending: Sending
     ) async throws(SluiceError) -> Pass {
         sending.tell(.gates, context.attempt) { .waiting(gate: gate.name) }
+        sending.enter(.gate(gate.name))
+        defer { sending.leave(gate: gate.name) }
         do {
             return try await gate.admit(context)
         } catch {

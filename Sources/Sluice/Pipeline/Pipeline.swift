@@ -101,8 +101,19 @@ final class Pipeline: Sendable {
         guard let key = SharedTransferKey(request, draft, self) else {
             return begin(request, draft, meter, completion)
         }
-        return transfers.join(key, meter, time: time, completion: completion) { [self] meter, land in
-            begin(request, draft, meter, land)
+        guard let deadline = Deadline.earliest(draft.options.deadline) else {
+            return transfers.join(key, meter, time: time, completion: completion) { [self] meter, land in
+                begin(request, draft, meter, land)
+            }
+        }
+        // Others who share it may have more time.
+        var unbounded = draft
+        unbounded.options.deadline = nil
+        return BoundedWait(completion).begin(within: deadline.timeLeft(on: time), on: time, for: request) {
+            completion in
+            transfers.join(key, meter, time: time, completion: completion) { [self, unbounded] meter, land in
+                begin(request, unbounded, meter, land)
+            }
         }
     }
 
@@ -118,7 +129,9 @@ final class Pipeline: Sendable {
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = stub == nil ? cache(for: draft) : nil
         // A redirect to where no stub answers must not be followed by the transport.
-        if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation {
+        if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation,
+            transfer.timeouts.total.map({ $0 > .zero }) ?? true
+        {
             guard let cache else {
                 return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
             }
@@ -129,7 +142,7 @@ final class Pipeline: Sendable {
             }
         }
         let sending = sending(of: request, draft, transfer)
-        if let transport, sending.mayBeImmediate, !request.body.needsPreparation {
+        if let transport, sending.mayBeImmediate, !request.body.needsPreparation, !sending.isOverdue {
             return begin(sending, on: transport) { completion(Landing($0, sending)) }
         }
         let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
@@ -167,6 +180,7 @@ final class Pipeline: Sendable {
         var limits = configuration.limits
         limits.body = nil
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
+            .within(Deadline.earliest(draft.options.deadline), on: time)
         transfer.limits = draft.options.limits.applied(to: limits)
         let sending = sending(of: request, draft, transfer, into: sink)
         let outcome = await outcome(of: sending)
@@ -295,6 +309,7 @@ final class Pipeline: Sendable {
         _ sending: Sending
     ) async -> TransportOutcome {
         do throws(SluiceError) {
+            sending.enter(.requestInterceptors)
             var request = try await intercepted(context, sending)
             admission.sign(&request)
             for plugin in sending.steps.plugins { plugin.willSend(request, context: context) }
@@ -319,12 +334,14 @@ final class Pipeline: Sendable {
         begun: TransportResponse? = nil
     ) async -> TransportOutcome {
         let exchange = Exchange(self, context.transfer, sending, context.attempt)
+        sending.enter(.transport)
         let outcome = await exchange.outcome(of: request, begun: begun)
         if case .success(let response) = outcome, response.isUnasked {
             sending.tell(.cached, context.attempt) { .cached(response) }
         } else {
             sending.tell(.received, context.attempt) { .received(outcome) }
         }
+        sending.enter(.responseInterceptors)
         for plugin in sending.steps.plugins { plugin.didReceive(outcome, context: context) }
         return await intercepted(outcome, context, sending.steps)
     }
@@ -386,7 +403,8 @@ final class Pipeline: Sendable {
         _ meter: TransferMeter?
     ) -> TransferContext {
         TransferContext(
-            timeouts: options.timeouts.applied(to: configuration.timeouts),
+            timeouts: options.timeouts.applied(to: configuration.timeouts)
+                .within(Deadline.earliest(options.deadline), on: time),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,

@@ -53,7 +53,8 @@ public struct RequestContext: Sendable {
     public var id: RequestID { sending.id }
     /// What requests of its kind have in common: ``ModifiableRequest/route(_:)``.
     public var route: String { sending.draft.route ?? RoutePattern.route(of: sending.draft.path) }
-    /// When all of it must be over, attempts to come included; nil without a total time-out.
+    /// When all of it must be over, attempts to come included, by the client's ``TimeSource``; nil without a total time-out and a
+    /// ``Deadline``. What waits on the request's behalf need not watch it: the request ends by itself, and its task is cancelled.
     public var deadline: ContinuousClock.Instant? { sending.deadline }
 
     var exemptions: [Exemption] { sending.exemptions }

@@ -17,6 +17,9 @@ final class Sending: Sendable {
         /// What has just been found to be kept, and under what.
         var found: (key: CacheKey, entries: [CacheEntry])?
         var isFinished = false
+        var stages = SendingStages()
+        /// Why it is sent again, or has been.
+        var lastFailure: SluiceError?
 
         func value(_ key: String) -> (any Sendable)? {
             if let remembered, remembered.key == key { return remembered.value }
@@ -109,6 +112,28 @@ final class Sending: Sendable {
 
     /// Whether its total time is up.
     var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
+
+    /// Where it is, if its time is limited.
+    var stage: SendingStage { state.withLock { $0.stages.current } }
+
+    func enter(_ stage: SendingStage) {
+        // Nobody will ask otherwise.
+        if deadline != nil { state.withLock { $0.stages.enter(stage) } }
+    }
+
+    func leave(gate: String) {
+        if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
+    }
+
+    /// What the attempt before had failed with, where there was one and the request's time is limited.
+    var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
+
+    /// Notes with what an attempt has failed that is followed by another.
+    func note(failed outcome: TransportOutcome) {
+        guard deadline != nil, let failure = outcome.apparentFailure else { return }
+        enter(.pause)
+        state.withLock { $0.lastFailure = failure }
+    }
 
     /// How many attempts there have been.
     var attempts: Int { state.withLock { $0.attempts } }

@@ -19,7 +19,10 @@ extension Pipeline {
         begun: (RequestContext, Admission)? = nil,
         after end: AttemptEnd? = nil
     ) async -> TransportOutcome {
-        await within(sending) { [self] in await attempts(of: sending, begun, end) }
+        // What has begun has passes to give back, and perhaps its answer; nothing else is begun that cannot be ended.
+        if begun == nil, end == nil, sending.isOverdue { return .failure(.totalTimedOut(sending)) }
+        let outcome = await within(sending) { [self] in await attempts(of: sending, begun, end) }
+        return outcome.after(sending.lastFailure)
     }
 
     /// Does work for a request within what is left of its total time.
@@ -52,11 +55,13 @@ extension Pipeline {
         while true {
             if end.isReplayed {
                 sending.tell(.retrying, sending.attempts) { .retrying(after: .zero, end.outcome) }
+                sending.note(failed: end.outcome)
                 end = await round(sending)
                 continue
             }
             if let delay = sending.resumption(after: end.outcome) {
                 sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
+                sending.note(failed: end.outcome)
                 guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
                 if sending.sink?.lastProgress != progress { tries = 1 }
                 progress = sending.sink?.lastProgress
@@ -66,6 +71,7 @@ extension Pipeline {
             guard case .again(let delay) = decision(end, sending, tries) else { return end.outcome }
             guard withdraw() else { return end.outcome }
             sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
+            sending.note(failed: end.outcome)
             guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
             tries += 1
             end = await round(sending)
@@ -133,11 +139,51 @@ extension Sending {
 
 extension SluiceError {
     static func totalTimedOut(_ sending: Sending) -> SluiceError {
-        SluiceError(
+        let total = sending.transfer.timeouts.total ?? .zero
+        let stage = sending.stage
+        return SluiceError(
             .timedOut,
-            "The request took longer than the \(sending.transfer.timeouts.total ?? .zero) allowed in all.",
-            step: .recovery,
-            request: sending.request
+            total > .zero
+                ? "The request took longer than the \(total) allowed in all; \(stage.words)."
+                : "The request was not sent, since its deadline had passed.",
+            step: stage.step,
+            request: sending.request,
+            underlyingError: sending.lastFailure
+        )
+    }
+}
+
+extension TransportOutcome {
+    /// What is wrong with it, as far as the transport can tell; nil of what a server answered without an error of its own.
+    var apparentFailure: SluiceError? {
+        switch self {
+        case .failure(let error): return error
+        case .success(let response):
+            guard [.clientError, .serverError].contains(response.head.status.class) else { return nil }
+            return SluiceError(
+                .unacceptableStatus,
+                "The server answered \(response.head.status).",
+                step: .validation,
+                request: response.request,
+                response: response.head
+            )
+        }
+    }
+
+    /// A time-out that says what the attempt before had failed with, which may be what took the time.
+    fileprivate func after(_ last: SluiceError?) -> TransportOutcome {
+        guard let last, case .failure(let error) = self, error.code == .timedOut, error.underlyingError == nil else {
+            return self
+        }
+        return .failure(
+            SluiceError(
+                error.code,
+                error.reason,
+                step: error.step,
+                request: error.request,
+                response: error.response,
+                underlyingError: last
+            )
         )
     }
 }

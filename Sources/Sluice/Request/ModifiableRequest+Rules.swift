@@ -10,7 +10,7 @@ extension ModifiableRequest {
     /// Sets time-outs; what is left out keeps its value.
     ///
     /// - Parameters:
-    ///   - total: From the call to the last byte, redirects included.
+    ///   - total: From the call to the last byte: gates, all attempts, the pauses between them and redirects included.
     ///   - connect: Until the connection stands.
     ///   - idle: Without a byte in either direction.
     /// - Returns: A copy with those time-outs.
@@ -28,6 +28,13 @@ extension ModifiableRequest {
     public consuming func timeouts(_ timeouts: Timeouts) -> Self {
         modified { $0.options.timeouts.replace(with: timeouts) }
     }
+
+    /// Sets the moment by which all of it must be over, each time that it is sent: the request fails with
+    /// ``SluiceError/Code/timedOut`` then, and is not sent if it has passed.
+    ///
+    /// For requests that must be over together, the pages of a listing for example; ``Deadline/withDeadline(_:on:isolation:_:)`` sets
+    /// it for all that a task sends. The earliest of these and ``timeout(total:connect:idle:)`` holds.
+    public consuming func deadline(_ deadline: Deadline?) -> Self { modified { $0.options.deadline = deadline } }
 
     /// Sets the limits on the response.
     public consuming func limits(_ limits: ResponseLimits) -> Self {

@@ -71,6 +71,8 @@ struct RequestOptions: Sendable {
     var stubMode: StubMode?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
+    /// When all of it must be over, whatever its time-outs.
+    var deadline: Deadline?
     var limits = Override<ResponseLimits>()
     var validation = Override<Validation>()
     var caching = Override<Caching>()

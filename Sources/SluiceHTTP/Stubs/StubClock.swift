@@ -50,6 +50,7 @@ struct StubClock: Sendable {
                 "The request took longer than the \(total) allowed in all; its body gave no more."
             )
         }
-        return try await TimedWork.outcome(within: limit, on: time, else: failure, of: work)
+        let timeout = failure
+        return try await TimedWork.outcome(within: limit, on: time, else: timeout, of: work)
     }
 }

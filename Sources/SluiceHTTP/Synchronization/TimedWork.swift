@@ -19,7 +19,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
     package static func outcome(
         within limit: Duration?,
         on time: any TimeSource = SystemTime(),
-        else failure: SluiceError? = nil,
+        else failure: @escaping @Sendable @autoclosure () -> SluiceError? = nil,
         of work: @escaping Work
     ) async throws(SluiceError) -> Value {
         let timed = TimedWork()
@@ -35,7 +35,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
         for caller: UnsafeContinuation<Outcome, Never>,
         within limit: Duration?,
         on time: any TimeSource,
-        else failure: SluiceError?,
+        else failure: @escaping @Sendable () -> SluiceError?,
         _ work: @escaping Work
     ) {
         let isCancelled = state.withLock { state in
@@ -52,7 +52,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
             tasks.append(
                 Task { [self] in
                     do { try await time.sleep(for: limit) } catch { return }
-                    finish(.failure(failure ?? .tookTooLong(limit)))
+                    finish(.failure(failure() ?? .tookTooLong(limit)))
                 }
             )
         }

@@ -77,7 +77,8 @@ public struct Timeouts: Sendable, Hashable {
     /// Without a byte in either direction, once connected; 60 seconds by default. Time during which the caller reads
     /// nothing does not count.
     public var idle: Duration?
-    /// From the call to the last byte, time in the queue included; none by default.
+    /// From the call to the last byte, time in the queue included; none by default. Where a client sends, gates, all attempts and the
+    /// pauses between them are included too, and each transfer gets what is left.
     public var total: Duration?
     /// How long a body is held back for the server's word that it may come, where a request asks for that with
     /// `Expect: 100-continue`; 1 second by default. After that it is sent all the same (RFC 9110 §10.1.1).

@@ -1,6 +1,11 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
+
+#if os(Linux)
+import SluiceCurl
+#endif
 
 /// The article on the pipeline as a whole.
 final class PipelineGuideTests: XCTestCase {
@@ -56,6 +61,49 @@ final class PipelineGuideTests: XCTestCase {
         _ = try await session.string.get("health").sender().value
         _ = try await anonymous.sender().value
         XCTAssertEqual(server.requests(to: "/health").map { $0.headers["Cookie"] }, [nil, "id=1", nil])
+    }
+
+    func testDeadlines() async throws {
+        let server = try LoopbackServer()
+        server.on("/health", .text("well"))
+        server.on("/orders/17", .text("sent"))
+        let shop = APIClient(baseURL: server.url)
+        let both = try await Deadline.withDeadline(.seconds(5)) {
+            async let health = shop.string.get("health").sender().value
+            async let order = shop.string.get("orders/17").sender().value
+            return try await [health, order]
+        }
+        XCTAssertEqual(both, ["well", "sent"])
+    }
+
+    #if os(Linux)
+    func testABoundOnWaitingTransfers() async throws {
+        let server = try LoopbackServer()
+        server.on("/health", .text("well"))
+        var engine = CurlTransport.Configuration()
+        engine.maximumWaitingTransfers = 1000
+        let bounded = APIClient(baseURL: server.url) { [engine] in $0.transport = CurlTransport(configuration: engine) }
+        let health = try await bounded.string.get("health").sender().value
+        XCTAssertEqual(health, "well")
+    }
+    #endif
+
+    func testAJarWithAFile() async throws {
+        let server = try LoopbackServer()
+        server.on("/login", .status(.noContent, headers: ["Set-Cookie": "id=1; Max-Age=3600"]))
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-guide-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "cookies.txt").path
+        let jar = CookieJar(file: path) { error in print("Cookies will not last: \(error)") }
+        let lasting = APIClient(baseURL: server.url) { $0.cookies = jar }
+        _ = try await lasting.empty.post("login").sender().value
+        try await jar.save()
+        try await jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example"))
+        await jar.removeAll { $0.expires == nil }
+        for cookie in await jar.cookies { print(cookie) }
+        let names = await CookieJar(file: path).cookies.map(\.name)
+        XCTAssertEqual(names, ["id"])
     }
 
     func testATransportOfOnesOwn() async throws {

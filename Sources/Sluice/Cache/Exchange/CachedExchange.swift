@@ -100,7 +100,8 @@ struct CachedExchange: Sendable {
         guard cache.fetches.beginRevalidation(key) else { return }
         var transfer = transfer
         transfer.meter = nil
-        // Nobody waits for it, and it goes into memory as a whole.
+        // Nobody waits for it, so that it has all the time that a request has, and it goes into memory as a whole.
+        transfer.timeouts.total = exchange.pipeline.configuration.timeouts.total
         transfer.limits.body = transfer.limits.body ?? exchange.pipeline.configuration.limits.body
         let background = CachedExchange(
             cache: cache,

@@ -61,7 +61,10 @@ final class SharedTransfers: Sendable {
                     let shared = Landing(landing.outcome, landing.sending, isShared: true)
                     if !land(shared) { landing.sending?.finish(.failure(.cancelled)) }
                 }
-                let stop = Self.$current.withValue(self) { begin(meter, finish) }
+                // The deadline of the first is not that of the others; each waits by its own.
+                let stop = Deadline.$current.withValue(nil) {
+                    Self.$current.withValue(self) { begin(meter, finish) }
+                }
                 return { [self] in
                     forget(key, number)
                     stop()

@@ -92,10 +92,13 @@ extension OAuth2 {
         // A store may send requests of its own through the client, which must not wait for what waits for them.
         let exemption = request.map { Exemption(from: name, for: $0) }
         let task = Task {
-            if let exemption {
-                _ = await exemption.whileActive { await carryOut(work, step, by: client) }
-            } else {
-                _ = await carryOut(work, step, by: client)
+            // The deadline of whoever comes first is not that of the others who wait for the token; it has a time-out of its own.
+            await Deadline.$current.withValue(nil) {
+                if let exemption {
+                    _ = await exemption.whileActive { await carryOut(work, step, by: client) }
+                } else {
+                    _ = await carryOut(work, step, by: client)
+                }
             }
         }
         let isWanted = desk.withLock { desk in

@@ -1,0 +1,68 @@
+import SluiceHTTP
+
+/// Waits for a transfer that others share until a deadline, and no longer; for those who have more time it goes on.
+final class BoundedWait: Sendable {
+    private struct State {
+        var completion: (@Sendable (Landing) -> Void)?
+        var timer: Task<Void, Never>?
+    }
+
+    private let leaving = DeferredStop()
+    private let state: Locked<State>
+
+    /// Makes a wait.
+    ///
+    /// - Parameter completion: Called once: with what comes of the transfer, or that the time was up.
+    init(_ completion: @escaping @Sendable (Landing) -> Void) {
+        state = Locked(State(completion: completion))
+    }
+
+    /// Begins to wait.
+    ///
+    /// - Parameters:
+    ///   - limit: For how long.
+    ///   - time: What tells when it is over.
+    ///   - request: Who waits.
+    ///   - join: Joins the transfer; gives back what leaves it.
+    /// - Returns: What makes the caller leave before.
+    func begin(
+        within limit: Duration,
+        on time: any TimeSource,
+        for request: HTTPRequest,
+        _ join: (@escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop
+    ) -> Flight<Landing>.Stop {
+        guard limit > .zero else {
+            finish(with: .late(request))
+            return {}
+        }
+        let timer = Task { [self] in
+            do { try await time.sleep(for: limit) } catch { return }
+            if finish(with: .late(request)) { leaving.stop() }
+        }
+        state.withLock { $0.timer = timer }
+        leaving.decide(join { [self] in finish(with: $0) })
+        return { [self] in leaving.stop() }
+    }
+
+    @discardableResult
+    private func finish(with landing: Landing) -> Bool {
+        let before = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        before.timer?.cancel()
+        before.completion?(landing)
+        return before.completion != nil
+    }
+}
+
+extension Landing {
+    fileprivate static func late(_ request: HTTPRequest) -> Landing {
+        let error = SluiceError(
+            .timedOut,
+            "The request's deadline passed; the answer to an equal one, which it shares, had not come.",
+            request: request
+        )
+        return Landing(.failure(error))
+    }
+}

@@ -1,0 +1,319 @@
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+
+private final class DeadlineReader: RequestInterceptor {
+    let deadlines = Shared<[ContinuousClock.Instant?]>([])
+
+    func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+        deadlines.change { $0.append(context.deadline) }
+        return request
+    }
+}
+
+final class DeadlineClientTests: XCTestCase {
+    /// One whose attempts are timed by the test's time.
+    private func client(
+        _ server: LoopbackServer,
+        _ time: ManualTime,
+        _ configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        addTeardownBlock { server.stop() }
+        return APIClient(baseURL: server.url) {
+            $0.retry = RetryPolicy(backoff: .constant(.seconds(10)))
+            $0.time = time
+            configure(&$0)
+        }
+    }
+
+    func testStepsCanReadTheDeadline() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let time = ManualTime()
+        let reader = DeadlineReader()
+        let client = client(server, time) {
+            $0.requestInterceptors = [reader]
+            $0.timeouts.total = .seconds(500)
+        }
+        let request = client.string.request("")
+        _ = try await request.sender().value
+        _ = try await request.timeout(total: .seconds(400)).sender().value
+        try await Deadline.withDeadline(.seconds(300), on: time) {
+            _ = try await request.sender().value
+            _ = try await request.deadline(.after(.seconds(200), on: time)).sender().value
+            _ = try await request.deadline(.after(.seconds(900), on: time)).sender().value
+        }
+        let expected = [500, 400, 300, 200, 300].map { time.now + .seconds($0) }
+        XCTAssertEqual(reader.deadlines.read, expected)
+    }
+
+    func testARequestThatComesTooLateIsNotSentByAnyDoor() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .text("ok"))
+        addTeardownBlock { server.stop() }
+        let bare = APIClient(baseURL: server.url)
+        let others = [
+            APIClient(baseURL: server.url) { $0.gates = [ConcurrencyLimit(1)] },
+            APIClient(baseURL: server.url) { $0.retry = .standard },
+            APIClient(baseURL: server.url) { $0.sharing = .safeMethods },
+            APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) },
+        ]
+        await Deadline.withDeadline(.zero) {
+            for client in [bare] + others {
+                let failure = await client.string.get("late").sender().result.failure
+                XCTAssertEqual(failure?.code, .timedOut)
+            }
+            do {
+                for try await _ in bare.stream("late").lines { XCTFail("A line came.") }
+            } catch {
+                XCTAssertEqual((error as? APIError)?.code, .timedOut)
+            }
+            do {
+                _ = try await bare.batch(bare.string.get("a"), bare.string.get("b"))
+                XCTFail("The batch came.")
+            } catch {}
+        }
+        XCTAssertEqual(server.requestCount, 0)
+        let after = try await bare.string.get("in-time").sender().value
+        XCTAssertEqual(after, "ok")
+    }
+
+    func testATimeOutAtAGateNamesTheGateAndLeavesIt() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let time = ManualTime()
+        let gate = ConcurrencyLimit(1, named: "door")
+        let client = client(server, time) { $0.gates = [gate] }
+        let hanging = client.string.request("hang").sender()
+        let task = Task { await hanging.result }
+        await server.waitForRequests(1)
+        let waiting = Task {
+            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+        }
+        await time.sleepers(1)
+        await eventually { gate.waiting == 1 }
+        time.advance(by: .seconds(60))
+        let failure = await waiting.value.failure?.error
+        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(failure?.step, .gate)
+        XCTAssertTrue(failure?.reason.contains("door") == true, "\(failure?.reason ?? "")")
+        await eventually { gate.waiting == 0 }
+        XCTAssertEqual(server.requestCount, 1)
+        hanging.cancel()
+        _ = await task.value
+    }
+
+    func testATimeOutSaysWithWhatTheAttemptBeforeHadFailed() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable), .hang)
+        let time = ManualTime()
+        let client = client(server, time)
+        let request = Task { await client.string.request("").timeout(total: .seconds(600)).sender().result }
+        // The time-out and the pause.
+        await time.sleepers(2)
+        time.advance(by: .seconds(10))
+        await server.waitForRequests(2)
+        time.advance(by: .seconds(590))
+        let failure = await request.value.failure?.error
+        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(failure?.step, .transport)
+        let before = failure?.underlyingError as? SluiceError
+        XCTAssertEqual(before?.response?.status, .serviceUnavailable)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testAPauseThatEndsBeforeTheDeadlineIsWaitedFor() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable))
+        let time = ManualTime()
+        let client = client(server, time) {
+            $0.retry = RetryPolicy(
+                maximumAttempts: 2,
+                maximumElapsedTime: nil,
+                backoff: .constant(.seconds(5000))
+            )
+        }
+        let request = Task { await client.string.request("").timeout(total: .seconds(6000)).sender().result }
+        await time.sleepers(2)
+        time.advance(by: .seconds(4999))
+        XCTAssertEqual(server.requestCount, 1)
+        time.advance(by: .seconds(1))
+        let failure = await request.value.failure
+        XCTAssertEqual(failure?.status, .serviceUnavailable)
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
+    func testAPauseThatWouldOutlastTheDeadlineIsNotBegun() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable), .text("ok"))
+        let time = ManualTime()
+        let client = client(server, time)
+        let result = await Deadline.withDeadline(.seconds(10), on: time) {
+            await client.string.request("").sender().result
+        }
+        // Nobody has moved the time on.
+        XCTAssertEqual(result.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(result.failure?.status, .serviceUnavailable)
+        XCTAssertEqual(server.requestCount, 1)
+        XCTAssertEqual(time.elapsed, .zero)
+    }
+
+    func testBothHedgesEndWithTheDeadline() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .hang)
+        let time = ManualTime()
+        let client = client(server, time) { $0.hedging = .after(.seconds(2)) }
+        let request = Task {
+            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+        }
+        await server.waitForRequests(1)
+        await time.sleepers(2)
+        time.advance(by: .seconds(2))
+        await server.waitForRequests(2)
+        time.advance(by: .seconds(58))
+        let failure = await request.value.failure?.error
+        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(failure?.step, .transport)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testATokenIsGotForThoseWhoHaveMoreTime() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t")))
+        let time = ManualTime()
+        let client = guarded.client(guarded.gate(), time: time)
+        let hasty = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
+        await guarded.server.waitForRequests(1)
+        let patient = Task { await client.get("x") }
+        // It waits at the gate, or will come to it before the token.
+        for _ in 0..<100 { await Task.yield() }
+        await time.sleepers(2)
+        time.advance(by: .seconds(5))
+        let late = await hasty.value
+        XCTAssertEqual(late.failure?.code, .timedOut)
+        XCTAssertEqual(late.failure?.error.step, .gate)
+        signal.fire()
+        let carried = try await patient.value.get()
+        XCTAssertEqual(carried, "Bearer t")
+    }
+
+    func testATransferThatIsSharedGoesOnForThoseWhoHaveMoreTime() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/", .after(signal, .text("ok")))
+        let time = ManualTime()
+        let client = client(server, time) { $0.sharing = .safeMethods }
+        let hasty = Task {
+            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+        }
+        await server.waitForRequests(1)
+        let patient = client.string.request("").sender()
+        async let value = patient.value
+        let other = Task { await client.string.request("").deadline(.after(.seconds(90), on: time)).sender().result }
+        await time.sleepers(2)
+        await eventually { client.pipeline.transfers.waiting == 3 }
+        time.advance(by: .seconds(60))
+        let late = await hasty.value
+        XCTAssertEqual(late.failure?.code, .timedOut)
+        time.advance(by: .seconds(30))
+        let later = await other.value
+        XCTAssertEqual(later.failure?.code, .timedOut)
+        signal.fire()
+        let text = try await value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requestCount, 1)
+        XCTAssertEqual(time.pending, [])
+    }
+
+    func testASharedTransferThatAllHaveLeftByTheirDeadlinesIsStopped() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .hang)
+        let time = ManualTime()
+        let client = client(server, time) { $0.sharing = .safeMethods }
+        let tasks = (1...3).map { number in
+            Task {
+                await Deadline.withDeadline(.seconds(number), on: time) {
+                    await client.string.request("").sender().result
+                }
+            }
+        }
+        await server.waitForRequests(1)
+        await time.sleepers(3)
+        time.advance(by: .seconds(3))
+        for task in tasks {
+            let result = await task.value
+            XCTAssertEqual(result.failure?.code, .timedOut)
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testAllPagesTogetherHaveTheTimeOfTheirRequest() async throws {
+        let server = try LoopbackServer()
+        server.on("/items") { request in
+            request.query == nil ? .json("[1]", headers: ["Link": "</items?page=2>; rel=\"next\""]) : .hang
+        }
+        let time = ManualTime()
+        let request: APIRequest<[Int], APIError> = client(server, time).codable.get("items")
+        let pages = request.deadline(.after(.seconds(60), on: time)).pages(by: .link)
+        let walk = Task { () -> ([Int], SluiceError.Code?) in
+            var items: [Int] = []
+            do {
+                for try await page in pages.items(\.self) { items.append(page) }
+                return (items, nil)
+            } catch {
+                return (items, (error as? APIError)?.code)
+            }
+        }
+        await server.waitForRequests(2)
+        time.advance(by: .seconds(60))
+        let (items, code) = await walk.value
+        XCTAssertEqual(items, [1])
+        XCTAssertEqual(code, .timedOut)
+    }
+
+    func testTheDeadlineReachesTheWire() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .hang)
+        addTeardownBlock { server.stop() }
+        // Nothing but the engine has to do with it, so that its time is the real one.
+        let client = APIClient(baseURL: server.url)
+        let failure = await Deadline.withDeadline(.milliseconds(300)) {
+            await client.string.get("hang").sender().result.failure?.error
+        }
+        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(failure?.step, .transport)
+        await Deadline.withDeadline(.milliseconds(300)) {
+            do {
+                for try await _ in client.stream("hang").lines { XCTFail("A line came.") }
+            } catch {
+                XCTAssertEqual((error as? APIError)?.code, .timedOut)
+            }
+        }
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
+    func testTheRequestsOfABatchHaveTheDeadlineOfTheirWork() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .hang)
+        let time = ManualTime()
+        let client = client(server, time)
+        let batch = Task {
+            await Deadline.withDeadline(.seconds(60), on: time) { () -> Bool in
+                do {
+                    _ = try await client.batch(client.string.get("a"), client.string.get("b"))
+                    return true
+                } catch {
+                    return false
+                }
+            }
+        }
+        await server.waitForRequests(2)
+        await time.sleepers(2)
+        time.advance(by: .seconds(60))
+        let hasCome = await batch.value
+        XCTAssertFalse(hasCome)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+}

@@ -1,0 +1,77 @@
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+
+@Suite struct DeadlineTests {
+    private static let time = ManualTime()
+
+    private static func after(_ seconds: Int?) -> Deadline? {
+        seconds.map { .after(.seconds($0), on: time) }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, nil), (5, nil, 5), (nil, 5, 5), (5, 7, 5), (7, 5, 5), (-1, 5, -1),
+        ] as [(Int?, Int?, Int?)]
+    )
+    func theEarlierDeadlineHolds(own: Int?, current: Int?, earliest: Int?) {
+        Deadline.$current.withValue(Self.after(current)) {
+            #expect(Deadline.earliest(Self.after(own)) == Self.after(earliest))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, nil), (5, nil, 5), (nil, 5, 5), (5, 7, 5), (7, 5, 5), (nil, 0, 0), (5, -3, 0),
+        ] as [(Int?, Int?, Int?)]
+    )
+    func aTransferHasNoMoreTimeThanIsLeft(total: Int?, left: Int?, allowed: Int?) {
+        let timeouts = Timeouts(idle: .seconds(1), total: total.map { .seconds($0) })
+        let bounded = timeouts.within(Self.after(left), on: Self.time)
+        #expect(bounded.total == allowed.map { .seconds($0) })
+        #expect(bounded.idle == .seconds(1))
+    }
+
+    @Test func anInnerDeadlineCannotGiveMoreTime() async throws {
+        let time = Self.time
+        #expect(Deadline.current == nil)
+        await Deadline.withDeadline(.seconds(5), on: time) {
+            #expect(Deadline.current == Self.after(5))
+            await Deadline.withDeadline(.seconds(9), on: time) { #expect(Deadline.current == Self.after(5)) }
+            await Deadline.withDeadline(.seconds(2), on: time) {
+                #expect(Deadline.current == Self.after(2))
+                let left = await Task { Deadline.current?.timeLeft(on: time) }.value
+                #expect(left == .seconds(2))
+            }
+            #expect(Deadline.current == Self.after(5))
+        }
+        #expect(Deadline.current == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], .beginning), ([.requestInterceptors], .requestInterceptors), ([.gate("a")], .gate("a")),
+            ([.gate("a"), .gate("b")], .gate("a")), ([.transport, .pause, .gate("a")], .gate("a")),
+            // Next to an attempt that waits at a gate another has gone on.
+            ([.gate("a"), .transport], .gate("a")), ([.transport, .pause], .pause),
+        ] as [([SendingStage], SendingStage)]
+    )
+    func aRequestIsWhereItIsHeldUp(entered: [SendingStage], current: SendingStage) {
+        var stages = SendingStages()
+        for stage in entered { stages.enter(stage) }
+        #expect(stages.current == current)
+    }
+
+    @Test func aGateThatHasBeenLeftHoldsNobodyUp() {
+        var stages = SendingStages()
+        for stage in [SendingStage.transport, .gate("a"), .gate("b"), .gate("a")] { stages.enter(stage) }
+        stages.leave(gate: "a")
+        #expect(stages.current == .gate("b"))
+        stages.leave(gate: "b")
+        stages.leave(gate: "c")
+        #expect(stages.current == .gate("a"))
+        stages.leave(gate: "a")
+        #expect(stages.current == .transport)
+    }
+}
