@@ -46,7 +46,9 @@ extension FuzzTarget {
         let sent = bytes.isEmpty ? 0 : client.sendNow(bytes)
         try promise(sent == bytes.count, "The socket is full.")
         client.finishSending()
-        var reader = RequestReader(socket: server, log: TrafficLog()) { _ in .ignored }
+        let routes = RouteTable()
+        routes.onExpectation { _ in .ignored }
+        var reader = RequestReader(socket: server, log: TrafficLog(), routes: routes)
         var outcomes: [RequestReader.Outcome] = []
         while true {
             let outcome = reader.next(connection: 1)
