@@ -7,6 +7,8 @@ package final class ConnectionPlan: Sendable {
     package let unixSocket: String?
     /// The addresses to connect to in place of what the name resolves to; empty for those.
     package let hostAddresses: [IPAddress]
+    /// The origin's port, for those.
+    package let port: Int
     package let httpVersion: HTTPVersionChoice
     package let addresses: AddressPolicy
 
@@ -18,6 +20,7 @@ package final class ConnectionPlan: Sendable {
         proxy = nil
         unixSocket = nil
         hostAddresses = []
+        port = 0
         httpVersion = .automatic
         addresses = .any
     }
@@ -27,7 +30,9 @@ package final class ConnectionPlan: Sendable {
         tls = host.value(of: options.tlsByHost) ?? options.tls
         unixSocket = options.unixSocket
         proxy = options.unixSocket == nil ? try options.proxy.proxy(for: origin) : nil
-        hostAddresses = host.value(of: options.hostAddresses) ?? []
+        let isDirect = options.unixSocket == nil && proxy == nil
+        hostAddresses = isDirect ? host.value(of: options.hostAddresses) ?? [] : []
+        port = origin.port
         httpVersion = options.httpVersion
         addresses = options.addresses
         try check()
@@ -37,10 +42,27 @@ package final class ConnectionPlan: Sendable {
         if let pins = tls.pins, let pin = pins.pins.first(where: { !$0.isValid }) {
             throw SluiceError(.invalidConfiguration, "“\(pin)” is no pin; write sha256/ and 32 bytes in base64.")
         }
+        if let problem = proxy?.problem { throw SluiceError(.invalidConfiguration, problem) }
+        if let unixSocket { try check(unixSocket) }
         if proxy != nil, addresses != .any {
             throw SluiceError(
                 .addressRefused,
                 "The request would go by a proxy, which connects out of sight to addresses that may not be allowed."
+            )
+        }
+    }
+
+    /// What `sockaddr_un` has room for, with a zero at the end.
+    private func check(_ unixSocket: String) throws(SluiceError) {
+        #if os(Linux)
+        let room = 107
+        #else
+        let room = 103
+        #endif
+        guard !unixSocket.isEmpty, unixSocket.utf8.count <= room, !unixSocket.utf8.contains(0) else {
+            throw SluiceError(
+                .invalidConfiguration,
+                "The path of the unix-domain socket is empty, has more than \(room) bytes, or holds a zero."
             )
         }
     }
@@ -51,16 +73,5 @@ extension String {
     fileprivate func value<Value>(of table: [HostPattern: Value]) -> Value? {
         if table.isEmpty { return nil }
         return table.filter { $0.key.matches(normalized: self) }.max { $0.key.precision < $1.key.precision }?.value
-    }
-}
-
-extension ProxySelection {
-    /// The proxy for an origin; nil for none.
-    func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
-        switch form {
-        case .none: nil
-        case .environment: nil
-        case .always(let proxy): proxy
-        }
     }
 }

@@ -37,6 +37,7 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     /// Whether the pattern is for a host.
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
+    /// - Returns: Whether it is among those that the pattern stands for.
     public func matches(_ host: String) -> Bool {
         matches(normalized: HostPattern.normalized(host))
     }
@@ -62,8 +63,9 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     static func normalized(_ host: String) -> String {
         var name = host.utf8.contains { $0 != $0.asciiLowercased } ? host.lowercased() : host
         if name.utf8.first == UInt8(ascii: "[") {
-            name = String(name.dropFirst().prefix { $0 != "]" && $0 != "%" })
+            name = String(name.dropFirst().prefix { $0 != "]" })
         }
+        if name.utf8.contains(UInt8(ascii: ":")) { name = String(name.prefix { $0 != "%" }) }
         if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
         return IPAddress(name)?.description ?? name
     }

@@ -25,6 +25,7 @@ public struct HostRules: Sendable, Hashable {
     /// Whether a host may be asked.
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
+    /// - Returns: Whether it is allowed and not denied.
     public func allows(_ host: String) -> Bool {
         if self == .all { return true }
         let host = HostPattern.normalized(host)

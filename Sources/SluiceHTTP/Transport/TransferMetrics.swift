@@ -20,7 +20,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var bytesReceived: Int64 = 0
     /// The protocol that was spoken.
     public var version: HTTPVersion = .http1_1
-    /// Address and port of the other end, `127.0.0.1:8080`, where it is known.
+    /// Address and port of the other end, `127.0.0.1:8080`, where it is known: of the proxy where there is one, and the path of a
+    /// unix-domain socket.
     public var remoteAddress: String?
     /// Whether an open connection was used again.
     public var isConnectionReused = false

@@ -29,6 +29,7 @@ public struct AddressPolicy: Sendable, Hashable {
     /// The same, with some blocks allowed that are not: `try .publicOnly.allowing("10.1.0.0/16")`.
     ///
     /// - Parameter networks: Blocks as ``IPNetwork`` reads them.
+    /// - Returns: A policy.
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is none.
     public func allowing(_ networks: String...) throws(SluiceError) -> AddressPolicy {
         var policy = self
@@ -39,6 +40,7 @@ public struct AddressPolicy: Sendable, Hashable {
     /// The same, with some blocks refused, whatever else is allowed.
     ///
     /// - Parameter networks: Blocks as ``IPNetwork`` reads them.
+    /// - Returns: A policy.
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is none.
     public func denying(_ networks: String...) throws(SluiceError) -> AddressPolicy {
         var policy = self

@@ -1,0 +1,84 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What the variables of an environment say of proxies, in the way of curl, Go and others.
+///
+/// | variable | |
+/// |---|---|
+/// | `https_proxy`, `HTTPS_PROXY` | the proxy for https |
+/// | `http_proxy` | the proxy for http |
+/// | `all_proxy`, `ALL_PROXY` | the proxy for either, where it has none of its own |
+/// | `no_proxy`, `NO_PROXY` | what is reached without: see ``ProxyExceptions`` |
+///
+/// A proxy is written as ``Proxy/init(_:)`` reads it. Of two spellings the one in small letters comes first, and an empty variable is
+/// none. `HTTP_PROXY` is not read: to a program that a web server runs by CGI it is the field `Proxy` of the request, and so whatever
+/// its sender likes (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a proxy.
+///
+/// A request that would go by a proxy whose variable cannot be read fails with ``SluiceError/Code/invalidConfiguration``.
+public struct ProxyEnvironment: Sendable {
+    private enum Setting: Sendable {
+        case none
+        case proxy(Proxy)
+        /// The name of the variable.
+        case unreadable(String)
+    }
+
+    private let http: Setting
+    private let https: Setting
+    private let exceptions: ProxyExceptions
+
+    /// The process's own, read once.
+    static let process = ProxyEnvironment(ProcessInfo.processInfo.environment)
+    /// Whether that names no proxy, as most do.
+    static let processHasNone = process.isEmpty
+
+    /// Reads variables.
+    public init(_ variables: [String: String]) {
+        let setting = { (names: [String]) -> Setting in
+            guard let name = names.first(where: { !(variables[$0] ?? "").isEmpty }), let text = variables[name] else {
+                return .none
+            }
+            guard let proxy = Proxy(reading: text), proxy.problem == nil else { return .unreadable(name) }
+            return .proxy(proxy)
+        }
+        let forAll = ["all_proxy", "ALL_PROXY"]
+        http = setting(["http_proxy"] + forAll)
+        https = setting(["https_proxy", "HTTPS_PROXY"] + forAll)
+        let list = ["no_proxy", "NO_PROXY"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
+        exceptions = ProxyExceptions(list ?? "")
+    }
+
+    /// Whether it names no proxy.
+    var isEmpty: Bool {
+        if case .none = http, case .none = https { true } else { false }
+    }
+
+    /// The proxy for an origin; nil for none.
+    ///
+    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable that cannot be read, by its name.
+    public func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
+        let setting = origin.scheme == "https" ? https : http
+        if case .none = setting { return nil }
+        let host = HostPattern.normalized(origin.host)
+        if ProxyEnvironment.isLoopback(host) || exceptions.contains(host, port: origin.port) { return nil }
+        switch setting {
+        case .none: return nil
+        case .proxy(let proxy): return proxy
+        case .unreadable(let name):
+            throw SluiceError(
+                .invalidConfiguration,
+                "The environment's variable \(name) is no URL of a proxy; write one as http://proxy.example:3128, or unset it."
+            )
+        }
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" { return true }
+        guard let address = IPAddress(host) else { return false }
+        let version4 = address.isIPv4 ? address : address.embedded
+        return version4.map { $0.bytes[0] == 127 } ?? (address == IPAddress(high: 0, low: 1))
+    }
+}

@@ -1,0 +1,103 @@
+import SluiceHTTP
+import Testing
+
+@Suite struct ConnectionPlanTests {
+    private let origin = HTTPOrigin(scheme: "https", authority: "img.cdn.example")
+
+    private func plan(_ change: (inout ConnectionOptions) throws -> Void) throws -> ConnectionPlan {
+        var options = ConnectionOptions()
+        options.proxy = .none
+        try change(&options)
+        return try options.plan(for: origin)
+    }
+
+    private func code(_ change: (inout ConnectionOptions) throws -> Void) -> SluiceError.Code? {
+        #expect(throws: SluiceError.self) { _ = try plan(change) }?.code
+    }
+
+    /// So that nothing is worked out for the requests of clients that set nothing.
+    @Test func clientsThatSetNothingShareOnePlan() throws {
+        let local = HTTPOrigin(scheme: "http", authority: "127.0.0.1:8080")
+        #expect(try ConnectionOptions().plan(for: local) === ConnectionPlan.standard)
+        #expect(ConnectionPlan.standard.proxy == nil)
+        #expect(ConnectionPlan.standard.httpVersion == .automatic)
+    }
+
+    @Test func aPlanIsMadeOnceAnOrigin() throws {
+        var options = ConnectionOptions()
+        options.httpVersion = .http1
+        let copy = options
+        let plan = try options.plan(for: origin)
+        #expect(try copy.plan(for: origin) === plan)
+        #expect(try options.plan(for: HTTPOrigin(scheme: "http", authority: "img.cdn.example")) !== plan)
+        options.httpVersion = .http1
+        #expect(try options.plan(for: origin) !== plan)
+    }
+
+    @Test func theNarrowestPatternIsMeant() throws {
+        let versions: [HostPattern: TLSConfiguration] = [
+            "*": TLSConfiguration(minimumVersion: .tls12), "*.example": TLSConfiguration(minimumVersion: .tls12),
+            "*.cdn.example": TLSConfiguration(minimumVersion: .tls13),
+            "cdn.example": TLSConfiguration(minimumVersion: .tls12),
+        ]
+        #expect(try plan { $0.tlsByHost = versions }.tls.minimumVersion == .tls13)
+        let addresses: [HostPattern: [IPAddress]] = [
+            "*": [IPAddress(192, 0, 2, 1)], "img.cdn.example": [IPAddress(192, 0, 2, 2)],
+            "*.cdn.example": [IPAddress(192, 0, 2, 3)],
+        ]
+        #expect(try plan { $0.hostAddresses = addresses }.hostAddresses == [IPAddress(192, 0, 2, 2)])
+        #expect(try plan { $0.hostAddresses["other.example"] = [IPAddress(192, 0, 2, 1)] }.hostAddresses.isEmpty)
+        #expect(try plan { $0.tls.minimumVersion = .tls13 }.tls.minimumVersion == .tls13)
+    }
+
+    @Test func aSocketGoesBeforeAProxyAndBothBeforeAddresses() throws {
+        let all = try plan {
+            $0.unixSocket = "/run/a.sock"
+            $0.proxy = .http("proxy.example")
+            $0.hostAddresses["*"] = [IPAddress(192, 0, 2, 1)]
+        }
+        #expect(all.unixSocket == "/run/a.sock")
+        #expect(all.proxy == nil)
+        #expect(all.hostAddresses.isEmpty)
+        let two = try plan {
+            $0.proxy = .http("proxy.example")
+            $0.hostAddresses["*"] = [IPAddress(192, 0, 2, 1)]
+        }
+        #expect(two.proxy == .http("proxy.example"))
+        #expect(two.hostAddresses.isEmpty)
+    }
+
+    @Test func aProxyIsRefusedWhereAddressesAreJudged() {
+        let code = code {
+            $0.proxy = .http("proxy.example")
+            $0.addresses = .publicOnly
+        }
+        #expect(code == .addressRefused)
+    }
+
+    @Test func addressesAreJudgedWithoutAProxy() throws {
+        let plan = try plan {
+            $0.proxy = .always(.http("proxy.example"), except: ["*.cdn.example"])
+            $0.addresses = .publicOnly
+        }
+        #expect(plan.addresses == .publicOnly)
+        #expect(plan.proxy == nil)
+    }
+
+    @Test(arguments: ["", "sha256/", "sha256/AAAA", "sha1/jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="])
+    func aPinThatIsNoneIsATypedError(pin: String) {
+        #expect(code { $0.tls.pins = PublicKeyPins(PublicKeyPin(stringLiteral: pin)) } == .invalidConfiguration)
+    }
+
+    @Test(arguments: ["", "/tmp/\0", "/\(String(repeating: "x", count: 120))"])
+    func aSocketsPathThatCannotBeUsedIsATypedError(path: String) {
+        #expect(code { $0.unixSocket = path } == .invalidConfiguration)
+    }
+
+    @Test(arguments: ["", "a:b:c", "proxy.example:0", "ada:pw@proxy.example", "http://proxy.example"])
+    func aProxyThatIsNoneIsATypedErrorThatDoesNotShowIt(address: String) {
+        let error = #expect(throws: SluiceError.self) { _ = try plan { $0.proxy = .http(address) } }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("pw") == false)
+    }
+}
