@@ -15,8 +15,25 @@ extension CurlTransport {
         /// Bytes of a response that may wait to be read before the engine stops taking more; 256 KiB by default.
         public var responseBuffer = 256 << 10
 
+        /// How long a connection may be idle and still be used again, in whole seconds, rounded up; 90 by default.
+        ///
+        /// Less than servers and load balancers keep theirs open, it spares requests that meet a connection that is just being closed.
+        public var idleConnectionTimeout = Duration.seconds(90)
+        /// How old a connection may be and still be used again, in whole seconds, rounded up; nil, the default, for any age.
+        ///
+        /// With a limit new connections find out when a name has moved to other addresses.
+        public var connectionLifetime: Duration?
+
         /// Makes a configuration of the defaults.
         public init() {}
+    }
+}
+
+extension Duration {
+    /// Rounded up, from none to what libcurl takes.
+    var wholeSeconds: Int {
+        let (seconds, rest) = components
+        return Int(min(max(0, seconds), Int64(Int32.max) - 1)) + (seconds >= 0 && rest > 0 ? 1 : 0)
     }
 }
 #endif

@@ -13,6 +13,8 @@ import FoundationNetworking
 /// - Header fields pass through a dictionary: they have no order, and repeated ones are joined by a comma, all but
 ///   `Set-Cookie` of a response.
 /// - A GET has no body; one with a body fails with ``SluiceError/Code/unsupported``.
+/// - Of ``ConnectionOptions`` only the defaults are there, proxies being those of the system; a request with others fails with
+///   ``SluiceError/Code/unsupported``. ``ConnectionOptions/hosts`` is not the transport's concern.
 /// - The moment of the connection is not told. ``Timeouts/connect`` has no effect; ``Timeouts/idle`` counts from the
 ///   start.
 ///
@@ -53,6 +55,11 @@ public struct URLSessionTransport: Transport {
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let started = ContinuousClock.now
+        do {
+            try context.connection.checkSupport(for: request.origin)
+        } catch {
+            throw error.with(request: request)
+        }
         var message = try URLRequest(request, networkAccess: context.networkAccess)
         try await context.cookies?.prepare(within: context.timeouts.total)
         let cookies = try CookieStore.store(of: context.cookies, for: request)

@@ -146,8 +146,7 @@ extension EngineLoop {
 
     private func begin(_ transfer: Transfer) {
         let lane = transfer.lane
-        guard
-            let exchange = tracks[lane.id]?.idle.popLast() ?? Exchange(engine: self, configuration: lane.configuration)
+        guard let exchange = idleExchange(for: transfer) ?? Exchange(engine: self, configuration: lane.configuration)
         else {
             transfer.answer(.failure(Engine.unavailable.with(request: transfer.request)))
             return release(transfer)
@@ -164,6 +163,13 @@ extension EngineLoop {
         let timeouts = transfer.context.timeouts
         if let idle = timeouts.idle { nextDeadline = min(nextDeadline, now + idle) }
         if let total = timeouts.total { nextDeadline = min(nextDeadline, transfer.started + total) }
+    }
+
+    private func idleExchange(for transfer: Transfer) -> Exchange? {
+        while let exchange = tracks[transfer.lane.id]?.idle.popLast() {
+            if exchange.isFit(for: transfer) { return exchange }
+        }
+        return nil
     }
 
     private func cancel(_ transfer: Transfer, error: SluiceError) {

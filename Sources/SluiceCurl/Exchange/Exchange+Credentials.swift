@@ -22,8 +22,14 @@ enum Challenge {
 }
 
 extension Exchange {
+    /// Whether libcurl may have an answer to a status: the server's challenge, or that of a proxy that passes requests on.
+    func isChallenge(_ status: HTTPStatus) -> Bool {
+        status == .unauthorized && hasCredentials
+            || status == 407 && plan?.proxy?.credentials != nil
+    }
+
     /// How often one server may ask in one transfer: once, once more where its nonce has become stale, and some.
-    private static let maximumAnswers = 4
+    static let maximumAnswers = 4
 
     /// Has libcurl answer challenges. With one method alone it does not wait to be asked; of several it waits for the server's choice.
     func setCredentials(_ credentials: ChallengeCredentials, _ transfer: Transfer) {
@@ -39,7 +45,10 @@ extension Exchange {
         handle.set(CURLOPT_MAXREDIRS, Exchange.maximumAnswers)
         // Asked in the middle of a body, libcurl goes on sending it to no purpose. Over HTTP/2 a server need not take it, and
         // neither side has anything more to say; over HTTP/1.1 it begins anew on another connection.
-        if credentials.methods != .basic, transfer.upload.isStreamed(asking: transfer.request.headers.expectsContinue) {
+        let mayChoose = transfer.plan.httpVersion != .http2PriorKnowledge
+        if mayChoose, credentials.methods != .basic,
+            transfer.upload.isStreamed(asking: transfer.request.headers.expectsContinue)
+        {
             handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
     }

@@ -26,6 +26,9 @@ extension Exchange {
         handle.set(CURLOPT_BUFFERSIZE, Exchange.receiveBuffer)
         handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Exchange.sendBuffer)
         if configuration.decompressesResponses { handle.set(CURLOPT_ACCEPT_ENCODING, string: "") }
+        handle.set(CURLOPT_MAXAGE_CONN, configuration.idleConnectionTimeout.wholeSeconds)
+        // None is 0 here.
+        handle.set(CURLOPT_MAXLIFETIME_CONN, configuration.connectionLifetime.map { max(1, $0.wholeSeconds) } ?? 0)
         setCallbacks(context)
         setPlan(.standard)
     }
@@ -33,11 +36,11 @@ extension Exchange {
     /// Sets the options of one transfer; the first that fails is kept in the handle.
     func setOptions(for transfer: Transfer) {
         let request = transfer.request
-        setReuse(isForbidden: false)
+        setReuse(isForbidden: transfer.plan.isAlone)
         showTraffic(false)
         setURL(request)
-        setSharing(request)
         setPlan(transfer.plan)
+        setSharing(request, transfer.plan)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         setConnectTimeout(transfer.context.timeouts.connect)
@@ -65,11 +68,15 @@ extension Exchange {
 
     /// Lets a request to a host whose connection is being made wait for it, in case that it can be shared: TLS tells once
     /// it stands. Without TLS only the answer to the first request would.
-    private func setSharing(_ request: HTTPRequest) {
-        let isTLS = request.scheme == "https"
-        guard isTLS != waitsForConnection else { return }
-        waitsForConnection = isTLS
-        handle.set(CURLOPT_PIPEWAIT, isTLS ? 1 : 0)
+    private func setSharing(_ request: HTTPRequest, _ plan: ConnectionPlan) {
+        let waits =
+            switch plan.httpVersion {
+            case .automatic: request.scheme == "https"
+            case .http1, .http2PriorKnowledge: false
+            }
+        guard waits != waitsForConnection else { return }
+        waitsForConnection = waits
+        handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
 
     private func setConnectTimeout(_ timeout: Duration?) {

@@ -46,8 +46,17 @@ final class Exchange {
     /// What the handle knows of passwords and challenges would go with further transfers, so there are none.
     var hasCredentials = false
 
+    /// What the handle was told of addresses; libcurl keeps pointers into it.
+    var addressOverride: AddressOverride?
+
     /// Whether the handle is as good for another transfer as a new one.
     var isReusable: Bool { !hasCredentials && !wasContradicted && !wasSentAgain && !hasLostDefaults }
+
+    /// Whether it is for this one: what a handle knows of a proxy's credentials, challenges and authorities is for that proxy alone.
+    func isFit(for transfer: Transfer) -> Bool {
+        guard let proxy = plan?.proxy, proxy.credentials != nil || proxy.trust != .system else { return true }
+        return transfer.plan.proxy == proxy
+    }
 
     /// Whether the response has come by HTTP/1, so that nothing more can come by its connection until there is another request.
     var isOverByHTTP1: Bool {
@@ -58,6 +67,8 @@ final class Exchange {
     /// The port on this side of the connection that the request goes by; nil before, 0 where there are none.
     private(set) var localPort: UInt16?
     private(set) var transfer: Transfer?
+    /// Whether it has come to the request itself: to the server, or to a proxy that passes it on.
+    private(set) var hasRequested = false
     var lastActivity = MonotonicTime.now
     private var began = MonotonicTime.now
     private var parser = ResponseHeadParser()
@@ -112,10 +123,12 @@ final class Exchange {
         sent = 0
         hasSentAll = false
         isUnanswered = false
+        hasRequested = false
         isCompressed = false
         isReceivingPaused = false
         isSendingPaused = false
         expectation = .none
+        challenge = .none
         gzipEnd = nil
         failure = nil
         errorText[0] = 0
@@ -167,7 +180,7 @@ final class Exchange {
         case .malformed: return fail(.malformedHead)
         }
         guard let head = parser.head, !challenge.isUnderWay else { return true }
-        if head.status == .unauthorized, hasCredentials {
+        if isChallenge(head.status) {
             // Whether libcurl has an answer shows by what comes next: another head, or this one's body or end.
             challenge = .underWay(owesRewind: sent > 0)
             return true
@@ -279,6 +292,7 @@ final class Exchange {
             guard transfer.request.method.isIdempotent else { return fail(.closedUnanswered) }
         }
         isUnanswered = true
+        hasRequested = true
         return true
     }
 
@@ -371,6 +385,15 @@ final class Exchange {
     private func error(_ code: CURLcode) -> SluiceError {
         let message = String(cString: errorText)
         if let refusal, code == CURLE_COULDNT_CONNECT { return refusal }
+        // So it calls a field's name that it cannot keep, too.
+        let isMalformed = code == CURLE_BAD_FUNCTION_ARGUMENT && parser.hasBegun
+        let failure = CurlFailure(
+            code: isMalformed ? CURLE_WEIRD_SERVER_REPLY : code,
+            message: message,
+            systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
+        )
+        if let error = failure.error(by: proxyPassage) { return error }
+        let authority = transfer?.request.authority ?? ""
         if let failure = TLSFailure(
             code,
             message,
@@ -378,22 +401,17 @@ final class Exchange {
             certificate: handshake?.certificate,
             showsCertificate: plan?.tls.clientCertificate != nil
         ) {
-            return SluiceError(failure, host: transfer?.request.authority ?? "")
+            return SluiceError(failure, host: authority)
         }
-        // So it calls a field's name that it cannot keep, too.
-        let isMalformed = code == CURLE_BAD_FUNCTION_ARGUMENT && parser.hasBegun
-        return CurlFailure(
-            code: isMalformed ? CURLE_WEIRD_SERVER_REPLY : code,
-            message: message,
-            systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
-        )
-        .error(host: transfer?.request.authority ?? "", hasHead: parser.isComplete)
+        let socket = plan?.unixSocket.map { "the socket “\($0)”" }
+        return failure.error(host: socket ?? authority, hasHead: parser.isComplete)
     }
 
     private func metrics(version: HTTPVersion) -> TransferMetrics {
         var metrics = handle.metrics()
         metrics.version = version
         if sent > 0 { metrics.bytesSent = sent }
+        if let path = plan?.unixSocket { metrics.remoteAddress = path }
         if let transfer { metrics.queued = began.since(transfer.queued) }
         return metrics
     }

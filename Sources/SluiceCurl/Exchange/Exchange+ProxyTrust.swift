@@ -1,0 +1,36 @@
+#if os(Linux)
+import CCurl
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+extension Exchange {
+    /// Sets who vouches for a proxy that is reached by TLS. A handle that trusts others than the system's authorities stays with its proxy.
+    func setProxyTrust(_ trust: TLSConfiguration.Trust) {
+        handle.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        let defaults = SystemAuthorities.shared
+        switch trust.form {
+        case .system:
+            break
+        case .anyCertificate:
+            handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
+            handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
+        case .only(.file(let path)):
+            setProxyAuthorities(file: path, bytes: nil, directory: nil)
+        case .only(.bytes(let pem)):
+            setProxyAuthorities(file: nil, bytes: pem, directory: nil)
+        case .systemAnd(let source):
+            setProxyAuthorities(file: nil, bytes: defaults.adding(source), directory: defaults.directory)
+        }
+    }
+
+    private func setProxyAuthorities(file: String?, bytes: Data?, directory: String?) {
+        handle.set(CURLOPT_PROXY_CAINFO, string: file)
+        handle.set(CURLOPT_PROXY_CAPATH, string: directory)
+        handle.set(CURLOPT_PROXY_CAINFO_BLOB, bytes: bytes)
+    }
+}
+#endif

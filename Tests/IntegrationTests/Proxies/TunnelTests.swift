@@ -1,0 +1,162 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// TLS through proxies, to nginx.
+final class TunnelTests: XCTestCase {
+    private var nginx: Nginx!
+
+    override func setUpWithError() throws {
+        try XCTSkipUnless(ProxyServer.canRun && Nginx.canRun, "python3, nginx or openssl is not installed")
+        nginx = try Nginx()
+    }
+
+    private func client(_ proxy: Proxy, url: String? = nil) -> APIClient {
+        APIClient(baseURL: url ?? nginx.http2URL) {
+            $0.connection.tls.trust = .only(.file(nginx.certificateFile))
+            $0.connection.proxy = .always(proxy)
+        }
+    }
+
+    func testATunnelCarriesEveryProtocolAndItsFieldsAreForTheProxyAlone() async throws {
+        let proxy = try ProxyServer(user: "ada", password: "pw")
+        for (url, version) in [(nginx.http2URL, HTTPVersion.http2), (nginx.tlsURL, .http1_1)] {
+            let client = client(.http(proxy.address, user: "ada", password: "pw"), url: url)
+            let request = client.data.get("user.json").header("X-Mine", "secret").header(
+                .authorization,
+                "Bearer secret"
+            )
+            .header(.cookie, "secret")
+            let response = await request.sender().response
+            XCTAssertEqual(try response.result.get(), Data(#"{"id":1,"name":"Ada"}"#.utf8))
+            XCTAssertEqual(response.head?.version, version)
+            XCTAssertNil(response.head?.headers["X-Proxy"])
+            XCTAssertEqual(response.metrics?.remoteAddress, proxy.address)
+            let visit = try await proxy.visits.last
+            XCTAssertEqual(visit?.kind, "CONNECT")
+            XCTAssertEqual(visit?.target, url.replacing("https://", with: ""))
+            XCTAssertEqual(visit?.headers["proxy-authorization"], "Basic YWRhOnB3")
+            XCTAssertFalse("\(visit?.headers as Any)".contains("secret"))
+        }
+    }
+
+    func testSOCKSCarriesTLS() async throws {
+        let proxy = try ProxyServer(user: "ada", password: "pw")
+        for proxy in [Proxy.socks5(proxy.address, user: "ada", password: "pw"), .socks4(proxy.address)] {
+            let response = await client(proxy).data.get("user.json").sender().response
+            XCTAssertEqual(response.status, .ok)
+            XCTAssertEqual(response.head?.version, .http2)
+        }
+    }
+
+    func testAProxyIsSpokenToByTLSAndMustBeTrustedToo() async throws {
+        let certificate = (file: nginx.certificateFile, key: nginx.directory.appending(path: "key.pem").path)
+        let proxy = try ProxyServer(user: "ada", password: "pw", certificate: certificate)
+        let address = proxy.address.replacing("127.0.0.1", with: "localhost")
+        let server = try LoopbackServer()
+        server.on("*", .text("ok"))
+        for url in [nginx.http2URL, nginx.tlsURL, "http://web.test:\(server.port)"] {
+            let trusted = Proxy.https(address, user: "ada", password: "pw", trust: .only(.file(certificate.file)))
+            let status = await client(trusted, url: url).data.get("user.json").sender().response.status
+            XCTAssertEqual(status, .ok, url)
+            let error = await failure(of: client(.https(address, user: "ada", password: "pw"), url: url))
+            XCTAssertEqual(error?.code, .proxyFailed, url)
+            XCTAssertEqual(
+                error?.reason.hasPrefix("No TLS connection to the proxy at localhost:"),
+                true,
+                "\(error as Any)"
+            )
+            // The name counts.
+            let byNumber = Proxy.https(
+                proxy.address,
+                user: "ada",
+                password: "pw",
+                trust: .only(.file(certificate.file))
+            )
+            let misnamed = await failure(of: client(byNumber, url: url))
+            XCTAssertEqual(misnamed?.code, .proxyFailed, url)
+        }
+    }
+
+    func testATunnelThatIsNotMadeIsTheProxysFailure() async throws {
+        let open = try ProxyServer()
+        let closed = try ProxyServer(user: "ada", password: "pw", methods: ["digest", "basic"])
+        for (proxy, url, words) in [
+            (Proxy.http(open.address), "https://refused.test", "refused it with status 403."),
+            (.http(open.address), "https://dropped.test", "closed before there was a tunnel."),
+            (.http(open.address), "https://web.test:\(try RealServer.freePort())", "refused it with status 502."),
+            (.http(closed.address), nginx.http2URL, "asks for credentials (407)."),
+            (
+                .http(closed.address, user: "ada", password: "no"), nginx.http2URL,
+                "does not accept its credentials (407)."
+            ),
+            (
+                .http(closed.address, user: "ada", password: "no", methods: [.basic, .digest]), nginx.http2URL,
+                "does not accept its credentials (407)."
+            ),
+        ] {
+            let error = await failure(of: client(proxy, url: url))
+            XCTAssertEqual(error?.code, .proxyFailed, url)
+            XCTAssertEqual(error?.reason.hasSuffix(words), true, "\(error as Any)")
+            XCTAssertNil(error?.response)
+        }
+    }
+
+    func testAServersOwnFailureIsNotTheProxys() async throws {
+        let proxy = try ProxyServer()
+        let client = APIClient(baseURL: nginx.http2URL) { $0.connection.proxy = .http(proxy.address) }
+        let error = await failure(of: client)
+        XCTAssertEqual(error?.code, .tlsFailed)
+        let plain = await failure(of: self.client(.http(proxy.address), url: "https://localhost:\(nginx.plainPort)"))
+        XCTAssertEqual(plain?.code, .tlsFailed)
+    }
+
+    func testADigestOpensATunnel() async throws {
+        let proxy = try ProxyServer(user: "ada", password: "pw", methods: ["digest"])
+        let client = client(.http(proxy.address, user: "ada", password: "pw", methods: .digest))
+        let body = Data(repeating: 7, count: 500_000)
+        let status = await client.data.put("put/digest").data(body).sender().response.status
+        XCTAssertEqual(status, .created)
+        let back = try await client.data.get("put/digest").sender().value
+        XCTAssertEqual(back, body)
+    }
+
+    func testCredentialsOfTheServerGoThroughTheTunnel() async throws {
+        let proxy = try ProxyServer(user: "eve", password: "x")
+        let client = client(.http(proxy.address, user: "eve", password: "x"))
+        let ada = ChallengeCredentials(user: "ada", password: "pw")
+        let status = await client.data.put("private/tunnel").data(Data("x".utf8)).credentials(ada).sender().response
+            .status
+        XCTAssertEqual(status, .created)
+    }
+
+    func testATunnelIsNotSharedByThoseOfOtherCredentials() async throws {
+        let proxy = try ProxyServer(user: "ada", password: "pw")
+        let insider = client(.http(proxy.address, user: "ada", password: "pw"))
+        let outsiders = [client(.http(proxy.address)), client(.http(proxy.address, user: "eve", password: "x"))]
+        for _ in 0..<3 {
+            let status = await insider.data.get("user.json").sender().response.status
+            XCTAssertEqual(status, .ok)
+            for outsider in outsiders {
+                let error = await failure(of: outsider)
+                XCTAssertEqual(error?.code, .proxyFailed)
+            }
+        }
+        let direct = APIClient(baseURL: nginx.http2URL) {
+            $0.connection.tls.trust = .only(.file(nginx.certificateFile))
+            $0.connection.proxy = .none
+        }
+        let response = await direct.data.get("user.json").sender().response
+        XCTAssertEqual(response.metrics?.remoteAddress, "127.0.0.1:\(nginx.http2Port)")
+        let visits = try await proxy.visits
+        XCTAssertEqual(visits.count { $0.headers["proxy-authorization"] == "Basic YWRhOnB3" }, 1)
+    }
+
+    private func failure(of client: APIClient) async -> SluiceError? {
+        guard case .failure(let error) = await client.data.get("user.json").sender().result else { return nil }
+        return error.error
+    }
+}
+#endif

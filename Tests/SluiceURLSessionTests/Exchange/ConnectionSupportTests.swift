@@ -1,0 +1,64 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceURLSession
+
+@Suite struct ConnectionSupportTests {
+    private struct Row: Sendable {
+        let words: String
+        let change: @Sendable (inout ConnectionOptions) -> Void
+
+        init(_ words: String, _ change: @escaping @Sendable (inout ConnectionOptions) -> Void) {
+            self.words = words
+            self.change = change
+        }
+    }
+
+    private static let pin: PublicKeyPin = "sha256/jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="
+
+    private static let unsupported = [
+        Row("keys") { $0.tls.pins = PublicKeyPins(pin) }, Row("trusts") { $0.tls.trust = .only(.pem("x")) },
+        Row("trusts") { $0.tls.trust = .systemAnd(.pem("x")) },
+        Row("trusts") { $0.tls.trust = .insecurelyAnyCertificate },
+        Row("trusts") { $0.tlsByHost["*.example"] = TLSConfiguration(trust: .only(.pem("x"))) },
+        Row("certificate") { $0.tls.clientCertificate = .pem(certificate: .pem("x"), key: .pem("y")) },
+        Row("version of TLS") { $0.tls.minimumVersion = .tls13 }, Row("unix-domain") { $0.unixSocket = "/run/a.sock" },
+        Row("proxies") { $0.proxy = .none }, Row("proxies") { $0.proxy = .http("proxy.example") },
+        Row("addresses of hosts") { $0.hostAddresses["*"] = [IPAddress(192, 0, 2, 1)] },
+        Row("version of HTTP") { $0.httpVersion = .http1 },
+        Row("version of HTTP") { $0.httpVersion = .http2PriorKnowledge },
+        Row("may connect to") { $0.addresses = .publicOnly },
+    ]
+
+    @Test(arguments: unsupported.indices)
+    func whatURLSessionCannotDoIsAnError(index: Int) {
+        let row = Self.unsupported[index]
+        var options = ConnectionOptions()
+        row.change(&options)
+        let origin = HTTPOrigin(scheme: "https", authority: "api.example")
+        let error = #expect(throws: SluiceError.self) { try options.checkSupport(for: origin) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason.contains(row.words) == true)
+    }
+
+    @Test func theDefaultsWorkAndSoDoesWhatIsForOtherHosts() throws {
+        let origin = HTTPOrigin(scheme: "https", authority: "api.example")
+        try ConnectionOptions().checkSupport(for: origin)
+        var options = ConnectionOptions()
+        options.tlsByHost["*.internal"] = TLSConfiguration(minimumVersion: .tls13)
+        options.hostAddresses["a.internal"] = [IPAddress(10, 0, 0, 1)]
+        options.hosts.denied = ["b.internal"]
+        try options.checkSupport(for: origin)
+    }
+
+    @Test func aRequestFailsBeforeAnythingIsSent() async {
+        var context = TransferContext()
+        context.connection.unixSocket = "/run/a.sock"
+        let request = HTTPRequest(scheme: "http", authority: "127.0.0.1:1", path: "/")
+        let error = await #expect(throws: SluiceError.self) {
+            _ = try await URLSessionTransport().send(request, context: context)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.request?.path == "/")
+    }
+}
