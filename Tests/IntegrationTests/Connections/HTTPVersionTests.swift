@@ -1,0 +1,111 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceCurl
+import SluiceTesting
+import XCTest
+
+/// Which version of HTTP is spoken.
+final class HTTPVersionTests: XCTestCase {
+    private var nginx: Nginx!
+    private var network: NetworkNginx!
+
+    override func setUpWithError() throws {
+        try XCTSkipUnless(Nginx.canRun && NetworkNginx.canRun, "nginx or openssl is not installed")
+        nginx = try Nginx()
+        network = try NetworkNginx()
+    }
+
+    private var http2URL: String { "http://127.0.0.1:\(network.http2Port)" }
+
+    private func client(_ url: String, _ version: HTTPVersionChoice) -> APIClient {
+        APIClient(baseURL: url) {
+            $0.connection.tls.trust = .only(.file(nginx.certificateFile))
+            $0.connection.httpVersion = version
+        }
+    }
+
+    func testTheVersionIsTheOneThatIsChosen() async throws {
+        for (url, choice, version) in [
+            (nginx.http2URL, HTTPVersionChoice.automatic, HTTPVersion.http2), (nginx.http2URL, .http1, .http1_1),
+            (nginx.http2URL, .http2PriorKnowledge, .http2), (nginx.tlsURL, .automatic, .http1_1),
+            (nginx.tlsURL, .http1, .http1_1), (nginx.plainURL, .automatic, .http1_1),
+            (nginx.plainURL, .http1, .http1_1),
+        ] {
+            let response = await client(url, choice).data.get("user.json").sender().response
+            XCTAssertEqual(response.status, .ok, "\(url) \(choice)")
+            XCTAssertEqual(response.head?.version, version, "\(url) \(choice)")
+        }
+    }
+
+    func testHTTP2GoesWithoutTLSWhereTheServerIsKnownToSpeakIt() async throws {
+        let client = client(http2URL, .http2PriorKnowledge)
+        for method in [HTTPMethod.get, .post] {
+            let response = await client.string.request("echo").method(method).sender().response
+            XCTAssertEqual(try response.result.get(), "\(method) 127.0.0.1 HTTP/2.0")
+            XCTAssertEqual(response.head?.version, .http2)
+        }
+    }
+
+    func testAHundredRequestsAtOnceGoWithoutTLS() async throws {
+        let client = client(http2URL, .http2PriorKnowledge)
+        let connections = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<100 {
+                group.addTask { await client.data.get("echo").sender().response.head?.headers["X-Connection"] }
+            }
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        XCTAssertFalse(connections.contains(nil))
+    }
+
+    func testOneTransportSpeaksEveryVersionInTurn() async throws {
+        let transport = CurlTransport()
+        for _ in 0..<2 {
+            for (choice, version) in [
+                (HTTPVersionChoice.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2),
+            ] {
+                var context = TransferContext()
+                context.connection.tls.trust = .only(.file(nginx.certificateFile))
+                context.connection.httpVersion = choice
+                let authority = "localhost:\(nginx.http2Port)"
+                let request = HTTPRequest(scheme: "https", authority: authority, path: "/user.json")
+                let response = try await transport.send(request, context: context)
+                XCTAssertEqual(response.head.version, version, "\(choice)")
+                _ = try await response.body.collect()
+            }
+        }
+    }
+
+    func testAServerWithoutHTTP2IsAnErrorWhereItWasKnownToHaveIt() async throws {
+        guard
+            case .failure(let error) = await client(nginx.plainURL, .http2PriorKnowledge).data.get("user.json").sender()
+                .result
+        else { return XCTFail("It was not spoken.") }
+        XCTAssertTrue([.connectionLost, .invalidResponse].contains(error.code), "\(error.error.expandedDescription)")
+    }
+
+    func testAnIdleConnectionOfHTTP1IsNotTakenForOneOfHTTP2() async throws {
+        let server = try LoopbackServer()
+        server.on("*", .text("ok"))
+        _ = try await client(server.url, .http1).data.get("a").sender().value
+        guard case .failure = await client(server.url, .http2PriorKnowledge).data.get("a").sender().result else {
+            return XCTFail("It was not spoken.")
+        }
+        // The one that was idle is as good as before.
+        _ = try await client(server.url, .http1).data.get("a").sender().value
+        XCTAssertEqual(server.requests(to: "/a").map(\.connection).count, 2)
+        XCTAssertEqual(Set(server.requests(to: "/a").map(\.connection)).count, 1)
+    }
+
+    func testDigestsAreAnsweredInTheChosenVersion() async throws {
+        let bytes = Data(repeating: 1, count: 300_000)
+        for (choice, version) in [(HTTPVersionChoice.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2)] {
+            let request = client(nginx.http2URL, choice).data.put("private/\(UUID().uuidString)").data(bytes)
+                .credentials(ChallengeCredentials(user: "ada", password: "pw", methods: .basic))
+            let response = await request.sender().response
+            XCTAssertEqual(response.status, .created)
+            XCTAssertEqual(response.head?.version, version)
+        }
+    }
+}
+#endif
