@@ -39,6 +39,15 @@ static inline CURLcode sluice_easy_set_blob(CURL *handle, CURLoption option, con
     return curl_easy_setopt(handle, option, bytes ? &blob : NULL);
 }
 
+// How many seconds authorities that have been read are kept; older libraries keep none.
+static inline CURLcode sluice_easy_keep_authorities(CURL *handle, long seconds) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    return curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, seconds);
+#else
+    return CURLE_OK;
+#endif
+}
+
 typedef size_t (*sluice_data_callback)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode sluice_easy_set_data_callback(CURL *handle, CURLoption option, sluice_data_callback callback) {

@@ -29,9 +29,10 @@ import Testing
         return bytes
     }()
 
-    private func body(_ limits: ResponseLimits) async throws -> Data {
+    private func body(_ limits: ResponseLimits, inChunks: Bool = false) async throws -> Data {
         let server = try LoopbackServer()
-        server.on("/", .data(Self.bomb, headers: ["Content-Encoding": "deflate"]))
+        let headers: HTTPHeaders = ["Content-Encoding": "deflate"]
+        server.on("/", inChunks ? .chunked([Self.bomb], headers: headers) : .data(Self.bomb, headers: headers))
         let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
         return try await CurlTransport().send(request, context: TransferContext(limits: limits)).body.collect()
     }
@@ -42,12 +43,18 @@ import Testing
         }
         #expect(error?.code == .bodyTooLarge)
         #expect(error?.reason.contains("decompression") == true)
+        let inChunks = await #expect(throws: SluiceError.self) {
+            _ = try await body(ResponseLimits(decompressionRatio: 50), inChunks: true)
+        }
+        #expect(inChunks?.code == .bodyTooLarge)
     }
 
     @Test func theRatioCanBeRaisedOrLeftOut() async throws {
         for ratio in [160, nil] {
-            let body = try await body(ResponseLimits(decompressionRatio: ratio))
-            #expect(body == Data(count: 1 + 258 * Self.matches))
+            for inChunks in [false, true] {
+                let body = try await body(ResponseLimits(decompressionRatio: ratio), inChunks: inChunks)
+                #expect(body == Data(count: 1 + 258 * Self.matches))
+            }
         }
     }
 

@@ -11,7 +11,7 @@ import SluiceHTTP
 extension Exchange {
     /// Bodies up to this many bytes go out in one piece with the head.
     static let inlineBody = 64 << 10
-    private static let receiveBuffer = 64 << 10
+    static let receiveBuffer = 64 << 10
     private static let sendBuffer = 256 << 10
 
     /// Sets the options that every transfer of a transport shares; the handle keeps them.

@@ -215,7 +215,10 @@ final class Exchange {
     }
 
     private func isTooDense(_ limits: ResponseLimits) -> Bool {
-        limits.isTooDense(received, of: handle.offset(CURLINFO_SIZE_DOWNLOAD_T))
+        let compressed = handle.offset(CURLINFO_SIZE_DOWNLOAD_T)
+        // Of chunks libcurl counts those that it is decoding only once it has.
+        let unseen = parser.head?.headers.contains(.contentLength) == true ? 0 : Int64(Exchange.receiveBuffer)
+        return limits.isTooDense(received, of: compressed + unseen)
     }
 
     /// Hands over what has come so far: the head once it is whole, then the body in chunks.

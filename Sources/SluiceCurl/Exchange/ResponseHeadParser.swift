@@ -30,9 +30,9 @@ struct ResponseHeadParser {
 
     /// Takes the next line, its line break included.
     mutating func parse(_ line: UnsafeRawBufferPointer, limit: Int) -> Step {
-        guard !isComplete else { return .complete }
         bytes += line.count
         guard bytes <= limit else { return .tooLarge }
+        guard !isComplete else { return .complete }
         let content = line.trimmingLineBreak
         // RFC 9112 §2.2 and RFC 9110 §5.5: a part that holds one of these is to be taken for invalid.
         guard !content.contains(where: { $0 == 13 || $0 == 0 }) else { return .malformed }

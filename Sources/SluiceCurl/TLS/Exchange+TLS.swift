@@ -40,6 +40,9 @@ extension Exchange {
 
     private func setAuthorities(file: String?, bytes: Data?, directory: String?) {
         if !SystemAuthorities.shared.isKnown { hasLostDefaults = true }
+        // One that was taken out of a file of one's own is trusted no more; the system's are kept for a day.
+        let isSystems = file == SystemAuthorities.shared.file && bytes == nil
+        handle.note(sluice_easy_keep_authorities(handle.raw, isSystems ? 86_400 : 0))
         handle.set(CURLOPT_CAINFO, string: file)
         handle.set(CURLOPT_CAPATH, string: directory)
         handle.set(CURLOPT_CAINFO_BLOB, bytes: bytes)
@@ -63,7 +66,8 @@ extension Exchange {
         handle.set(CURLOPT_SSLCERT_BLOB, bytes: source?.bytes)
         handle.set(CURLOPT_SSLKEY, string: key?.path)
         handle.set(CURLOPT_SSLKEY_BLOB, bytes: key?.bytes)
-        handle.set(CURLOPT_KEYPASSWD, string: certificate?.password?.reveal())
+        // Without any OpenSSL would ask the terminal, on the engine's thread.
+        handle.set(CURLOPT_KEYPASSWD, string: certificate.map { $0.password?.reveal() ?? "" })
     }
 }
 

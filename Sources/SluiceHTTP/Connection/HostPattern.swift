@@ -67,7 +67,15 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
         if name.utf8.contains(UInt8(ascii: ":")) { name = String(name.prefix { $0 != "%" }) }
         if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
-        return IPAddress(name)?.description ?? name
+        guard let address = IPAddress(name) else { return name }
+        return (address.mapped ?? address).description
+    }
+
+    /// Whether a host ends in a number and is yet no address as they are written: `127.1`, `0x7f000001`, which resolvers read as one.
+    static func isDisguisedAddress(_ host: String) -> Bool {
+        guard IPAddress(host) == nil, let last = host.split(separator: ".").last else { return false }
+        let digits = last.hasPrefix("0x") ? last.dropFirst(2) : last[...]
+        return digits.allSatisfy(\.isHexDigit) && (last.hasPrefix("0x") || digits.allSatisfy(\.isNumber))
     }
 
     /// The pattern's text.

@@ -29,6 +29,8 @@ public struct HostRules: Sendable, Hashable {
     public func allows(_ host: String) -> Bool {
         if self == .all { return true }
         let host = HostPattern.normalized(host)
+        // No pattern could tell which.
+        if HostPattern.isDisguisedAddress(host) { return false }
         if denied.contains(where: { $0.matches(normalized: host) }) { return false }
         return allowed?.contains { $0.matches(normalized: host) } ?? true
     }

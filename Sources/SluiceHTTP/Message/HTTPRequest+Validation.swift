@@ -8,6 +8,21 @@ extension HTTPRequest {
                 request: self
             )
         }
+        // An interceptor may have changed them: what is judged must be what the URL that they come to says.
+        if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            throw SluiceError(
+                .invalidURL,
+                "The path must begin with a slash, and hold neither spaces nor control characters.",
+                request: self
+            )
+        }
+        if !authority.utf8.allSatisfy(\.isOfAuthority) {
+            throw SluiceError(
+                .invalidURL,
+                "The host has a character no host may have, or holds a user name.",
+                request: self
+            )
+        }
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
             throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
         }
@@ -21,6 +36,20 @@ extension HTTPRequest {
                 "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
                 request: self
             )
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether it may stand in a host with a port, a zone of an address included.
+    fileprivate var isOfAuthority: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            [UInt8(ascii: "-"), 0x2E, 0x5F, 0x7E, UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), 0x25]
+                .contains(self)
         }
     }
 }

@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
         .date,
         .quota, .challenge, .tokenResponse, .events, .lines, .jsonLines, .json, .jsonNumber, .jsonPath, .lenient,
         .multipart,
-        .redactedBody, .redactedURL, .uriTemplate, .uriReference, .address, .path, .image, .charset, .trace, .partJournal,
+        .redactedBody, .redactedURL, .uriTemplate, .uriReference, .address, .path, .image, .charset, .trace,
+        .partJournal,
         .entryHead,
         .keptValue, .har, .cookie, .cassette, .cassetteRedaction, .harArchive, .loopbackRequest,
     ]

@@ -94,6 +94,57 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.path), ["/ok", "/out"])
     }
 
+    func testAnAddressThatIsWrittenInAnotherWayIsNotAskedEither() async throws {
+        let server = try LoopbackServer()
+        let client = APIClient(baseURL: server.url) { $0.connection.hosts = HostRules(denying: ["127.0.0.1"]) }
+        for host in ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]"] {
+            let error = await failure(client, "http://\(host):\(server.port)/")
+            XCTAssertEqual(error?.code, .hostRefused, host)
+        }
+        XCTAssertTrue(server.requests.isEmpty)
+    }
+
+    func testAnInterceptorCannotMakeAnotherHostOfThePath() async throws {
+        struct Path: RequestInterceptor {
+            let path: String
+            let authority: String?
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                var request = request
+                request.path = path
+                if let authority { request.authority = authority }
+                return request
+            }
+        }
+        let server = try LoopbackServer()
+        for (path, authority) in [
+            (".evil.example/x", nil), (":8443/x", nil), ("", nil), ("/a b", nil), ("/a\0", nil), ("/\r\nX: y", nil),
+            ("/", "evil.example/.allowed.example"), ("/", "user@127.0.0.1"), ("/", "a b"),
+        ] {
+            let client = APIClient(baseURL: server.url) {
+                $0.requestInterceptors = [Path(path: path, authority: authority)]
+            }
+            let error = await failure(client, server.url)
+            XCTAssertEqual(error?.code, .invalidURL, "\(path) \(authority ?? "")")
+        }
+        XCTAssertTrue(server.requests.isEmpty)
+    }
+
+    func testTokensAreFetchedByTheClientsOwnRules() async throws {
+        let server = try LoopbackServer()
+        server.on("/token", .json(#"{"access_token":"t","token_type":"Bearer"}"#))
+        let oauth = OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "\(server.url)/token") {
+            $0.origins = ["http://api.example"]
+        }
+        let client = APIClient(baseURL: "http://api.example") {
+            $0.gates = [oauth]
+            $0.connection.addresses = .publicOnly
+        }
+        let response = await client.data.get("/").sender().response
+        XCTAssertFalse(response.isSuccess)
+        XCTAssertTrue(server.requests.isEmpty)
+    }
+
     func testADeniedHostIsNotAskedThoughAllAreAllowed() async throws {
         let client = APIClient(baseURL: "http://api.example") {
             $0.connection.hosts = HostRules(denying: ["*.internal", "LOCALHOST"])

@@ -43,6 +43,12 @@ extension IPAddress {
         return nil
     }
 
+    /// The address of version 4 that one of version 6 is mapped from (RFC 4291 §2.5.5.2).
+    var mapped: IPAddress? {
+        if isIPv4 || high != 0 || low >> 32 != 0xFFFF { return nil }
+        return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+    }
+
     private static let metadata: Set<IPAddress> = [
         // Most clouds; AWS of containers; Alibaba; Azure's, which looks global; Oracle's; AWS of version 6.
         IPAddress(169, 254, 169, 254), IPAddress(169, 254, 170, 2), IPAddress(169, 254, 170, 23),

@@ -81,7 +81,8 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
     }
 
     private static func group(_ text: ArraySlice<UInt8>) -> UInt16? {
-        guard (1...4).contains(text.count), text.first != UInt8(ascii: "+") else { return nil }
+        let isSign = { (byte: UInt8) in byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") }
+        guard (1...4).contains(text.count), !text.contains(where: isSign) else { return nil }
         return UInt16(String(decoding: text, as: UTF8.self), radix: 16)
     }
 

@@ -73,6 +73,7 @@ struct TokenEndpoint: Sendable {
             $0.transport = engine.transport
             $0.time = engine.time
             $0.timeouts = engine.timeouts
+            $0.connection = engine.connection
             $0.timeouts.total = configuration.timeout
             $0.limits.body = Self.bodyLimit
             $0.redirects = .none
