@@ -200,6 +200,8 @@ extension EngineLoop {
 
 extension EngineLoop {
     private func act(on socket: Int32, _ events: UInt32) {
+        // An exchange that libcurl has ended goes by no connection any more.
+        if sockets.isAtRest(socket) { finishEnded() }
         let isWanted = sockets.isWanted(socket) { port in active.values.contains { $0.localPort == port } }
         guard isWanted else { return }
         var mask: Int32 = 0

@@ -65,12 +65,18 @@ struct SocketInterests {
         interests[Int(socket)] = interest
     }
 
+    /// Whether an exchange over HTTP/1 has ended on the socket, as far as libcurl has told.
+    func isAtRest(_ socket: Int32) -> Bool {
+        Int(socket) < interests.count && interests[Int(socket)].isAtRest
+    }
+
     /// Whether an event on the socket is one that libcurl waits for; if not, the socket is dropped.
     ///
     /// - Parameters:
     ///   - socket: The socket.
     ///   - isInUse: Whether an exchange goes by the connection of a port on this side. One that is paused before libcurl has waited
     ///     for anything has not been told of.
+    /// - Returns: Whether libcurl is to be told.
     mutating func isWanted(_ socket: Int32, isInUse: (UInt16) -> Bool) -> Bool {
         guard Int(socket) < interests.count else { return false }
         var interest = interests[Int(socket)]

@@ -287,6 +287,7 @@ final class Exchange {
     /// - Parameters:
     ///   - address: The other end of the connection, which may have been made for somebody else.
     ///   - port: The port of its end here.
+    /// - Returns: Whether it may.
     func mayRequest(at address: UnsafePointer<CChar>?, from port: Int32) -> Bool {
         localPort = UInt16(clamping: port)
         guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }

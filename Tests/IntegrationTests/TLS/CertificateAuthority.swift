@@ -34,6 +34,7 @@ struct CertificateAuthority {
     ///   - names: What it is for, as `DNS:localhost`.
     ///   - dates: From when and until when it is valid, as `20200101000000Z`; three days from now where nothing is said.
     ///   - isAuthority: Whether it may sign others.
+    /// - Throws: What `openssl` had to say.
     func sign(
         _ file: String,
         subject: String,

@@ -44,6 +44,7 @@ public struct ClientCertificate: Sendable, Hashable {
     ///   - certificate: The client's certificate and behind it those of authorities that the server may not know.
     ///   - key: Its key.
     ///   - password: What the key is encrypted with; nil where it is not.
+    /// - Returns: What a client can show.
     public static func pem(
         certificate: CertificateSource,
         key: CertificateSource,
@@ -57,6 +58,7 @@ public struct ClientCertificate: Sendable, Hashable {
     /// - Parameters:
     ///   - source: The file or its bytes.
     ///   - password: What it is encrypted with.
+    /// - Returns: What a client can show.
     public static func pkcs12(_ source: CertificateSource, password: Secret) -> ClientCertificate {
         ClientCertificate(form: .pkcs12(source), password: password)
     }

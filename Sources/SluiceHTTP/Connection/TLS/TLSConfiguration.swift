@@ -50,11 +50,13 @@ public struct TLSConfiguration: Sendable {
         /// These authorities and no others.
         ///
         /// - Parameter authorities: Certificates as PEM; a server's own that signs itself is its own authority.
+        /// - Returns: Trust in them alone.
         public static func only(_ authorities: CertificateSource) -> Trust { Trust(form: .only(authorities)) }
 
         /// These authorities besides the system's.
         ///
         /// - Parameter authorities: Certificates as PEM.
+        /// - Returns: Trust in both.
         public static func systemAnd(_ authorities: CertificateSource) -> Trust { Trust(form: .systemAnd(authorities)) }
 
         /// Nobody: whoever answers is believed to be the server, and whoever sits in between can read and change everything.
