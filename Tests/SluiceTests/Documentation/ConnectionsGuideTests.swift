@@ -1,0 +1,105 @@
+#if os(Linux)
+import Sluice
+import SluiceCurl
+import XCTest
+
+/// The article on connections.
+final class ConnectionsGuideTests: XCTestCase {
+    private let password = "s3cret"
+
+    func testProxies() throws {
+        let direct = APIClient(baseURL: "https://shop.example") { $0.connection.proxy = .none }
+        let office = APIClient(baseURL: "https://shop.example") {
+            $0.connection.proxy = .http("proxy.example:3128", user: "ada", password: password)
+        }
+        let tunnelled = APIClient(baseURL: "https://shop.example") { $0.connection.proxy = .socks5("127.0.0.1:1080") }
+        let proxy = try Proxy("https://ada:s3cret@proxy.example:8443")
+        let careful = APIClient(baseURL: "https://shop.example") {
+            $0.connection.proxy = .always(proxy, except: ["*.internal.example"])
+        }
+        let inspected = APIClient(baseURL: "https://shop.example") {
+            $0.connection.proxy = .always(.https("proxy.example:8443", trust: .only(.file("/etc/proxy/ca.pem"))))
+        }
+        let origin = HTTPOrigin(scheme: "https", authority: "shop.example")
+        let shown = try [direct, office, tunnelled, careful, inspected].map { client in
+            try client.configuration.connection.plan(for: origin).proxy?.description
+        }
+        XCTAssertEqual(
+            shown,
+            [
+                nil, "http://proxy.example:3128", "socks5h://127.0.0.1:1080", "https://proxy.example:8443",
+                "https://proxy.example:8443",
+            ]
+        )
+    }
+
+    func testTLS() throws {
+        let bank = APIClient(baseURL: "https://bank.example") {
+            $0.connection.tls.minimumVersion = .tls13
+            $0.connection.tls.clientCertificate = .pem(certificate: .file("client.pem"), key: .file("client.key"))
+            $0.connection.tlsByHost["*.internal.example"] = TLSConfiguration(trust: .only(.file("internal-ca.pem")))
+        }
+        let current: PublicKeyPin = "sha256/jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="
+        let next: PublicKeyPin = "sha256/RRM1dGqnDFsCJXBTHky16vi1obOlCgFFn/yOhI/y+ho="
+        let watched = PublicKeyPins(current, backups: next, mode: .report { print($0) })
+        let pinned = APIClient(baseURL: "https://bank.example") {
+            $0.connection.tls.pins = PublicKeyPins(current, backups: next)
+        }
+        let plan = { (client: APIClient, host: String) in
+            try client.configuration.connection.plan(for: HTTPOrigin(scheme: "https", authority: host)).tls
+        }
+        XCTAssertEqual(try plan(bank, "bank.example").minimumVersion, .tls13)
+        XCTAssertEqual(try plan(bank, "a.internal.example").trust, .only(.file("internal-ca.pem")))
+        XCTAssertEqual(try plan(pinned, "bank.example").pins?.pins, watched.pins)
+    }
+
+    func testAFailureOfTLSSaysWhichCheckFailed() async throws {
+        let expired = CertificateSummary(subject: "CN=bank", issuer: "CN=authority")
+        let client = APIClient(baseURL: "https://bank.example") {
+            $0.stub = .error(SluiceError(.tlsFailed, "No.", underlyingError: TLSFailure(.expired, on: expired)))
+            $0.stubMode = .immediate
+        }
+        do {
+            throw try XCTUnwrap(await client.data.get("/").sender().response.failure)
+        } catch let error as SluiceError where error.code == .tlsFailed {
+            guard let failure = error.underlyingError as? TLSFailure else { throw error }
+            print(failure.check, failure.certificate?.subject ?? "", failure.certificate?.validUntil as Any)
+        }
+    }
+
+    func testWhereRequestsMayGo() async throws {
+        let fetcher = APIClient {
+            $0.connection.addresses = .publicOnly
+            $0.connection.hosts = HostRules(denying: ["*.internal.example"])
+            $0.limits.decompressionRatio = 50
+        }
+        let denied = await fetcher.data.get("http://a.internal.example/").sender().response.failure
+        XCTAssertEqual(denied?.code, .hostRefused)
+        let local = await fetcher.data.get("http://127.0.0.1:1/").sender().response.failure
+        XCTAssertEqual(local?.code, .addressRefused)
+    }
+
+    func testSocketsAddressesAndVersions() throws {
+        let docker = APIClient(baseURL: "http://docker/v1.47") { $0.connection.unixSocket = "/var/run/docker.sock" }
+        let staging = APIClient(baseURL: "https://shop.example") {
+            $0.connection.hostAddresses["shop.example"] = [IPAddress(192, 0, 2, 10), IPAddress(192, 0, 2, 11)]
+        }
+        let stock = APIClient(baseURL: "http://stock.internal") { $0.connection.httpVersion = .http2PriorKnowledge }
+        let old = APIClient(baseURL: "https://legacy.example") { $0.connection.httpVersion = .http1 }
+        XCTAssertEqual(docker.configuration.connection.unixSocket, "/var/run/docker.sock")
+        XCTAssertEqual(staging.configuration.connection.hostAddresses.count, 1)
+        XCTAssertEqual(stock.configuration.connection.httpVersion, .http2PriorKnowledge)
+        XCTAssertEqual(old.configuration.connection.httpVersion, .http1)
+    }
+
+    func testLimits() {
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumTransfersPerHost = 16
+        configuration.idleConnectionTimeout = .seconds(30)
+        configuration.connectionLifetime = .seconds(600)
+        let transport = CurlTransport(configuration: configuration)
+        let patient = APIClient(baseURL: "https://shop.example") { $0.transport = transport }
+        XCTAssertTrue(patient.configuration.transport is CurlTransport)
+    }
+}
+#endif
