@@ -134,7 +134,9 @@ final class CookieFile: Sendable {
     /// The first line is what Python knows the file by.
     static func contents(_ lines: [CookieLine]) -> Data {
         var contents = Data("# Netscape HTTP Cookie File\n# Written by Sluice; an edit may be lost.\n\n".utf8)
-        for line in lines {
+        let now = Date()
+        // libcurl keeps those that have ended for a while.
+        for line in lines where line.cookie.expires.map({ $0 > now }) ?? true {
             contents.append(contentsOf: line.bytes)
             contents.append(10)
         }

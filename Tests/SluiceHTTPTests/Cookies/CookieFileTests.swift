@@ -114,7 +114,7 @@ private final class Folder: Sendable {
         let folder = try Folder()
         try folder.write(
             "# comment\n\nALL\n\u{0}\u{1}\nSet-Cookie: x=1\n" + Self.line("a", "1") + "SESS\n"
-                + Self.line("b", "2").dropLast(3)
+                + Self.line("b", "2").dropLast(5)
         )
         let jar = CookieJar(file: folder.path)
         try await jar.load()

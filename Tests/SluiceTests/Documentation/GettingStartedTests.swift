@@ -42,7 +42,7 @@ public struct GitHub: WebService {
         client = APIClient(baseURL: baseURL) {
             $0.headers["Accept"] = "application/vnd.github+json"
             $0.requestInterceptors = [UserAgent(product: "repos", version: "1.0")]
-            $0.timeouts.total = .seconds(30)
+            $0.timeouts.total = .seconds(60)
             $0.retry = .standard
         }
     }
