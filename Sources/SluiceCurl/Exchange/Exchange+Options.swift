@@ -43,6 +43,7 @@ extension Exchange {
         setSharing(request, transfer.plan)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
+        if request.headers.contains(.host) { hadOwnHost = true }
         setConnectTimeout(transfer.context.timeouts.connect)
         if let credentials = transfer.credentials { setCredentials(credentials, transfer) }
         var suppressed: [StaticString] = []

@@ -49,8 +49,11 @@ final class Exchange {
     /// What the handle was told of addresses; libcurl keeps pointers into it.
     var addressOverride: AddressOverride?
 
+    /// Whether a request had a `Host` field of its own, by which libcurl goes on choosing the handle's cookies.
+    var hadOwnHost = false
+
     /// Whether the handle is as good for another transfer as a new one.
-    var isReusable: Bool { !hasCredentials && !wasContradicted && !wasSentAgain && !hasLostDefaults }
+    var isReusable: Bool { !hasCredentials && !hadOwnHost && !wasContradicted && !wasSentAgain && !hasLostDefaults }
 
     /// Whether it is for this one: what a handle knows of a proxy's credentials, challenges and authorities is for that proxy alone.
     func isFit(for transfer: Transfer) -> Bool {
