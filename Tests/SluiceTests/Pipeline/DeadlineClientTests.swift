@@ -249,6 +249,25 @@ final class DeadlineClientTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
+    func testAllPagesTogetherHaveTheTimeOfTheirRequest() async throws {
+        let server = try LoopbackServer()
+        addTeardownBlock { server.stop() }
+        server.on("/items") { request in
+            request.query == nil ? .json("[1]", headers: ["Link": "</items?page=2>; rel=\"next\""]) : .hang
+        }
+        // Nothing but the engine has to do with it, so that its time is the real one.
+        let request: APIRequest<[Int], APIError> = APIClient(baseURL: server.url).codable.get("items")
+        let pages = request.deadline(.after(.seconds(3))).pages(by: .link)
+        var items: [Int] = []
+        do {
+            for try await page in pages.items(\.self) { items.append(page) }
+            XCTFail("The second page has no end.")
+        } catch {
+            XCTAssertEqual((error as? APIError)?.code, .timedOut)
+        }
+        XCTAssertEqual(items, [1])
+    }
+
     func testTheDeadlineReachesTheWire() async throws {
         let server = try LoopbackServer()
         server.on("/*", .hang)
