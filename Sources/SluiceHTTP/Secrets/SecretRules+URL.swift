@@ -9,7 +9,10 @@ extension SecretRules {
         if isNone { return url }
         let bytes = Array(url.utf8)
         var pairs = PairRedactor(self, bytes)
-        if let start = Self.authority(in: bytes), hidesCredentials, let at = Self.userInfoEnd(in: bytes, from: start) {
+        // Blanks and control characters end no URL of which it is known to be one.
+        if let start = Self.authority(in: bytes), hidesCredentials,
+            let at = Self.userInfoEnd(in: bytes, from: start, isURLEnd: { _ in false })
+        {
             pairs.copy(to: start)
             pairs.hide(to: at)
         }
@@ -43,12 +46,13 @@ extension SecretRules {
     /// - Parameters:
     ///   - bytes: A text with a URL.
     ///   - start: Where its authority begins.
+    ///   - isURLEnd: Whether a byte ends the URL.
     /// - Returns: Its place.
-    static func userInfoEnd(in bytes: [UInt8], from start: Int) -> Int? {
+    static func userInfoEnd(in bytes: [UInt8], from start: Int, isURLEnd: (UInt8) -> Bool = isURLEnd) -> Int? {
         var end = start
         var at: Int?
         var colon: Int?
-        while end < bytes.count, !isAuthorityEnd(bytes[end]) {
+        while end < bytes.count, !isAuthorityEnd(bytes[end]), !isURLEnd(bytes[end]) {
             if bytes[end] == UInt8(ascii: "@") { at = end }
             if bytes[end] == UInt8(ascii: ":"), colon == nil { colon = end }
             end += 1
@@ -64,7 +68,7 @@ extension SecretRules {
     private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
-        default: isURLEnd(byte)
+        default: false
         }
     }
 

@@ -9,6 +9,7 @@ import Testing
             ("https://a:b@c:d@example.com:8080/x", "https://REDACTED@example.com:8080/x"),
             ("https://ada:p/w@example.com/", "https://REDACTED@example.com/"),
             ("https://ada:p#w?@example.com/", "https://REDACTED@example.com/"),
+            ("https://ada:p w\u{10}@example.com/", "https://REDACTED@example.com/"),
             ("https:ada:pw@example.com/", "https:REDACTED@example.com/"),
             ("https:\\\\ada:pw@example.com\\x", "https:\\\\REDACTED@example.com\\x"),
             ("https:///ada:pw@example.com/", "https:///REDACTED@example.com/"),
