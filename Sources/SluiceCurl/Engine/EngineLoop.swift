@@ -25,6 +25,8 @@ final class EngineLoop {
     private var curlDeadline = MonotonicTime.distantFuture
     /// No transfer's deadline is before this moment.
     private var nextDeadline = MonotonicTime.distantFuture
+    /// Those that are HTTP/2 from their first byte.
+    var cleartext = CleartextConnections()
 
     init?(mailbox: EngineMailbox) {
         guard let multi = curl_multi_init() else { return nil }
@@ -224,6 +226,10 @@ extension EngineLoop {
         while let message = curl_multi_info_read(multi, &left) {
             let code = sluice_message_result(message)
             guard let exchange = EngineLoop.exchange(of: message.pointee.easy_handle) else { continue }
+            if exchange.mayBeginAgain() {
+                curl_multi_remove_handle(multi, exchange.handle.raw)
+                if curl_multi_add_handle(multi, exchange.handle.raw) == CURLM_OK { continue }
+            }
             exchange.finish(code)
             retire(exchange)
         }
@@ -306,10 +312,15 @@ extension EngineLoop {
         handle.set(CURLOPT_CLOSESOCKETDATA, pointer: context)
         handle.note(
             sluice_easy_set_close_socket_callback(handle.raw) { context, socket in
-                EngineLoop.from(context)?.sockets.closed(socket)
+                EngineLoop.from(context)?.noteClosing(socket)
                 return close(socket)
             }
         )
+    }
+
+    private func noteClosing(_ socket: curl_socket_t) {
+        cleartext.closed(sockets.port(of: socket))
+        sockets.closed(socket)
     }
 
     /// The exchange that a handle belongs to; libcurl has handles of its own that belong to none.

@@ -110,7 +110,7 @@ struct SocketInterests {
     }
 
     /// The port on this side; 0 where there are none.
-    private func port(of socket: Int32) -> UInt16 {
+    func port(of socket: Int32) -> UInt16 {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { pointer in

@@ -41,6 +41,7 @@ extension Exchange {
         setURL(request)
         setPlan(transfer.plan)
         setSharing(request, transfer.plan)
+        setPriorKnowledge(transfer)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         if request.headers.contains(.host) { hadOwnHost = true }
@@ -70,11 +71,11 @@ extension Exchange {
     /// Lets a request to a host whose connection is being made wait for it, in case that it can be shared: TLS tells once
     /// it stands. Without TLS only the answer to the first request would.
     private func setSharing(_ request: HTTPRequest, _ plan: ConnectionPlan) {
-        let waits =
-            switch plan.httpVersion {
-            case .automatic: request.scheme == "https"
-            case .http1, .http2PriorKnowledge: false
-            }
+        setWaiting(plan.httpVersion == .automatic && request.scheme == "https")
+    }
+
+    /// Sets whether to wait for a connection that is being made.
+    func setWaiting(_ waits: Bool) {
         guard waits != waitsForConnection else { return }
         waitsForConnection = waits
         handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)

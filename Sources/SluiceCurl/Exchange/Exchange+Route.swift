@@ -41,10 +41,9 @@ extension Exchange {
 }
 
 extension ConnectionPlan {
-    /// Whether each request has a connection of its own: libcurl 7.88 takes any that is idle for one of HTTP/2, begins HTTP/2 anew on it,
-    /// and so loses both; and it uses one to a proxy again that was trusted by other authorities.
+    /// Whether each request has a connection of its own: libcurl 7.88 uses one to a proxy again that was trusted by other authorities.
     var isAlone: Bool {
-        httpVersion == .http2PriorKnowledge || proxy.map { $0.scheme == .https && $0.trust != .system } == true
+        proxy.map { $0.scheme == .https && $0.trust != .system } == true
     }
 }
 

@@ -52,6 +52,9 @@ final class Exchange {
     /// Whether a request had a `Host` field of its own, by which libcurl goes on choosing the handle's cookies.
     var hadOwnHost = false
 
+    /// By which connection the transfer goes, if that is to be HTTP/2 from its first byte.
+    var priorKnowledge = PriorKnowledge.none
+
     /// Whether the handle is as good for another transfer as a new one.
     var isReusable: Bool { !hasCredentials && !hadOwnHost && !wasContradicted && !wasSentAgain && !hasLostDefaults }
 
@@ -152,6 +155,7 @@ final class Exchange {
     func end() {
         body.close()
         body = .none
+        endPriorKnowledge()
         transfer = nil
         run = nil
         setCookies(nil)
@@ -298,6 +302,7 @@ final class Exchange {
             wasSentAgain = true
             guard transfer.request.method.isIdempotent else { return fail(.closedUnanswered) }
         }
+        guard isPriorKnowledgeMet(transfer, from: UInt16(clamping: port)) else { return false }
         isUnanswered = true
         hasRequested = true
         return true

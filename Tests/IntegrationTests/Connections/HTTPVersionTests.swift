@@ -47,15 +47,36 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testAHundredRequestsAtOnceGoWithoutTLS() async throws {
-        let client = client(http2URL, .http2PriorKnowledge)
-        let connections = await withTaskGroup(of: String?.self) { group in
-            for _ in 0..<100 {
-                group.addTask { await client.data.get("echo").sender().response.head?.headers["X-Connection"] }
+    /// Which connections so many requests went by, some at a time.
+    private func connections(of count: Int, atOnce: Int, by client: APIClient) async -> Set<String?> {
+        await withTaskGroup(of: String?.self) { group in
+            let send: @Sendable () async -> String? = {
+                await client.data.get("echo").sender().response.head?.headers["X-Connection"]
             }
-            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            for _ in 0..<atOnce { group.addTask(operation: send) }
+            var connections: Set<String?> = []
+            for _ in atOnce..<count {
+                if let connection = await group.next() { connections.insert(connection) }
+                group.addTask(operation: send)
+            }
+            return await group.reduce(into: connections) { $0.insert($1) }
         }
+    }
+
+    func testRequestsWithoutTLSShareAConnection() async throws {
+        let client = client(http2URL, .http2PriorKnowledge)
+        let together = await connections(of: 100, atOnce: 100, by: client)
+        XCTAssertEqual(together.count, 1)
+        let inTurn = await connections(of: 10, atOnce: 1, by: client)
+        XCTAssertEqual(inTurn, together)
+    }
+
+    func testRequestsWithoutTLSOutliveTheConnectionsThatTheServerEnds() async throws {
+        // nginx ends a connection after 1,000 requests.
+        let connections = await connections(of: 2500, atOnce: 64, by: client(http2URL, .http2PriorKnowledge))
         XCTAssertFalse(connections.contains(nil))
+        XCTAssertGreaterThan(connections.count, 2)
+        XCTAssertLessThan(connections.count, 10)
     }
 
     func testOneTransportSpeaksEveryVersionInTurn() async throws {
