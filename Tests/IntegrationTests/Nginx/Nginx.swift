@@ -6,12 +6,12 @@ import Foundation
 final class Nginx {
     static var canRun: Bool { RealServer.canRun("nginx", "openssl") }
 
-    private var server: Process?
-    let directory: URL
+    private let process: NginxProcess
     let http2Port: Int
     let tlsPort: Int
     let plainPort: Int
 
+    var directory: URL { process.folder }
     /// The certificate to trust.
     var certificateFile: String { directory.appending(path: "certificate.pem").path }
     var http2URL: String { "https://localhost:\(http2Port)" }
@@ -19,7 +19,7 @@ final class Nginx {
     var plainURL: String { "http://localhost:\(plainPort)" }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "sluice-nginx-\(UUID().uuidString)")
+        let directory = FileManager.default.temporaryDirectory.appending(path: "sluice-nginx-\(UUID().uuidString)")
         http2Port = try RealServer.freePort()
         tlsPort = try RealServer.freePort()
         plainPort = try RealServer.freePort()
@@ -31,39 +31,26 @@ final class Nginx {
         try Data(#"{"id":1,"name":"Ada"}"#.utf8).write(to: files.appending(path: "user.json"))
         try Data(repeating: UInt8(ascii: "a"), count: 1 << 20).write(to: files.appending(path: "large.txt"))
         try Data("ada:{PLAIN}pw\n".utf8).write(to: directory.appending(path: "passwords"))
-        try Data(locations.utf8).write(to: directory.appending(path: "locations.conf"))
-        try Data(configuration.utf8).write(to: directory.appending(path: "nginx.conf"))
-        try RealServer.run(
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-keyout",
-            directory.appending(path: "key.pem").path,
-            "-out",
-            certificateFile
+        try Data(Nginx.locations.utf8).write(to: directory.appending(path: "locations.conf"))
+        try CertificateAuthority.signItself("certificate", subject: "localhost", names: "DNS:localhost", in: directory)
+        process = try NginxProcess(
+            in: directory,
+            http: """
+                log_format brief '$server_protocol $status $http_if_none_match';
+                root files;
+                client_max_body_size 64m;
+                gzip on; gzip_types text/plain; gzip_min_length 100;
+                ssl_certificate certificate.pem; ssl_certificate_key certificate.key;
+                add_header X-Connection $connection always;
+                add_header X-Protocol $server_protocol always;
+                server { listen 127.0.0.1:\(http2Port) ssl http2; include locations.conf; }
+                server { listen 127.0.0.1:\(tlsPort) ssl; include locations.conf; }
+                server { listen 127.0.0.1:\(plainPort); include locations.conf; }
+                """
         )
-        let arguments = ["-p", directory.path, "-c", "nginx.conf", "-e", "stderr"]
-        server = try RealServer.start("nginx", arguments, until: "start worker process")
     }
 
-    deinit {
-        server?.terminate()
-        server?.waitUntilExit()
-        try? FileManager.default.removeItem(at: directory)
-    }
-
-    private let locations = """
+    private static let locations = """
         location /put/ { dav_methods PUT; }
         location /slow/ { limit_rate 4m; }
         location /stale/ { add_header Cache-Control max-age=0; access_log stale.log brief; }
@@ -78,31 +65,4 @@ final class Nginx {
         }
         location /private/ { dav_methods PUT; auth_basic "private"; auth_basic_user_file passwords; }
         """
-
-    private var configuration: String {
-        """
-        \(getuid() == 0 ? "user root;" : "")
-        worker_processes 1;
-        daemon off;
-        pid nginx.pid;
-        error_log stderr notice;
-        events { worker_connections 512; }
-        http {
-            log_format brief '$server_protocol $status $http_if_none_match';
-            access_log off;
-            root files;
-            default_type text/plain;
-            client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-            client_max_body_size 64m;
-            gzip on; gzip_types text/plain; gzip_min_length 100;
-            ssl_certificate certificate.pem; ssl_certificate_key key.pem;
-            add_header X-Connection $connection always;
-            add_header X-Protocol $server_protocol always;
-            server { listen 127.0.0.1:\(http2Port) ssl http2; include locations.conf; }
-            server { listen 127.0.0.1:\(tlsPort) ssl; include locations.conf; }
-            server { listen 127.0.0.1:\(plainPort); include locations.conf; }
-        }
-        """
-    }
 }

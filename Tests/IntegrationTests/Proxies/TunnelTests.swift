@@ -52,7 +52,7 @@ final class TunnelTests: XCTestCase {
     }
 
     func testAProxyIsSpokenToByTLSAndMustBeTrustedToo() async throws {
-        let certificate = (file: nginx.certificateFile, key: nginx.directory.appending(path: "key.pem").path)
+        let certificate = (file: nginx.certificateFile, key: nginx.directory.appending(path: "certificate.key").path)
         let proxy = try ProxyServer(user: "ada", password: "pw", certificate: certificate)
         let address = proxy.address.replacing("127.0.0.1", with: "localhost")
         for url in [nginx.http2URL, nginx.tlsURL] {

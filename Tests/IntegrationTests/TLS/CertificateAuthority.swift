@@ -15,9 +15,17 @@ struct CertificateAuthority {
         try Data().write(to: folder.appending(path: "\(name).txt"))
         try Data("01\n".utf8).write(to: folder.appending(path: "\(name).serial"))
         try Data(configuration.utf8).write(to: folder.appending(path: "\(name).cnf"))
+        try CertificateAuthority.signItself(name, subject: name, in: folder)
+    }
+
+    /// Makes a certificate that signs itself, for a new key: `file`.pem and `file`.key.
+    static func signItself(_ file: String, subject: String, names: String? = nil, in folder: URL) throws {
+        let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
+        let certificate = folder.appending(path: "\(file).pem").path
         try RealServer.run(
             "openssl",
-            ["req", "-x509", "-days", "3", "-subj", "/CN=\(name)", "-out", certificate] + newKey("\(name).key")
+            ["req", "-x509", "-days", "3", "-subj", "/CN=\(subject)", "-out", certificate]
+                + newKey(folder.appending(path: "\(file).key").path) + alternatives
         )
     }
 
@@ -46,7 +54,8 @@ struct CertificateAuthority {
         let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
         try RealServer.run(
             "openssl",
-            ["req", "-subj", "/CN=\(subject)", "-out", request] + newKey("\(file).key") + alternatives
+            ["req", "-subj", "/CN=\(subject)", "-out", request] + CertificateAuthority.newKey(path("\(file).key"))
+                + alternatives
         )
         let validity = dates.map { ["-startdate", $0.0, "-enddate", $0.1] } ?? ["-days", "3"]
         try RealServer.run(
@@ -79,8 +88,8 @@ struct CertificateAuthority {
 
     func path(_ file: String) -> String { folder.appending(path: file).path }
 
-    private func newKey(_ file: String) -> [String] {
-        ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", path(file)]
+    private static func newKey(_ path: String) -> [String] {
+        ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", path]
     }
 
     private var configuration: String {

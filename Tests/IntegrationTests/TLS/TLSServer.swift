@@ -6,13 +6,14 @@ final class TLSServer {
         case right, expired, early, wrongName, selfSigned, stranger, old, new, strict, chained
     }
 
-    let folder: URL
     let authority: CertificateAuthority
-    private var server: Process?
-    private var ports: [Site: Int] = [:]
+    private let process: NginxProcess
+    private let ports: [Site: Int]
+
+    var folder: URL { process.folder }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "sluice-tls-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authority = try CertificateAuthority("Root", in: folder)
         let stranger = try CertificateAuthority("Stranger", in: folder)
@@ -26,40 +27,16 @@ final class TLSServer {
         try middle.sign("chained", subject: "chained", names: name)
         try authority.sign("client", subject: "client")
         try stranger.sign("foreign", subject: "foreign")
-        try RealServer.run(
-            "openssl",
-            "req",
-            "-x509",
-            "-days",
-            "3",
-            "-subj",
-            "/CN=selfSigned",
-            "-addext",
-            "subjectAltName=\(name)",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-keyout",
-            path("selfSigned.key"),
-            "-out",
-            path("selfSigned.pem")
-        )
-        let chain = try [path("chained.pem"), middle.certificate].map {
+        try CertificateAuthority.signItself("selfSigned", subject: "selfSigned", names: name, in: folder)
+        let chain = try [authority.path("chained.pem"), middle.certificate].map {
             try String(contentsOfFile: $0, encoding: .utf8)
         }
         try Data(chain.joined(separator: "\n").utf8).write(to: folder.appending(path: "chained.pem"))
+        var ports: [Site: Int] = [:]
         for site in Site.allCases { ports[site] = try RealServer.freePort() }
-        try Data(configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
-        let arguments = ["-p", folder.path, "-c", "nginx.conf", "-e", "stderr"]
-        server = try RealServer.start("nginx", arguments, until: "start worker process")
-    }
-
-    deinit {
-        server?.terminate()
-        server?.waitUntilExit()
-        try? FileManager.default.removeItem(at: folder)
+        self.ports = ports
+        let sites = ports.map { site, port in TLSServer.block(site, port, in: folder) }
+        process = try NginxProcess(in: folder, http: "ssl_protocols TLSv1.2 TLSv1.3;\n\(sites.joined(separator: "\n"))")
     }
 
     func url(_ site: Site, host: String = "localhost") -> String { "https://\(host):\(ports[site] ?? 0)" }
@@ -69,8 +46,9 @@ final class TLSServer {
     /// The pin of a certificate's key.
     func pin(_ name: String) throws -> String { try CertificateAuthority.pin(of: path("\(name).pem")) }
 
-    private func block(_ site: Site) -> String {
-        let own = FileManager.default.fileExists(atPath: path("\(site.rawValue).pem")) ? site.rawValue : "right"
+    private static func block(_ site: Site, _ port: Int, in folder: URL) -> String {
+        let hasOwn = FileManager.default.fileExists(atPath: folder.appending(path: "\(site.rawValue).pem").path)
+        let own = hasOwn ? site.rawValue : "right"
         let more =
             switch site {
             case .old: "ssl_protocols TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;"
@@ -80,29 +58,10 @@ final class TLSServer {
             }
         return """
             server {
-                listen 127.0.0.1:\(ports[site] ?? 0) ssl; ssl_certificate \(own).pem; ssl_certificate_key \(own).key;
+                listen 127.0.0.1:\(port) ssl; ssl_certificate \(own).pem; ssl_certificate_key \(own).key;
                 \(more)
                 location / { return 200 "$ssl_protocol $ssl_client_s_dn"; }
             }
             """
-    }
-
-    private var configuration: String {
-        """
-        \(getuid() == 0 ? "user root;" : "")
-        worker_processes 1;
-        daemon off;
-        pid nginx.pid;
-        error_log stderr notice;
-        events { worker_connections 256; }
-        http {
-            access_log off;
-            ssl_protocols TLSv1.2 TLSv1.3;
-            default_type text/plain;
-            client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-            \(Site.allCases.map(block).joined(separator: "\n"))
-        }
-        """
     }
 }

@@ -1,0 +1,39 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import XCTest
+
+/// A server that ends connections as servers do, for which nobody is to notice.
+final class ClosedConnectionTests: XCTestCase {
+    private var nginx: NetworkNginx!
+
+    override func setUpWithError() throws {
+        try XCTSkipUnless(NetworkNginx.canRun, "nginx is not installed")
+        nginx = try NetworkNginx()
+    }
+
+    func testRequestsOutliveConnectionsThatTakeThreeOfThem() async throws {
+        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.countingPort)")
+        var connections: [String: Int] = [:]
+        for turn in 0..<30 {
+            // What must not be sent twice is not in danger either: the server says when it closes.
+            let response = await client.string.request("echo").method(turn % 2 == 0 ? .get : .post).sender().response
+            XCTAssertEqual(response.status, .ok)
+            connections[response.head?.headers["X-Connection"] ?? "", default: 0] += 1
+        }
+        XCTAssertEqual(connections.count, 10)
+        XCTAssertTrue(connections.values.allSatisfy { $0 == 3 })
+    }
+
+    func testAPostGoesByANewConnectionOnceTheServerHasClosedTheIdleOne() async throws {
+        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.impatientPort)")
+        let first = await client.string.get("echo").sender().response
+        // As long as the server waits, which has no other sign.
+        try await Task.sleep(for: .milliseconds(1500))
+        let second = await client.string.post("echo").sender().response
+        XCTAssertEqual(second.status, .ok, "\(second.result)")
+        XCTAssertNotNil(first.head?.headers["X-Connection"])
+        XCTAssertNotEqual(first.head?.headers["X-Connection"], second.head?.headers["X-Connection"])
+    }
+}
+#endif
