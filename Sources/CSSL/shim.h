@@ -2,6 +2,7 @@
 
 // What Swift cannot call of OpenSSL itself: macros, and lists that are macros.
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <string.h>
@@ -71,6 +72,14 @@ static inline int sluice_tls_key_digest(const X509 *certificate, unsigned char *
     int done = EVP_Digest(bytes, (size_t)count, digest, NULL, EVP_sha256(), NULL);
     OPENSSL_free(bytes);
     return done;
+}
+
+// OpenSSL's words for what its info callback is told of, where that ends the connection; NULL for anything else.
+static inline const char *sluice_tls_end(int where, int value) {
+    if (where == SSL_CB_READ_ALERT && value >> 8 == SSL3_AL_FATAL)
+        return ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + (value & 0xff)));
+    if (where == SSL_CB_CONNECT_EXIT && value <= 0) return ERR_reason_error_string(ERR_peek_error());
+    return NULL;
 }
 
 static inline void sluice_tls_forbid_renegotiation(SSL_CTX *context) {

@@ -408,7 +408,7 @@ final class Exchange {
         let authority = transfer?.request.authority ?? ""
         if let failure = TLSFailure(
             code,
-            message,
+            handshake?.end.flatMap { message.contains($0) ? nil : $0 } ?? message,
             finding: handshake?.failure,
             certificate: handshake?.certificate,
             showsCertificate: plan?.tls.clientCertificate != nil

@@ -12,6 +12,8 @@ final class Handshake {
     private(set) var failure: (code: Int32, certificate: CertificateSummary)?
     /// The server's own certificate.
     private(set) var certificate: CertificateSummary?
+    /// OpenSSL's words for what ended the connection, which are lost to libcurl if it could not send at that moment either.
+    private(set) var end: String?
 
     /// Whether libcurl does TLS with the OpenSSL that this is linked with.
     static let isObservable: Bool = {
@@ -34,14 +36,20 @@ final class Handshake {
         _ = Unmanaged.passRetained(self)
         // Certificates are verified once, while the exchange is there to be told.
         sluice_tls_forbid_renegotiation(context)
+        SSL_CTX_set_info_callback(context) { ssl, place, value in
+            guard let words = sluice_tls_end(place, value) else { return }
+            Handshake.of(SSL_get_SSL_CTX(ssl))?.end = String(cString: words)
+        }
         SSL_CTX_set_verify(context, SSL_CTX_get_verify_mode(context)) { isAccepted, verification in
-            guard let verification, let context = sluice_tls_context(verification),
-                let object = SSL_CTX_get_ex_data(context, Handshake.index)
-            else { return isAccepted }
-            let handshake = Unmanaged<Handshake>.fromOpaque(object).takeUnretainedValue()
-            handshake.verified(isAccepted == 1, verification)
+            guard let verification else { return isAccepted }
+            Handshake.of(sluice_tls_context(verification))?.verified(isAccepted == 1, verification)
             return isAccepted
         }
+    }
+
+    private static func of(_ context: OpaquePointer?) -> Handshake? {
+        guard let context, let object = SSL_CTX_get_ex_data(context, Handshake.index) else { return nil }
+        return Unmanaged<Handshake>.fromOpaque(object).takeUnretainedValue()
     }
 
     private func verified(_ isAccepted: Bool, _ verification: OpaquePointer) {
