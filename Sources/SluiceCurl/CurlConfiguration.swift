@@ -18,6 +18,7 @@ extension CurlTransport {
         /// How long a connection may be idle and still be used again, in whole seconds, rounded up; 90 by default.
         ///
         /// Less than servers and load balancers keep theirs open, it spares requests that meet a connection that is just being closed.
+        /// Connections are kept for all transports of the process together, and one with a shorter time may end those of others too.
         public var idleConnectionTimeout = Duration.seconds(90)
         /// How old a connection may be and still be used again, in whole seconds, rounded up; nil, the default, for any age.
         ///

@@ -6,8 +6,11 @@ import Synchronization
 final class Ledger: Sendable {
     private struct State {
         var outcomes: [String: Int] = [:]
+        var wrongCount: Int { state.withLock(\.wrongCount) }
+        /// The first of them.
         var wrongs: [String] = []
         var count = 0
+        var wrongCount = 0
     }
 
     private let state = Mutex(State())
@@ -24,7 +27,8 @@ final class Ledger: Sendable {
     func noteWrong(_ kind: String, _ what: String) {
         state.withLock { state in
             state.count += 1
-            if state.wrongs.count < 100 { state.wrongs.append("\(kind): \(what)") }
+            state.wrongCount += 1
+            if state.wrongs.count < 20 { state.wrongs.append("\(kind): \(what)") }
         }
     }
 

@@ -58,8 +58,8 @@ struct Verdict: CustomStringConvertible {
                 "\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", which has grown")"
             )
         }
-        lines.append("requests: \(ledger.count), wrong: \(ledger.wrongs.count)")
-        lines += ledger.wrongs.prefix(20)
+        lines.append("requests: \(ledger.count), wrong: \(ledger.wrongCount)")
+        lines += ledger.wrongs
         self.isGood = isGood
         description = lines.joined(separator: "\n")
     }

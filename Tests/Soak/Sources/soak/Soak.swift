@@ -18,7 +18,7 @@ struct Soak {
         let end = ContinuousClock.now + .seconds(seconds)
         var samples: [Sample] = []
         await withTaskGroup(of: Void.self) { group in
-            for worker in 0..<24 {
+            for worker in 0..<12 {
                 group.addTask { await traffic.run(until: end, seed: UInt64(worker)) }
             }
             let began = ContinuousClock.now

@@ -41,7 +41,7 @@ extension Traffic {
     }
 
     /// What ends as the fault must make it end.
-    static func faults(_ plain: APIClient, _ retrying: APIClient) -> [Kind] {
+    static func faults(_ plain: APIClient, _ retrying: APIClient, _ impatient: APIClient) -> [Kind] {
         let data = { (client: APIClient, path: String) -> @Sendable () async throws -> Void in
             { _ = try await client.data.get(path).sender().value }
         }
@@ -50,7 +50,7 @@ extension Traffic {
             Kind(name: "reset", codes: [.connectionLost, .truncatedBody], work: data(plain, "reset")),
             Kind(name: "closed", codes: [.connectionLost], work: data(plain, "closed")),
             Kind(name: "garbage", codes: [.invalidResponse, .connectionLost], work: data(plain, "garbage")),
-            Kind(name: "stalled", codes: [.idleTimedOut], work: data(plain, "stalled")),
+            Kind(name: "stalled", codes: [.idleTimedOut], work: data(impatient, "stalled")),
             Kind(name: "endless", codes: [.bodyTooLarge], work: data(plain, "endless")),
             Kind(name: "around", codes: [.redirectLoop], work: data(plain, "around")),
             Kind(name: "missing", codes: [.unacceptableStatus], work: data(plain, "missing")),

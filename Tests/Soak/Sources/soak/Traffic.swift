@@ -33,7 +33,7 @@ final class Traffic: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
         let plain = APIClient(baseURL: faulty.server.url) {
-            $0.timeouts = Timeouts(connect: .seconds(10), idle: .milliseconds(300), total: .seconds(60))
+            $0.timeouts = Timeouts(connect: .seconds(10), idle: .seconds(20), total: .seconds(60))
             $0.limits.body = 1 << 20
             $0.gates = [ConcurrencyLimit(16)]
         }
@@ -43,9 +43,9 @@ final class Traffic: Sendable {
         }
         let retrying = APIClient(baseURL: faulty.server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 2)
-            $0.timeouts.idle = .milliseconds(300)
         }
-        var kinds = Traffic.answers(plain, cached) + Traffic.faults(plain, retrying)
+        let impatient = APIClient(baseURL: faulty.server.url) { $0.timeouts.idle = .milliseconds(300) }
+        var kinds = Traffic.answers(plain, cached) + Traffic.faults(plain, retrying, impatient)
         kinds += Traffic.bodies(plain, folder)
         for url in urls {
             let secure = APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(certificate)) }
