@@ -6,8 +6,6 @@ import Synchronization
 final class Ledger: Sendable {
     private struct State {
         var outcomes: [String: Int] = [:]
-        var wrongCount: Int { state.withLock(\.wrongCount) }
-        /// The first of them.
         var wrongs: [String] = []
         var count = 0
         var wrongCount = 0
@@ -33,6 +31,8 @@ final class Ledger: Sendable {
     }
 
     var count: Int { state.withLock(\.count) }
+    var wrongCount: Int { state.withLock(\.wrongCount) }
+    /// The first of them.
     var wrongs: [String] { state.withLock(\.wrongs) }
 
     /// Every kind of outcome with its number, in the alphabet's order.
