@@ -82,6 +82,14 @@ static inline const char *sluice_tls_end(int where, int value) {
     return NULL;
 }
 
+// Whether HTTP/2 was agreed on in the handshake (RFC 7301).
+static inline int sluice_tls_speaks_http2(const SSL *ssl) {
+    const unsigned char *name = NULL;
+    unsigned int count = 0;
+    SSL_get0_alpn_selected(ssl, &name, &count);
+    return count == 2 && memcmp(name, "h2", 2) == 0;
+}
+
 static inline void sluice_tls_forbid_renegotiation(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }

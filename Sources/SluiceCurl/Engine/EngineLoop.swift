@@ -25,8 +25,8 @@ final class EngineLoop {
     private var curlDeadline = MonotonicTime.distantFuture
     /// No transfer's deadline is before this moment.
     private var nextDeadline = MonotonicTime.distantFuture
-    /// Those that are HTTP/2 from their first byte.
-    var cleartext = CleartextConnections()
+    /// What is known of the connections.
+    var versions = ConnectionVersions()
 
     init?(mailbox: EngineMailbox) {
         guard let multi = curl_multi_init() else { return nil }
@@ -319,7 +319,7 @@ extension EngineLoop {
     }
 
     private func noteClosing(_ socket: curl_socket_t) {
-        cleartext.closed(sockets.port(of: socket))
+        versions.close(sockets.port(of: socket))
         sockets.closed(socket)
     }
 

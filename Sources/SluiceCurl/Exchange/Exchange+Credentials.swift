@@ -49,7 +49,7 @@ extension Exchange {
         if mayChoose, credentials.methods != .basic,
             transfer.upload.isStreamed(asking: transfer.request.headers.expectsContinue)
         {
-            handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            setVersion(Int(CURL_HTTP_VERSION_1_1))
         }
     }
 }

@@ -36,12 +36,10 @@ extension Exchange {
     /// Sets the options of one transfer; the first that fails is kept in the handle.
     func setOptions(for transfer: Transfer) {
         let request = transfer.request
-        setReuse(isForbidden: transfer.plan.isAlone)
         showTraffic(false)
         setURL(request)
         setPlan(transfer.plan)
-        setSharing(request, transfer.plan)
-        setPriorKnowledge(transfer)
+        setVersion(transfer)
         // There is one Cookie field in a request (RFC 6265 §5.4): its own, or the jar's.
         setCookies(request.headers.contains(.cookie) ? nil : transfer.context.cookies)
         if request.headers.contains(.host) { hadOwnHost = true }
@@ -66,19 +64,6 @@ extension Exchange {
         url.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { handle.set(CURLOPT_URL, string: $0.baseAddress) }
         }
-    }
-
-    /// Lets a request to a host whose connection is being made wait for it, in case that it can be shared: TLS tells once
-    /// it stands. Without TLS only the answer to the first request would.
-    private func setSharing(_ request: HTTPRequest, _ plan: ConnectionPlan) {
-        setWaiting(plan.httpVersion == .automatic && request.scheme == "https")
-    }
-
-    /// Sets whether to wait for a connection that is being made.
-    func setWaiting(_ waits: Bool) {
-        guard waits != waitsForConnection else { return }
-        waitsForConnection = waits
-        handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
 
     private func setConnectTimeout(_ timeout: Duration?) {

@@ -8,8 +8,6 @@ extension Exchange {
         setProxy(plan.proxy)
         handle.set(CURLOPT_UNIX_SOCKET_PATH, string: plan.unixSocket)
         setAddresses(plan.hostAddresses, port: plan.port)
-        handle.set(CURLOPT_HTTP_VERSION, plan.httpVersion.option)
-        handle.set(CURLOPT_FRESH_CONNECT, plan.isAlone ? 1 : 0)
     }
 
     private func setProxy(_ proxy: Proxy?) {
@@ -70,17 +68,6 @@ extension ChallengeCredentials.Methods {
     fileprivate var option: Int {
         let option = (contains(.basic) ? sluice_auth_basic : 0) | (contains(.digest) ? sluice_auth_digest : 0)
         return option == 0 ? sluice_auth_basic : option
-    }
-}
-
-extension HTTPVersionChoice {
-    fileprivate var option: Int {
-        switch self {
-        // libcurl's own choice: HTTP/2 over TLS, as far as it was built with it.
-        case .automatic: Int(CURL_HTTP_VERSION_NONE)
-        case .http1: Int(CURL_HTTP_VERSION_1_1)
-        case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
-        }
     }
 }
 #endif

@@ -52,8 +52,14 @@ final class Exchange {
     /// Whether a request had a `Host` field of its own, by which libcurl goes on choosing the handle's cookies.
     var hadOwnHost = false
 
-    /// By which connection the transfer goes, if that is to be HTTP/2 from its first byte.
-    var priorKnowledge = PriorKnowledge.none
+    /// What the transfer needs of its connection.
+    var need = ConnectionNeed.fit
+    /// How often what libcurl found for it was not that.
+    var misses = 0
+    /// The version that the handle is to speak, as libcurl has it.
+    var version = Int(CURL_HTTP_VERSION_NONE)
+    /// Whether the handle is to use no connection that is there.
+    var connectsAnew = false
 
     /// Whether the handle is as good for another transfer as a new one.
     var isReusable: Bool { !hasCredentials && !hadOwnHost && !wasContradicted && !wasSentAgain && !hasLostDefaults }
@@ -137,25 +143,29 @@ final class Exchange {
         challenge = .none
         gzipEnd = nil
         failure = nil
-        errorText[0] = 0
         run = transfer.context.meter?.begin(uploading: transfer.upload.length)
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
-        localPort = nil
         handshake = nil
-        refusedAddress = nil
-        hasOpenedSocket = false
+        forgetConnection()
         setOptions(for: transfer)
         if handle.failure == CURLE_OK { return nil }
         plan = nil
         return error(handle.failure)
     }
 
+    func forgetConnection() {
+        errorText[0] = 0
+        localPort = nil
+        refusedAddress = nil
+        hasOpenedSocket = false
+    }
+
     /// Lets go of the transfer once it has ended and its handle has left the multi handle.
     func end() {
         body.close()
         body = .none
-        endPriorKnowledge()
+        endNeed()
         transfer = nil
         run = nil
         setCookies(nil)
@@ -302,7 +312,7 @@ final class Exchange {
             wasSentAgain = true
             guard transfer.request.method.isIdempotent else { return fail(.closedUnanswered) }
         }
-        guard isPriorKnowledgeMet(transfer, from: UInt16(clamping: port)) else { return false }
+        guard isFit(transfer, from: UInt16(clamping: port)) else { return false }
         isUnanswered = true
         hasRequested = true
         return true
@@ -408,7 +418,7 @@ final class Exchange {
         let authority = transfer?.request.authority ?? ""
         if let failure = TLSFailure(
             code,
-            handshake?.end.flatMap { message.contains($0) ? nil : $0 } ?? message,
+            words(of: code, message),
             finding: handshake?.failure,
             certificate: handshake?.certificate,
             showsCertificate: plan?.tls.clientCertificate != nil
@@ -417,6 +427,14 @@ final class Exchange {
         }
         let socket = plan?.unixSocket.map { "the socket “\($0)”" }
         return failure.error(host: socket ?? authority, hasHead: parser.isComplete)
+    }
+
+    /// OpenSSL's words, where libcurl's are about what it could not send at that moment.
+    private func words(of code: CURLcode, _ message: String) -> String {
+        guard let end = handshake?.end, code != CURLE_PEER_FAILED_VERIFICATION, !message.contains(end) else {
+            return message
+        }
+        return end
     }
 
     private func metrics(version: HTTPVersion) -> TransferMetrics {

@@ -36,6 +36,14 @@ package final class ConnectionPlan: Sendable {
         httpVersion = options.httpVersion
         addresses = options.addresses
         try check()
+        if let proxy, [.http, .https].contains(proxy.scheme), httpVersion == .http2PriorKnowledge,
+            origin.scheme == "http"
+        {
+            throw SluiceError(
+                .unsupported,
+                "HTTP/2 without TLS does not go by an HTTP proxy; connect without one, or use https or another version."
+            )
+        }
     }
 
     private func check() throws(SluiceError) {

@@ -79,6 +79,60 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertLessThan(connections.count, 10)
     }
 
+    func testAConnectionWithoutTLSIsForThoseWhoKnow() async throws {
+        _ = try await client(http2URL, .http2PriorKnowledge).data.get("echo").sender().value
+        // By HTTP/1.1, which this server does not speak.
+        guard case .failure = await client(http2URL, .automatic).data.get("echo").sender().result else {
+            return XCTFail("It went by the other's connection.")
+        }
+    }
+
+    func testEveryVersionAtOnceOverTLS() async throws {
+        let clients = [HTTPVersionChoice.http1, .automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
+        await withTaskGroup(of: Void.self) { group in
+            for turn in 0..<300 {
+                group.addTask {
+                    let response = await clients[turn % 3].string.get("user.json").sender().response
+                    XCTAssertEqual(try? response.result.get(), #"{"id":1,"name":"Ada"}"#)
+                    XCTAssertEqual(response.head?.version, turn % 3 == 0 ? .http1_1 : .http2)
+                }
+            }
+        }
+    }
+
+    func testKnowledgeMakesNoDifferenceOverTLS() async throws {
+        let clients = [HTTPVersionChoice.automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
+        var connections: Set<String?> = []
+        for turn in 0..<20 {
+            let response = await clients[turn % 2].data.get("user.json").sender().response
+            connections.insert(response.head?.headers["X-Connection"])
+        }
+        XCTAssertEqual(connections.count, 1)
+        XCTAssertFalse(connections.contains(nil))
+    }
+
+    func testASocketOfTheFileSystemHasAConnectionForEachRequest() async throws {
+        let client = APIClient(baseURL: "http://stock.test") {
+            $0.connection.unixSocket = network.http2Socket
+            $0.connection.httpVersion = .http2PriorKnowledge
+        }
+        let before = await CurlTransport.statistics().connections
+        let connections = await connections(of: 50, atOnce: 1, by: client)
+        XCTAssertFalse(connections.contains(nil))
+        XCTAssertEqual(connections.count, 50)
+        let after = await CurlTransport.statistics().connections
+        XCTAssertLessThan(after - before, 25, "They are kept though nobody can use them again.")
+    }
+
+    func testAProxyOfHTTPIsNoWayForHTTP2WithoutTLS() async throws {
+        let client = APIClient(baseURL: "http://stock.test") {
+            $0.connection.proxy = .http("127.0.0.1:9")
+            $0.connection.httpVersion = .http2PriorKnowledge
+        }
+        let error = await client.data.get("a").sender().response.failure
+        XCTAssertEqual(error?.code, .unsupported)
+    }
+
     func testOneTransportSpeaksEveryVersionInTurn() async throws {
         let transport = CurlTransport()
         for _ in 0..<2 {

@@ -13,6 +13,7 @@ final class NetworkNginx {
     /// Closes a connection after three requests.
     let countingPort: Int
     let socket: String
+    let http2Socket: String
 
     init() throws {
         // A socket's path must be short.
@@ -21,6 +22,7 @@ final class NetworkNginx {
         impatientPort = try RealServer.freePort()
         countingPort = try RealServer.freePort()
         socket = folder.appending(path: "http.sock").path
+        http2Socket = folder.appending(path: "http2.sock").path
         let locations = """
             location /echo { return 200 "$request_method $host $server_protocol"; }
             location /away { return 302 http://elsewhere.test/echo; }
@@ -31,6 +33,7 @@ final class NetworkNginx {
             http: """
                 add_header X-Connection $connection always;
                 server { listen unix:\(socket); \(locations) }
+                server { listen unix:\(http2Socket) http2; \(locations) }
                 server { listen 127.0.0.1:\(http2Port) http2; \(locations) }
                 server { listen 127.0.0.1:\(impatientPort); keepalive_timeout 1s; \(locations) }
                 server { listen 127.0.0.1:\(countingPort); keepalive_requests 3; \(locations) }

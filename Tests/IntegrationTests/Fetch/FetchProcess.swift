@@ -1,4 +1,5 @@
 import Foundation
+import SanitizerOptions
 import SluiceTesting
 
 /// The command `fetch` as another process.
@@ -22,6 +23,11 @@ struct FetchProcess {
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
+        // The thread sanitizer is to pass over in it what it passes over here.
+        let suppressions = FileManager.default.temporaryDirectory.appending(path: "sluice-thread-suppressions.txt")
+        try Data(String(cString: __tsan_default_suppressions()).utf8).write(to: suppressions, options: .atomic)
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["TSAN_OPTIONS": "suppressions=\(suppressions.path)"]) { "\($0):\($1)" }
         try process.run()
         let running = process.processIdentifier
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak process] in
