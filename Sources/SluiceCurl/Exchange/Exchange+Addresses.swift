@@ -18,11 +18,15 @@ extension Exchange {
     func mayConnect(to address: UnsafePointer<CChar>?, _ transfer: Transfer) -> Bool {
         let policy = transfer.plan.addresses
         if policy == .any || transfer.plan.unixSocket != nil { return true }
+        guard let address else { return fail(.refusedAddress(transfer.request)) }
+        // Most requests go where the last one went.
+        if strcmp(address, allowedAddress) == 0 { return true }
+        let text = String(cString: address)
         // Behind an address of one wire stands the zone.
-        let text = address.map { String(cString: $0).prefix { $0 != "%" } }
-        guard let target = text.flatMap({ IPAddress(String($0)) }), policy.allows(target) else {
+        guard let target = IPAddress(String(text.prefix { $0 != "%" })), policy.allows(target) else {
             return fail(.refusedAddress(transfer.request))
         }
+        allowedAddress = text
         return true
     }
 

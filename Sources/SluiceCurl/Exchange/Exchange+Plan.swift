@@ -7,6 +7,7 @@ extension Exchange {
     func setPlan(_ plan: ConnectionPlan) {
         guard plan !== self.plan else { return }
         self.plan = plan
+        allowedAddress = ""
         setTLS(plan.tls)
         setRoute(plan)
     }

@@ -35,6 +35,8 @@ final class Exchange {
     var plan: ConnectionPlan?
     /// What has been found of the certificates of the connection that was made for the transfer.
     var handshake: Handshake?
+    /// The last address that the plan allowed to connect to.
+    var allowedAddress = ""
     /// An address that the transfer was not allowed to connect to.
     var refusedAddress: IPAddress?
     /// Whether there was one that it was.

@@ -22,9 +22,22 @@ public struct ConnectionOptions: Sendable {
         let values: Values
         /// What has been worked out for origins already.
         let plans = Locked<[HTTPOrigin: ConnectionPlan]>([:])
+        /// Whether hosts may be asked that somebody wanted to ask, by their authorities.
+        private let verdicts = Locked<[String: Bool]>([:])
 
         init(_ values: Values) {
             self.values = values
+        }
+
+        func allows(_ request: HTTPRequest) -> Bool {
+            if let verdict = verdicts.withLock({ $0[request.authority] }) { return verdict }
+            let verdict = values.hosts.allows(request.origin.host)
+            verdicts.withLock { verdicts in
+                // A client that asks every host there is must not remember them all.
+                if verdicts.count >= 1024 { verdicts.removeAll() }
+                verdicts[request.authority] = verdict
+            }
+            return verdict
         }
     }
 
@@ -100,7 +113,7 @@ public struct ConnectionOptions: Sendable {
 
     /// Why a request may not go to its host; nil where it may.
     package func refusal(of request: HTTPRequest) -> SluiceError? {
-        if storage === ConnectionOptions.standard || hosts.allows(request.origin.host) { return nil }
+        if storage === ConnectionOptions.standard || storage.allows(request) { return nil }
         return SluiceError(
             .hostRefused,
             "\(request.authority) is not among the hosts that this client may ask.",
@@ -120,7 +133,6 @@ public struct ConnectionOptions: Sendable {
         if storage === ConnectionOptions.standard, plan.proxy == nil { plan = .standard }
         let result = plan
         storage.plans.withLock { plans in
-            // A client that asks every host there is must not remember them all.
             if plans.count >= 1024 { plans.removeAll() }
             plans[origin] = result
         }
@@ -134,6 +146,7 @@ public enum HTTPVersionChoice: Sendable, Hashable {
     case automatic
     /// HTTP/1.1 always, though the server may have HTTP/2.
     case http1
-    /// HTTP/2 always, without TLS too (RFC 9113 §3.3): for servers that are known to speak it.
+    /// HTTP/2 always, without TLS too (RFC 9113 §3.3): for servers that are known to speak it. Without TLS it goes by no HTTP proxy;
+    /// such a request fails with ``SluiceError/Code/unsupported``.
     case http2PriorKnowledge
 }
