@@ -5,7 +5,7 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HeldBackTimeoutTests {
+@Suite(.timeLimit(.minutes(10))) struct HeldBackTimeoutTests {
     @Test func aServerThatFallsSilentAfterItWasHeldBackTimesOut() async throws {
         let server = try LoopbackServer()
         server.on("/", .partial(Data(count: 1 << 20), announced: 2 << 20))

@@ -5,7 +5,7 @@ import SluiceTesting
 import Testing
 
 /// Serialized, since the engine's statistics are those of the whole process.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TransferLimitTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TransferLimitTests {
     private static func transport(perHost: Int, inAll: Int, waiting: Int = 16_384) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.maximumWaitingTransfers = waiting

@@ -5,7 +5,7 @@ import SluiceURLSession
 import Testing
 
 /// What the transport promises beside the cases of all transports, or of those that it cannot run whole.
-@Suite(.timeLimit(.minutes(1))) struct URLSessionTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
     private let server: LoopbackServer
     private let transport = URLSessionTransport()
 

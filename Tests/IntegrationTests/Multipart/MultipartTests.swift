@@ -26,7 +26,7 @@ private struct Chunks: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(lengths: lengths) }
 }
 
-@Suite(.enabled(if: PythonServer.canRun, "python3 is not installed"), .serialized, .timeLimit(.minutes(1)))
+@Suite(.enabled(if: PythonServer.canRun, "python3 is not installed"), .serialized, .timeLimit(.minutes(10)))
 struct MultipartTests {
     private typealias Part = MultipartServer.Part
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SluiceCurl
 
-@Suite(.timeLimit(.minutes(1))) struct UploadBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadBodyTests {
     private static func read(_ body: inout UploadBody, _ count: Int) -> (piece: UploadPipe.Piece, text: String) {
         var bytes = [UInt8](repeating: 0, count: count)
         let piece = bytes.withUnsafeMutableBytes { body.read(into: $0) }

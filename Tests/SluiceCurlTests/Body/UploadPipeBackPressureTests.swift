@@ -9,7 +9,7 @@ import Testing
 
 @testable import SluiceCurl
 
-@Suite(.timeLimit(.minutes(1))) struct UploadPipeBackPressureTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadPipeBackPressureTests {
     /// Half of what may wait.
     private static let lowWater = UploadPipe.highWater / 2
 

@@ -20,7 +20,7 @@ extension UploadPipe {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct UploadPipeTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadPipeTests {
     private static func data(_ text: String) -> Data { Data(text.utf8) }
 
     private static func pipe(_ chunks: String...) async -> UploadPipe {

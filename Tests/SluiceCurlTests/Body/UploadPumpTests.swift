@@ -9,7 +9,7 @@ import Testing
 
 @testable import SluiceCurl
 
-@Suite(.timeLimit(.minutes(1))) struct UploadPumpTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadPumpTests {
     private struct Broken: Error {}
 
     /// A source that gives these chunks and then ends or throws; it counts how often it was asked.

@@ -52,21 +52,6 @@ import Testing
         #expect(body == Data("ok".utf8))
     }
 
-    /// Time that passes is what this is about; libcurl measures it itself, in whole seconds. One at a time, since the shortest ends
-    /// what others keep.
-    @Test(.serialized, arguments: [(90, nil, 1), (1, nil, 2), (90, 1, 2)] as [(Int, Int?, Int)])
-    func aConnectionIsUsedAgainAsLongAsItMayBe(idle: Int, life: Int?, connections: Int) async throws {
-        var configuration = CurlTransport.Configuration()
-        configuration.idleConnectionTimeout = .seconds(idle)
-        configuration.connectionLifetime = life.map { .seconds($0) }
-        let transport = CurlTransport(configuration: configuration)
-        let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/first")
-        _ = try await transport.send(request, context: TransferContext()).body.collect()
-        try await Task.sleep(for: .milliseconds(2100))
-        _ = try await transport.send(request, context: TransferContext()).body.collect()
-        #expect(Set(server.requests(to: "/first").map(\.connection)).count == connections)
-    }
-
     @Test func whatMayNotIsSentOnce() async throws {
         _ = try await send(.get, "/first")
         await #expect(throws: SluiceError.self) { _ = try await send(.post, "/second") }

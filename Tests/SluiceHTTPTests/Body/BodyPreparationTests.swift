@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct BodyPreparationTests {
+@Suite(.timeLimit(.minutes(10))) struct BodyPreparationTests {
     private struct Broken: Error {}
 
     private static func reader(_ body: HTTPBody) throws -> HTTPBody.Reader {

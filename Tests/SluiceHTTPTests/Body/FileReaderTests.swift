@@ -13,7 +13,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct FileReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct FileReaderTests {
     private static let piece = FileReader.pieceSize
 
     @Test(

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseBodyTests {
     /// A body of these chunks: in one piece, all there in a pipe, or still being written.
     enum Arrival: CaseIterable, Sendable {
         case whole, waiting, arriving

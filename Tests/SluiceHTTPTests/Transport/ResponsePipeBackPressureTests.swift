@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ResponsePipeBackPressureTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponsePipeBackPressureTests {
     @Test(arguments: [
         (100, [99], [false]), (100, [100], [true]), (100, [50, 49, 1, 1], [false, false, true, true]),
         (1, [1], [true]), (100, [5000], [true]),

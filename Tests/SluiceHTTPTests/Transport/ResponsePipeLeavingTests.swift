@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// How a reader leaves: by dropping its end, or by cancellation.
-@Suite(.timeLimit(.minutes(1))) struct ResponsePipeLeavingTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponsePipeLeavingTests {
     @Test func droppingTheReaderAbandonsTheTransferOnce() {
         let fixture = PipeFixture(highWater: 1)
         var readers: [ResponsePipe.Reader] = [ResponsePipe.Reader(fixture.pipe)]

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ResponsePipeTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponsePipeTests {
     @Test func chunksComeInOrderAndThenTheEnd() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct MultipartReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct MultipartReaderTests {
     private static let pieceSize = 256 << 10
 
     private static func error(_ form: MultipartForm) async -> SluiceError? {

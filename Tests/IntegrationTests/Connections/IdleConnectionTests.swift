@@ -1,0 +1,40 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceCurl
+import SluiceTesting
+import XCTest
+
+/// How long a connection is used again. Time that passes is what this is about: libcurl measures it itself, in whole seconds. While one of
+/// these clients is there nobody else may count on a connection, since it ends all that have been idle for longer.
+final class IdleConnectionTests: XCTestCase {
+    private func connections(idle: Duration, lifetime: Duration? = nil) async throws -> Int {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        var configuration = CurlTransport.Configuration()
+        configuration.idleConnectionTimeout = idle
+        configuration.connectionLifetime = lifetime
+        let transport = CurlTransport(configuration: configuration)
+        let client = APIClient(baseURL: server.url) { $0.transport = transport }
+        _ = try await client.data.get("/").sender().value
+        try await Task.sleep(for: .milliseconds(2100))
+        _ = try await client.data.get("/").sender().value
+        return Set(server.requests(to: "/").map(\.connection)).count
+    }
+
+    func testAnIdleConnectionIsUsedAgain() async throws {
+        let connections = try await connections(idle: .seconds(90))
+        XCTAssertEqual(connections, 1)
+    }
+
+    func testOneThatHasBeenIdleForTooLongIsNot() async throws {
+        let connections = try await connections(idle: .seconds(1))
+        XCTAssertEqual(connections, 2)
+    }
+
+    func testNorIsOneThatIsTooOld() async throws {
+        let connections = try await connections(idle: .seconds(90), lifetime: .seconds(1))
+        XCTAssertEqual(connections, 2)
+    }
+}
+#endif
