@@ -71,13 +71,18 @@ extension Redaction {
     }
 
     private static func text(of data: Data, _ type: ContentType?) -> String? {
+        guard let text = decoded(data, type) else { return nil }
+        // Control characters but white space and escape are in no text, however it was encoded.
+        let isBinary = text.utf8.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
+        return isBinary && type?.isText != true ? nil : text
+    }
+
+    private static func decoded(_ data: Data, _ type: ContentType?) -> String? {
         if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
         if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
             return try? charset.decode(data, from: 0)
         }
-        // Control characters but white space and escape are in no text.
-        let isBinary = data.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
-        return isBinary && type?.isText != true ? nil : String(validating: data, as: UTF8.self)
+        return String(validating: data, as: UTF8.self)
     }
 }
 

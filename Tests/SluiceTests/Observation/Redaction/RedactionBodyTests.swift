@@ -76,6 +76,8 @@ import Testing
     @Test func bytesThatAreNoTextAreBinary() {
         for type in ["image/png", "application/octet-stream", nil] {
             #expect(Redaction.standard.body(Data([0x89, 0x50, 0, 1, 0xFF]), contentType: type) == .binary)
+            // A byte order mark does not make a text of it.
+            #expect(Redaction.standard.body(Data([0xFE, 0xFF, 0, 0x61, 0, 1]), contentType: type) == .binary)
         }
         #expect(
             Redaction.standard.body(Data([0x7B, 0xFF]), contentType: "application/json") == .withheld(.undecodable)
