@@ -36,6 +36,7 @@ final class DownloadChanceTests: XCTestCase {
             }
         }
         let right = [current.data, outdated.data]
+        var wasCancelled = false
         for _ in 0..<60 {
             let isShared = random.change { Bool.random(using: &$0) }
             let bytes = random.change { Int64.random(in: 0...200_000, using: &$0) }
@@ -49,9 +50,10 @@ final class DownloadChanceTests: XCTestCase {
             if bytes % 3 == 0 { sender.cancel() }
             let outcome = await response.value
             guard let file = outcome.file else {
-                // A cancellation may come too late to be more than an answer.
+                // A cancellation may come too late to be more than an answer, and the file be there by the next time.
+                wasCancelled = wasCancelled || outcome.failure?.code == .cancelled
                 guard let saved = fixture.saved else { continue }
-                XCTAssertEqual(outcome.failure?.code, .cancelled, "seed \(seed)")
+                XCTAssertTrue(wasCancelled, "seed \(seed)")
                 XCTAssertTrue(right.contains(saved), "seed \(seed)")
                 return
             }

@@ -38,7 +38,9 @@ struct MultipartRedactor {
         }
         let end = bytes[(last + delimiter.count)...]
         guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
-        return form.output + "--\(boundary)--\r\n"
+        let shown = form.output + "--\(boundary)--\r\n"
+        // A line of a head, or a text in another charset, may have become a boundary that it was not.
+        return self.places(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == places.count ? shown : nil
     }
 
     private init(redaction: Redaction, depth: Int) {

@@ -86,6 +86,15 @@ import Testing
         #expect(Redaction.none.body(Data([0x7B, 0xFF]), contentType: "text/plain") == .binary)
     }
 
+    @Test func whatWouldBecomeABoundaryIsNotShownAsOne() {
+        // Behind a line feed alone it is none.
+        let form = "--b\r\nA: x\n--b: y\r\n\r\ntext\r\n--b--\r\n"
+        let type = "multipart/form-data; boundary=b"
+        #expect(Redaction.standard.body(Data(form.utf8), contentType: type) == .text(form))
+        let secret = form.replacing("text", with: "password")
+        #expect(Redaction.standard.body(Data(secret.utf8), contentType: type) == .withheld(.secret))
+    }
+
     @Test func aBodyInAnotherCharsetIsRead() {
         let text = #"{"größe":1,"password":"s3"}"#
         let redacted = RedactedBody.text(#"{"größe":1,"password":"REDACTED"}"#)
