@@ -74,11 +74,8 @@ struct MultipartRedactor {
         for line in part[(part.startIndex + 2)..<max(end, part.startIndex + 2)].split(separator: 10) {
             let line = String(decoding: line, as: UTF8.self)
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
-            let value = line[colon...].dropFirst().unicodeScalars.drop { $0 == " " || $0 == "\t" }
-            head.append(
-                HTTPHeaderName(String(line[..<colon])),
-                String(String.UnicodeScalarView(value.filter { $0 != "\r" }))
-            )
+            let value = line[colon...].dropFirst().unicodeScalars.filter { $0 != "\r" }.drop { $0 == " " || $0 == "\t" }
+            head.append(HTTPHeaderName(String(line[..<colon])), String(String.UnicodeScalarView(value)))
         }
         for field in redaction.headers(head) { output += "\r\n\(field.name): \(field.value)" }
         output += "\r\n\r\n\(shown(content, head))\r\n"
