@@ -7,7 +7,7 @@ import SluiceHTTP
 struct ConnectionVersions {
     private var connecting: [HTTPOrigin: Int] = [:]
     private var cleartext: [UInt16: HTTPOrigin] = [:]
-    private var old: Set<UInt16> = []
+    private var http1: Set<UInt16> = []
 
     /// Whether there is a connection of HTTP/2 without TLS to an origin, or one is being made.
     func mayShareCleartext(to origin: HTTPOrigin) -> Bool {
@@ -40,20 +40,20 @@ struct ConnectionVersions {
     }
 
     /// Whether a connection with TLS is for HTTP/1 alone.
-    func isOld(_ port: UInt16) -> Bool {
-        old.contains(port)
+    func isHTTP1(_ port: UInt16) -> Bool {
+        http1.contains(port)
     }
 
     /// A connection with TLS is used by who speaks HTTP/1 alone.
-    mutating func noteOld(_ port: UInt16) {
-        if port != 0 { old.insert(port) }
+    mutating func noteHTTP1(_ port: UInt16) {
+        if port != 0 { http1.insert(port) }
     }
 
     /// A connection of any kind has closed.
     mutating func close(_ port: @autoclosure () -> UInt16) {
-        if cleartext.isEmpty, old.isEmpty { return }
+        if cleartext.isEmpty, http1.isEmpty { return }
         let port = port()
         cleartext[port] = nil
-        old.remove(port)
+        http1.remove(port)
     }
 }

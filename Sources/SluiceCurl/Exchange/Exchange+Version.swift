@@ -103,7 +103,7 @@ extension Exchange {
 
     private func isFitWithTLS(_ transfer: Transfer, from port: UInt16) -> Bool {
         if version == Int(CURL_HTTP_VERSION_1_1) {
-            engine.versions.noteOld(port)
+            engine.versions.noteHTTP1(port)
             return true
         }
         if transfer.plan.httpVersion == .http2PriorKnowledge, Handshake.isObservable,
@@ -111,7 +111,7 @@ extension Exchange {
         {
             return connectsAnew ? fail(.otherVersion) : miss()
         }
-        return !engine.versions.isOld(port) || connectsAnew || miss()
+        return !engine.versions.isHTTP1(port) || connectsAnew || miss()
     }
 
     private func miss() -> Bool {

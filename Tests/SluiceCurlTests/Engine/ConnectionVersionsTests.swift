@@ -38,21 +38,21 @@ import Testing
         #expect(!versions.mayShareCleartext(to: one))
     }
 
-    @Test func oldOnesAreKnownUntilTheyClose() {
+    @Test func thoseOfHTTP1AreKnownUntilTheyClose() {
         var versions = ConnectionVersions()
-        versions.noteOld(7)
-        #expect(versions.isOld(7))
-        #expect(!versions.isOld(8))
+        versions.noteHTTP1(7)
+        #expect(versions.isHTTP1(7))
+        #expect(!versions.isHTTP1(8))
         versions.close(7)
-        #expect(!versions.isOld(7))
+        #expect(!versions.isHTTP1(7))
     }
 
     @Test func whatHasNoPortIsNotKnown() {
         var versions = ConnectionVersions()
         versions.noteCleartext(0, to: one)
-        versions.noteOld(0)
+        versions.noteHTTP1(0)
         #expect(!versions.mayShareCleartext(to: one))
         #expect(!versions.isCleartext(0, to: one))
-        #expect(!versions.isOld(0))
+        #expect(!versions.isHTTP1(0))
     }
 }
