@@ -204,7 +204,10 @@ extension EngineLoop {
     private func act(on socket: Int32, _ events: UInt32) {
         // An exchange that libcurl has ended goes by no connection any more.
         if sockets.isAtRest(socket) { finishEnded() }
-        let isWanted = sockets.isWanted(socket) { port in active.values.contains { $0.localPort == port } }
+        // One port on this side may be that of several connections that lead to different places.
+        let isWanted = sockets.isWanted(socket) { local, remote in
+            active.values.contains { $0.localPort == local && (remote == 0 || $0.remotePort == remote) }
+        }
         guard isWanted else { return }
         var mask: Int32 = 0
         if events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }

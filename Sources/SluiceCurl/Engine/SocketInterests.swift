@@ -74,14 +74,18 @@ struct SocketInterests {
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - isInUse: Whether an exchange goes by the connection of a port on this side. One that is paused before libcurl has waited
+    ///   - isInUse: Whether an exchange goes by the connection of a port on this side and one on the other. One that is paused before libcurl has waited
     ///     for anything has not been told of.
     /// - Returns: Whether libcurl is to be told.
-    mutating func isWanted(_ socket: Int32, isInUse: (UInt16) -> Bool) -> Bool {
+    mutating func isWanted(_ socket: Int32, isInUse: (UInt16, UInt16) -> Bool) -> Bool {
         guard Int(socket) < interests.count else { return false }
         var interest = interests[Int(socket)]
         if interest.wanted != 0 { return true }
-        if interest.isAtRest, interest.inode == inode(of: socket), !isInUse(port(of: socket)) { end(socket) }
+        if interest.isAtRest, interest.inode == inode(of: socket),
+            !isInUse(port(of: socket), port(of: socket, by: getpeername))
+        {
+            end(socket)
+        }
         interest.isAtRest = false
         register(socket, 0, &interest)
         interests[Int(socket)] = interest
@@ -109,12 +113,15 @@ struct SocketInterests {
         interest.registered = wanted
     }
 
-    /// The port on this side; 0 where there are none.
-    func port(of socket: Int32) -> UInt16 {
+    /// The port on this side, or on the other by `getpeername`; 0 where there are none, as there is none any more behind a reset.
+    func port(
+        of socket: Int32,
+        by name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32 = getsockname
+    ) -> UInt16 {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &size) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = name(socket, $0, &size) }
             let isInternet = [AF_INET, AF_INET6].contains(Int32(pointer.pointee.ss_family))
             // Both versions have it in the same place.
             return isInternet

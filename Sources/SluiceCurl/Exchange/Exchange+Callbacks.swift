@@ -38,8 +38,8 @@ extension Exchange {
         )
         handle.set(CURLOPT_PREREQDATA, pointer: context)
         handle.note(
-            sluice_easy_set_request_callback(handle.raw) { context, remote, _, _, port in
-                let mayRequest = Exchange.from(context)?.mayRequest(at: remote, from: port) == true
+            sluice_easy_set_request_callback(handle.raw) { context, remote, _, remotePort, port in
+                let mayRequest = Exchange.from(context)?.mayRequest(at: remote, remotePort, from: port) == true
                 return mayRequest ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
         )

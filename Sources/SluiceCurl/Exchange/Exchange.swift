@@ -80,6 +80,8 @@ final class Exchange {
 
     /// The port on this side of the connection that the request goes by; nil before, 0 where there are none.
     private(set) var localPort: UInt16?
+    /// The port on the other side.
+    private(set) var remotePort: UInt16 = 0
     private(set) var transfer: Transfer?
     /// Whether it has come to the request itself: to the server, or to a proxy that passes it on.
     private(set) var hasRequested = false
@@ -305,10 +307,12 @@ final class Exchange {
     ///
     /// - Parameters:
     ///   - address: The other end of the connection, which may have been made for somebody else.
+    ///   - remotePort: The port there.
     ///   - port: The port of its end here.
     /// - Returns: Whether it may.
-    func mayRequest(at address: UnsafePointer<CChar>?, from port: Int32) -> Bool {
+    func mayRequest(at address: UnsafePointer<CChar>?, _ remotePort: Int32, from port: Int32) -> Bool {
         localPort = UInt16(clamping: port)
+        self.remotePort = UInt16(clamping: remotePort)
         guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
         if isUnanswered {
             wasSentAgain = true
