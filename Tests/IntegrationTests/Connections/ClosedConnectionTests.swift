@@ -12,6 +12,10 @@ final class ClosedConnectionTests: XCTestCase {
         nginx = try NetworkNginx()
     }
 
+    override func tearDown() {
+        nginx = nil
+    }
+
     func testRequestsOutliveConnectionsThatTakeThreeOfThem() async throws {
         let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.countingPort)")
         var connections: [String: Int] = [:]

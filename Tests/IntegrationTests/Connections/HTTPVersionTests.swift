@@ -16,6 +16,11 @@ final class HTTPVersionTests: XCTestCase {
         network = try NetworkNginx()
     }
 
+    override func tearDown() {
+        nginx = nil
+        network = nil
+    }
+
     private var http2URL: String { "http://127.0.0.1:\(network.http2Port)" }
 
     private func client(_ url: String, _ version: HTTPVersionChoice) -> APIClient {

@@ -12,6 +12,10 @@ final class UnixSocketTests: XCTestCase {
         nginx = try NetworkNginx()
     }
 
+    override func tearDown() {
+        nginx = nil
+    }
+
     private func client(_ path: String, proxy: ProxySelection = .environment) -> APIClient {
         APIClient(baseURL: "http://docker.test/") {
             $0.connection.unixSocket = path

@@ -28,6 +28,7 @@ final class InstalledProxyTests: XCTestCase {
             process.waitUntilExit()
         }
         try? FileManager.default.removeItem(at: directory)
+        nginx = nil
     }
 
     private func startTinyproxy() async throws -> String {

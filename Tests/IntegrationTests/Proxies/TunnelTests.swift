@@ -13,6 +13,10 @@ final class TunnelTests: XCTestCase {
         nginx = try Nginx()
     }
 
+    override func tearDown() {
+        nginx = nil
+    }
+
     private func client(_ proxy: Proxy, url: String? = nil) -> APIClient {
         APIClient(baseURL: url ?? nginx.http2URL) {
             $0.connection.tls.trust = .only(.file(nginx.certificateFile))
