@@ -67,19 +67,28 @@ struct MultipartRedactor {
     private mutating func part(_ part: ArraySlice<UInt8>) -> Bool {
         let empty = Array("\r\n\r\n".utf8)
         guard part.starts(with: "\r\n".utf8),
-            let end = part.indices.first(where: { part[$0] == 13 && part[$0...].starts(with: empty) })
+            let end = part.indices.first(where: { part[$0] == 13 && part[$0...].starts(with: empty) }),
+            let head = Self.head(part[part.startIndex..<end])
         else { return false }
-        let content = Data(part[(end + empty.count)...])
-        var head = HTTPHeaders()
-        for line in part[(part.startIndex + 2)..<max(end, part.startIndex + 2)].split(separator: 10) {
-            let line = String(decoding: line, as: UTF8.self)
-            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
-            let value = line[colon...].dropFirst().unicodeScalars.filter { $0 != "\r" }.drop { $0 == " " || $0 == "\t" }
-            head.append(HTTPHeaderName(String(line[..<colon])), String(String.UnicodeScalarView(value)))
-        }
         for field in redaction.headers(head) { output += "\r\n\(field.name): \(field.value)" }
-        output += "\r\n\r\n\(shown(content, head))\r\n"
+        output += "\r\n\r\n\(shown(Data(part[(end + empty.count)...]), head))\r\n"
         return true
+    }
+
+    /// Reads the head of a part, a line break before each of its lines; nil where a line is no field (RFC 9110 §5.1, §5.5).
+    private static func head(_ bytes: ArraySlice<UInt8>) -> HTTPHeaders? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        var head = HTTPHeaders()
+        for line in text.split(separator: "\r\n", omittingEmptySubsequences: false).dropFirst() {
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            let name = line[..<colon]
+            let value = line.utf8[colon...].dropFirst().drop { $0 == 0x20 || $0 == 9 }
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter),
+                value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 })
+            else { return nil }
+            head.append(HTTPHeaderName(String(name)), String(Substring(value)))
+        }
+        return head
     }
 
     private func shown(_ content: Data, _ head: HTTPHeaders) -> String {

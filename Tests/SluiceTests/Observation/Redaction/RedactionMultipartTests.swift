@@ -67,6 +67,9 @@ import Testing
         arguments: [
             "password=s3", "--b1\r\npassword: s3", "--b1\r\nX: y\r\n\r\npassword=s3\r\n", "junk password\r\n--b1--",
             "--b1\r\n\r\npassword s3\r\n--b1-", "--b1\r\nno colon\r\n\r\ntoken\r\n--b1--",
+            "--b1\r\nA: b\nC: d\r\n\r\ntoken\r\n--b1--", "--b1\r\nA: b\rc\r\n\r\ntoken\r\n--b1--",
+            "--b1\r\nA: b\u{1}\r\n\r\ntoken\r\n--b1--", "--b1\r\nA b: c\r\n\r\ntoken\r\n--b1--",
+            "--b1\r\n: c\r\n\r\ntoken\r\n--b1--", "--b1\r\nA: b\r\n c: d\r\n\r\ntoken\r\n--b1--",
         ]
     )
     func aBrokenFormIsWithheldIfItHoldsASecretName(_ text: String) {
