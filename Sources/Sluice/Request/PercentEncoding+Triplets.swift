@@ -13,7 +13,7 @@ extension PercentEncoding {
         digits.withUTF8Buffer { digits in
             for (index, byte) in zip(bytes.indices, bytes) {
                 let isKept =
-                    isUnreserved(byte)
+                    byte.isUnreserved
                     || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
                 if isKept {
                     output.append(byte)

@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// Percent-encoding (RFC 3986 §2).
 enum PercentEncoding {
     /// Encodes the bytes no URL may hold, a `%` that begins no triplet among them, and leaves the rest, what is encoded already
@@ -16,7 +18,7 @@ enum PercentEncoding {
 
     /// Encodes all but unreserved characters, for a name or value in a query, behind what is there.
     static func append(component text: String, to bytes: inout [UInt8]) {
-        for byte in text.utf8 { append(byte, to: &bytes, isUnreserved(byte)) }
+        for byte in text.utf8 { append(byte, to: &bytes, byte.isUnreserved) }
     }
 
     @inline(__always)
@@ -29,16 +31,6 @@ enum PercentEncoding {
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
-    }
-
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     /// Whether a byte may stand in a path or query as it is; a `%` may where it begins a triplet.

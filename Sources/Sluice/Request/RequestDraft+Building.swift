@@ -70,7 +70,9 @@ extension RequestDraft {
                 != HTTPOrigin(scheme: base.scheme, authority: base.authority)
         else { return headers }
         var harmless = headers
-        for name in [HTTPHeaderName.authorization, .cookie, .proxyAuthorization] { harmless.remove(name) }
+        for name in [.authorization, .cookie, .proxyAuthorization] + pipeline.steps.secretHeaders {
+            harmless.remove(name)
+        }
         return harmless
     }
 

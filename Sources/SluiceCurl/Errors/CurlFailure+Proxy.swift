@@ -23,7 +23,7 @@ struct ProxyPassage {
 extension Exchange {
     /// How far the transfer came by its proxy; nil where it has none.
     var proxyPassage: ProxyPassage? {
-        guard let transfer, let proxy = transfer.plan.proxy else { return nil }
+        guard let transfer, let proxy = transfer.plan.proxy, !lacksTLS else { return nil }
         return ProxyPassage(
             proxy: proxy,
             host: transfer.request.authority,
@@ -37,9 +37,24 @@ extension Exchange {
 
 extension CurlFailure {
     /// The SDK's word for a failure that is the proxy's; nil for one that is the server's, or where there is no proxy.
-    func error(by passage: ProxyPassage?) -> SluiceError? {
-        guard let passage, let (code, reason) = meaning(passage) else { return nil }
+    func error(by passage: ProxyPassage?, _ tls: TLSFailure? = nil) -> SluiceError? {
+        guard let passage else { return nil }
+        // The tunnel's status comes by the proxy's own TLS.
+        if let tls, isOfTLS, passage.proxy.scheme == .https, passage.tunnelStatus == 0, !passage.hasRequested {
+            let reason = "No TLS connection to \(passage.name): \(tls.reason(of: "proxy"))."
+            return SluiceError(.proxyFailed, reason, underlyingError: tls)
+        }
+        guard let (code, reason) = meaning(passage) else { return nil }
         return SluiceError(code, reason, underlyingError: self)
+    }
+
+    private var isOfTLS: Bool {
+        switch CURLcode(code) {
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER:
+            true
+        default: false
+        }
     }
 
     private func meaning(_ passage: ProxyPassage) -> (SluiceError.Code, String)? {
@@ -59,15 +74,8 @@ extension CurlFailure {
             )
         case CURLE_PROXY:
             return (.proxyFailed, "No connection to \(host) by \(proxy): \(refusalWords(passage.refusal)).")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER:
-            // The tunnel's status comes by the proxy's own TLS.
-            guard passage.proxy.scheme == .https, passage.tunnelStatus == 0, !passage.hasRequested else { return nil }
-            return (
-                .proxyFailed, "No TLS connection to \(proxy): \(message.isEmpty ? "the handshake failed" : message)."
-            )
         default:
-            return passage.needsTunnel ? tunnelMeaning(passage) : nil
+            return passage.needsTunnel && !isOfTLS ? tunnelMeaning(passage) : nil
         }
     }
 

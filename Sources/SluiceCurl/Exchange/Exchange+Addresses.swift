@@ -6,6 +6,7 @@ import SluiceHTTP
 extension Exchange {
     /// Makes the socket of a connection, unless it may not lead where it is to: libcurl then tries the host's next address.
     func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         if let policy = plan?.addresses, policy != .any, let target = address.ipAddress, !policy.allows(target) {
             refusedAddress = target
             return CURL_SOCKET_BAD
@@ -18,7 +19,8 @@ extension Exchange {
     func mayConnect(to address: UnsafePointer<CChar>?, _ transfer: Transfer) -> Bool {
         let policy = transfer.plan.addresses
         if policy == .any || transfer.plan.unixSocket != nil { return true }
-        guard let address else { return fail(.refusedAddress(transfer.request)) }
+        // There is none while a connection is still being made.
+        guard let address, address.pointee != 0 else { return fail(.refusedAddress(transfer.request)) }
         // Most requests go where the last one went.
         if strcmp(address, allowedAddress) == 0 { return true }
         let text = String(cString: address)

@@ -18,7 +18,6 @@ extension Exchange {
     func setGeneralOptions(_ configuration: CurlTransport.Configuration) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         handle.set(CURLOPT_PRIVATE, pointer: context)
-        handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         handle.set(CURLOPT_NOSIGNAL, 1)
         handle.note(sluice_easy_allow_http_only(handle.raw))
         handle.set(CURLOPT_PATH_AS_IS, 1)

@@ -9,6 +9,7 @@ extension Exchange {
         self.plan = plan
         allowedAddress = ""
         setTLS(plan.tls)
+        lacksTLS = handle.failure != CURLE_OK
         setRoute(plan)
     }
 }

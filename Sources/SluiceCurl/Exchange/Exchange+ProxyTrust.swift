@@ -14,7 +14,7 @@ extension Exchange {
         let defaults = SystemAuthorities.shared
         switch trust.form {
         case .system:
-            break
+            if defaults.hasFile { setProxyAuthorities(file: defaults.file, bytes: nil, directory: nil) }
         case .anyCertificate:
             handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
             handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
@@ -23,7 +23,8 @@ extension Exchange {
         case .only(.bytes(let pem)):
             setProxyAuthorities(file: nil, bytes: pem, directory: nil)
         case .systemAnd(let source):
-            setProxyAuthorities(file: nil, bytes: defaults.adding(source), directory: defaults.directory)
+            guard let all = defaults.adding(source) else { return handle.note(CURLE_SSL_CACERT_BADFILE) }
+            setProxyAuthorities(file: nil, bytes: all, directory: defaults.directory)
         }
     }
 

@@ -33,8 +33,12 @@ final class Exchange {
     var forbidsReuse = false
     /// How the handle is set up to reach servers.
     var plan: ConnectionPlan?
+    /// Whether it cannot speak TLS to the server as planned.
+    var lacksTLS = false
     /// What has been found of the certificates of the connection that was made for the transfer.
     var handshake: Handshake?
+    /// Whether the missing of pins has been reported for the transfer.
+    var hasReportedPins = false
     /// The last address that the plan allowed to connect to.
     var allowedAddress = ""
     /// An address that the transfer was not allowed to connect to.
@@ -63,8 +67,13 @@ final class Exchange {
     /// Whether the handle is to use no connection that is there.
     var connectsAnew = false
 
+    /// Whether an option could not be set, so that it is not known what the handle has of this transfer and what of the one before.
+    private var isHalfSetUp = false
+
     /// Whether the handle is as good for another transfer as a new one.
-    var isReusable: Bool { !hasCredentials && !hadOwnHost && !wasContradicted && !wasSentAgain && !hasLostDefaults }
+    var isReusable: Bool {
+        !hasCredentials && !hadOwnHost && !wasContradicted && !wasSentAgain && !hasLostDefaults && !isHalfSetUp
+    }
 
     /// Whether it is for this one: what a handle knows of a proxy's credentials, challenges and authorities is for that proxy alone.
     func isFit(for transfer: Transfer) -> Bool {
@@ -151,14 +160,17 @@ final class Exchange {
         body = UploadBody(transfer.upload, onData: { [transfer] in transfer.resumeSending() })
         handle.failure = CURLE_OK
         handshake = nil
+        hasReportedPins = false
         forgetConnection()
         setOptions(for: transfer)
         if handle.failure == CURLE_OK { return nil }
-        plan = nil
+        isHalfSetUp = true
         return error(handle.failure)
     }
 
     func forgetConnection() {
+        // By the same handle libcurl then closes connections that have died meanwhile, and would say here how that went.
+        handle.set(CURLOPT_ERRORBUFFER, pointer: nil)
         errorText[0] = 0
         localPort = nil
         refusedAddress = nil
@@ -207,6 +219,7 @@ final class Exchange {
             return true
         }
         guard !isContradiction(head) else { return true }
+        guard head.hasOwnTransferCoding(for: transfer.request.method) else { return fail(.unaskedCoding) }
         isCompressed = head.headers.contains(.contentEncoding)
         if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
@@ -311,6 +324,7 @@ final class Exchange {
     ///   - port: The port of its end here.
     /// - Returns: Whether it may.
     func mayRequest(at address: UnsafePointer<CChar>?, _ remotePort: Int32, from port: Int32) -> Bool {
+        handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         localPort = UInt16(clamping: port)
         self.remotePort = UInt16(clamping: remotePort)
         guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
@@ -415,22 +429,21 @@ final class Exchange {
         if let refusal, code == CURLE_COULDNT_CONNECT { return refusal }
         // So it calls a field's name that it cannot keep, too.
         let isMalformed = code == CURLE_BAD_FUNCTION_ARGUMENT && parser.hasBegun
-        let failure = CurlFailure(
-            code: isMalformed ? CURLE_WEIRD_SERVER_REPLY : code,
-            message: message,
-            systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
-        )
-        if let error = failure.error(by: proxyPassage) { return error }
-        let authority = transfer?.request.authority ?? ""
-        if let failure = TLSFailure(
+        let tls = TLSFailure(
             code,
             words(of: code, message),
             finding: handshake?.failure,
             certificate: handshake?.certificate,
             showsCertificate: plan?.tls.clientCertificate != nil
-        ) {
-            return SluiceError(failure, host: authority)
-        }
+        )
+        let failure = CurlFailure(
+            code: isMalformed ? CURLE_WEIRD_SERVER_REPLY : code,
+            message: message,
+            systemError: Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
+        )
+        if let error = failure.error(by: proxyPassage, tls) { return error }
+        let authority = transfer?.request.authority ?? ""
+        if let tls { return SluiceError(tls, host: authority) }
         let socket = plan?.unixSocket.map { "the socket “\($0)”" }
         return failure.error(host: socket ?? authority, hasHead: parser.isComplete)
     }
@@ -450,38 +463,6 @@ final class Exchange {
         if let path = plan?.unixSocket { metrics.remoteAddress = path }
         if let transfer { metrics.queued = began.since(transfer.queued) }
         return metrics
-    }
-}
-
-extension SluiceError {
-    fileprivate static var bodyWithoutHead: SluiceError {
-        SluiceError(.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
-    }
-
-    fileprivate static var bodyTooDense: SluiceError {
-        SluiceError(
-            .bodyTooLarge,
-            "The response's body becomes too long by decompression; raise limits.decompressionRatio if that is meant."
-        )
-    }
-
-    fileprivate static var malformedHead: SluiceError {
-        SluiceError(.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
-    }
-
-    fileprivate static func headTooLarge(limit: Int) -> SluiceError {
-        SluiceError(.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
-    }
-
-    fileprivate static var closedUnanswered: SluiceError {
-        SluiceError(
-            .connectionLost,
-            "The connection, which had been kept open, closed without an answer, and the server may have seen the request."
-        )
-    }
-
-    fileprivate static var closedInHead: SluiceError {
-        SluiceError(.connectionLost, "The connection closed in the middle of the response's head.")
     }
 }
 

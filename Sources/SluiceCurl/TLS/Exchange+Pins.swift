@@ -19,7 +19,8 @@ extension Exchange {
         let failure = TLSFailure(.pin, on: summary)
         switch pins.mode {
         case .report(let report):
-            report(failure)
+            if !hasReportedPins { report(failure) }
+            hasReportedPins = true
             return true
         case .enforce:
             return fail(SluiceError(failure, host: transfer.request.authority))

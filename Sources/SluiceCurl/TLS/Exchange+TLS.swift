@@ -27,7 +27,12 @@ extension Exchange {
         case .system, .anyCertificate:
             // A new handle has them.
             guard defaults.isKnown else { return }
-            setAuthorities(file: defaults.file, bytes: nil, directory: defaults.directory)
+            let keeps = defaults.hasFile && checks
+            setAuthorities(
+                file: keeps || defaults.directory == nil ? defaults.file : nil,
+                bytes: nil,
+                directory: keeps ? nil : defaults.directory
+            )
         case .only(.file(let path)):
             setAuthorities(file: path, bytes: nil, directory: nil)
         case .only(.bytes(let pem)):
@@ -41,7 +46,7 @@ extension Exchange {
     private func setAuthorities(file: String?, bytes: Data?, directory: String?) {
         if !SystemAuthorities.shared.isKnown { hasLostDefaults = true }
         // One that was taken out of a file of one's own is trusted no more; the system's are kept for a day.
-        let isSystems = file == SystemAuthorities.shared.file && bytes == nil
+        let isSystems = file == SystemAuthorities.shared.file && bytes == nil && directory == nil
         handle.note(sluice_easy_keep_authorities(handle.raw, isSystems ? 86_400 : 0))
         handle.set(CURLOPT_CAINFO, string: file)
         handle.set(CURLOPT_CAPATH, string: directory)

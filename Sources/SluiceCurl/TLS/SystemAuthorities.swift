@@ -5,14 +5,17 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+import Glibc
 import SluiceHTTP
 
 /// Where the system keeps the certificates it trusts, as libcurl was built to look for them.
 struct SystemAuthorities {
-    /// A file of them all.
+    /// A file of them all, which libcurl keeps in memory once it has read it, if it is told of no directory besides.
     let file: String?
-    /// A directory of which only those are read that are needed.
+    /// A directory of which only those are read that are needed, anew for each connection.
     let directory: String?
+    /// Whether there is the file.
+    let hasFile: Bool
 
     static let shared = SystemAuthorities()
 
@@ -21,6 +24,7 @@ struct SystemAuthorities {
 
     private init() {
         file = sluice_authority_file().map { String(cString: $0) }
+        hasFile = file.map { access($0, R_OK) == 0 } ?? false
         directory = sluice_authority_directory().map { String(cString: $0) }
     }
 

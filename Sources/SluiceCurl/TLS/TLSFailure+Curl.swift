@@ -24,7 +24,9 @@ extension TLSFailure {
             if let finding {
                 self.init(Check(finding: finding.code), on: finding.certificate, detail: message)
             } else {
-                self.init(message.contains("subject name") ? .hostName : .certificate, on: certificate, detail: message)
+                // Of what OpenSSL has accepted libcurl looks at the names alone.
+                let isOfName = certificate != nil || message.contains("subject name")
+                self.init(isOfName ? .hostName : .certificate, on: certificate, detail: message)
             }
         case CURLE_SSL_CERTPROBLEM: self.init(.clientCertificateReadable, detail: message)
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: self.init(.authoritiesReadable, detail: message)

@@ -16,12 +16,8 @@ extension HTTPRequest {
                 request: self
             )
         }
-        if !authority.utf8.allSatisfy(\.isOfAuthority) {
-            throw SluiceError(
-                .invalidURL,
-                "The host has a character no host may have, or holds a user name.",
-                request: self
-            )
+        if let flaw = Authority.flaw(of: authority) {
+            throw SluiceError(.invalidURL, "The URL is not valid: \(flaw).", request: self)
         }
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
             throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
@@ -36,20 +32,6 @@ extension HTTPRequest {
                 "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
                 request: self
             )
-        }
-    }
-}
-
-extension UInt8 {
-    /// Whether it may stand in a host with a port, a zone of an address included.
-    fileprivate var isOfAuthority: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            [UInt8(ascii: "-"), 0x2E, 0x5F, 0x7E, UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), 0x25]
-                .contains(self)
         }
     }
 }

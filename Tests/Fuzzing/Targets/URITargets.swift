@@ -50,7 +50,7 @@ extension FuzzTarget {
         }
         let value = values.first ?? ""
         let encoded = try URITemplate("{a}").expand(["a": .string(value)])
-        let isPlain = encoded.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "%") }
+        let isPlain = encoded.utf8.allSatisfy { $0.isUnreserved || $0 == UInt8(ascii: "%") }
         try promise(isPlain, "\(encoded) has more than one segment.")
         try promise(FormItems.decoded(encoded, plusIsBlank: false).isSame(as: value), "\(encoded) is another value.")
     }

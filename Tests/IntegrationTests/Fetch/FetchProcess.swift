@@ -16,7 +16,7 @@ struct FetchProcess {
     private let errors = Pipe()
 
     /// Starts it; it is ended after a minute at the latest.
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = tests.appending(path: "fetch")
         process.arguments = arguments
@@ -28,6 +28,7 @@ struct FetchProcess {
         try Data(String(cString: __tsan_default_suppressions()).utf8).write(to: suppressions, options: .atomic)
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TSAN_OPTIONS": "suppressions=\(suppressions.path)"]) { "\($0):\($1)" }
+            .merging(environment) { $1 }
         try process.run()
         let running = process.processIdentifier
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak process] in

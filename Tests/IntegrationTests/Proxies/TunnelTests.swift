@@ -82,6 +82,78 @@ final class TunnelTests: XCTestCase {
         }
     }
 
+    func testAProxysTLSFailsByACheckOfItsCertificate() async throws {
+        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        let certificate = (
+            file: nginx.directory.appending(path: "proxy.pem").path,
+            key: nginx.directory.appending(path: "proxy.key").path
+        )
+        let proxy = try ProxyServer(certificate: certificate)
+        let error = await failure(of: client(.https(proxy.address.replacing("127.0.0.1", with: "localhost"))))
+        XCTAssertEqual(error?.code, .proxyFailed)
+        let cause = try XCTUnwrap(error?.underlyingError as? TLSFailure, "\(error as Any)")
+        XCTAssertEqual(cause.check, .selfSigned)
+        XCTAssertEqual(cause.certificate?.subject, "CN=proxy")
+        XCTAssertEqual(
+            error?.reason.hasSuffix("the proxy's certificate “CN=proxy” signs itself, and is not among the trusted."),
+            true,
+            "\(error as Any)"
+        )
+        let byNumber = await failure(of: client(.https(proxy.address, trust: .only(.file(certificate.file)))))
+        XCTAssertEqual((byNumber?.underlyingError as? TLSFailure)?.check, .hostName, "\(byNumber as Any)")
+        let unread = await failure(of: client(.https(proxy.address, trust: .systemAnd(.file("/no/such/file.pem")))))
+        XCTAssertEqual((unread?.underlyingError as? TLSFailure)?.check, .authoritiesReadable, "\(unread as Any)")
+    }
+
+    func testPinsAreOfTheServerBehindTheProxy() async throws {
+        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        let file = nginx.directory.appending(path: "proxy.pem").path
+        let secured = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
+        let plain = try ProxyServer()
+        let address = secured.address.replacing("127.0.0.1", with: "localhost")
+        let servers = PublicKeyPin(try CertificateAuthority.pin(of: nginx.certificateFile))
+        let proxys = PublicKeyPin(try CertificateAuthority.pin(of: file))
+        let nobodys = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
+        for selection in [
+            ProxySelection.none, .http(plain.address), .always(.https(address, trust: .only(.file(file)))),
+        ] {
+            for url in [nginx.http2URL, nginx.tlsURL] {
+                for (pin, isMet) in [(servers, true), (proxys, false), (servers, true)] {
+                    let client = APIClient(baseURL: url) {
+                        $0.connection.tls.trust = .only(.file(nginx.certificateFile))
+                        $0.connection.tls.pins = PublicKeyPins(pin, backups: nobodys)
+                        $0.connection.proxy = selection
+                    }
+                    for _ in 0..<2 {
+                        let error = await client.data.get("user.json").sender().response.failure
+                        XCTAssertEqual(error?.code, isMet ? nil : .tlsFailed, "\(url) \(error as Any)")
+                        XCTAssertEqual((error?.underlyingError as? TLSFailure)?.check, isMet ? nil : .pin)
+                    }
+                }
+            }
+        }
+    }
+
+    func testWhatAnotherTrustedOfItsProxyIsNotTrustedOfThisOnesAfterItHasFailed() async throws {
+        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        let file = nginx.directory.appending(path: "proxy.pem").path
+        let proxy = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
+        let address = proxy.address.replacing("127.0.0.1", with: "localhost")
+        let unready = APIClient(baseURL: nginx.tlsURL) {
+            $0.connection.proxy = .always(.https(address, trust: .insecurelyAnyCertificate))
+            $0.connection.tls.trust = .systemAnd(.file("/no/such/file.pem"))
+        }
+        for _ in 0..<3 {
+            for _ in 0..<2 {
+                let error = await unready.data.get("user.json").sender().response.failure
+                XCTAssertEqual(error?.code, .tlsFailed)
+                XCTAssertEqual((error?.underlyingError as? TLSFailure)?.check, .authoritiesReadable)
+            }
+            let untrusted = await failure(of: client(.https(address), url: nginx.tlsURL))
+            XCTAssertEqual(untrusted?.code, .proxyFailed, "\(untrusted as Any)")
+        }
+    }
+
     func testATunnelThatIsNotMadeIsTheProxysFailure() async throws {
         let open = try ProxyServer()
         let closed = try ProxyServer(user: "ada", password: "pw", methods: ["digest", "basic"])

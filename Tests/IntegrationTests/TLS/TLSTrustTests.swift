@@ -119,5 +119,20 @@ final class TLSTrustTests {
         let other = server.url(.right, host: "127.0.0.1")
         let error = await client.string.get(other).sender().response.failure
         #expect(error?.code == .tlsFailed)
+        let nobodys = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
+        let trust = TLSConfiguration.Trust.only(.file(server.authority.certificate))
+        for (pin, isMet) in [(PublicKeyPin(try server.pin("right")), true), (nobodys, false)] {
+            let pinning = APIClient(baseURL: server.url(.right)) {
+                $0.connection.tls.trust = trust
+                $0.connection.tlsByHost["localhost"] = TLSConfiguration(
+                    trust: trust,
+                    pins: PublicKeyPins(pin, backups: nobodys)
+                )
+            }
+            let check = (await pinning.string.get("/").sender().response.failure?.underlyingError as? TLSFailure)?.check
+            #expect(check == (isMet ? nil : .pin))
+            // Another host of that client is pinned by nothing.
+            #expect(try await pinning.string.get(other).sender().value == "TLSv1.3 ")
+        }
     }
 }

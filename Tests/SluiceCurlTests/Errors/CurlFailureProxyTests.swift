@@ -126,7 +126,7 @@ import Testing
             hasRequested: row.hasRequested
         )
         let failure = CurlFailure(code: row.code, message: row.message, systemError: row.systemError)
-        let error = failure.error(by: passage)
+        let error = failure.error(by: passage, TLSFailure(row.code, row.message))
         #expect(error?.code == row.meaning)
         #expect(error?.reason == row.reason)
         #expect(failure.error(by: nil) == nil)

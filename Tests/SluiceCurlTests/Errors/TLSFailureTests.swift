@@ -12,7 +12,7 @@ import Testing
     @Test(
         arguments: [
             (CURLE_SSL_CONNECT_ERROR, "", .handshake), (CURLE_SSL_CERTPROBLEM, "", .clientCertificateReadable),
-            (CURLE_SSL_CIPHER, "", .handshake), (CURLE_PEER_FAILED_VERIFICATION, "", .certificate),
+            (CURLE_SSL_CIPHER, "", .handshake), (CURLE_PEER_FAILED_VERIFICATION, "", .hostName),
             (CURLE_PEER_FAILED_VERIFICATION, "no alternative certificate subject name matches", .hostName),
             (CURLE_USE_SSL_FAILED, "", .handshake), (CURLE_SSL_CACERT_BADFILE, "", .authoritiesReadable),
             (CURLE_SSL_CRL_BADFILE, "", .authoritiesReadable), (CURLE_SSL_ISSUER_ERROR, "", .handshake),
@@ -39,6 +39,14 @@ import Testing
         let failure = TLSFailure(CURLE_PEER_FAILED_VERIFICATION, "words", finding: (finding, Self.own))
         #expect(failure?.check == check)
         #expect(failure?.certificate == Self.own)
+    }
+
+    @Test(
+        arguments: [("no alternative certificate subject name matches", .hostName), ("", .certificate)]
+            as [(String, TLSFailure.Check)]
+    )
+    func whereOpenSSLIsNotSeenTheWordsCount(_ message: String, _ check: TLSFailure.Check) {
+        #expect(TLSFailure(CURLE_PEER_FAILED_VERIFICATION, message)?.check == check)
     }
 
     @Test func whoShowsACertificateIsToldThatItIsNotAccepted() {

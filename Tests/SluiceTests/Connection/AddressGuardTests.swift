@@ -23,7 +23,18 @@ final class AddressGuardTests: XCTestCase {
             XCTAssertEqual(error?.code, .addressRefused, "\(host): \(error?.description ?? "")")
             XCTAssertFalse(try XCTUnwrap(error).description.contains("::1") && host == "localhost")
         }
-        XCTAssertTrue(server.requests.isEmpty)
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testANameLeadsNowhereWhateverItResolvesTo() async throws {
+        let server = try LoopbackServer()
+        let client = APIClient(baseURL: "http://public.example:\(server.port)") {
+            $0.connection.addresses = .publicOnly
+            $0.connection.hostAddresses["public.example"] = [IPAddress(127, 0, 0, 1)]
+        }
+        let error = await failure(client, "/")
+        XCTAssertEqual(error?.code, .addressRefused)
+        XCTAssertEqual(server.connections, 0)
     }
 
     func testAConnectionThatAnotherClientKeptOpenIsNotUsed() async throws {
@@ -60,13 +71,24 @@ final class AddressGuardTests: XCTestCase {
     func testOfSeveralAddressesThoseThatAreRefusedArePassedOver() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        // The name leads to both versions' loopback.
-        let port = try XCTUnwrap(server.authority.split(separator: ":").last)
-        let client = try APIClient(baseURL: "http://localhost:\(port)") {
-            $0.connection.addresses = try .any.denying("::1")
+        // Somebody listens there, and would be asked first.
+        let listener = try XCTUnwrap(SilentServer(address: "127.0.0.2", port: server.port))
+        let addresses = [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 1)]
+        let client = try APIClient(baseURL: "http://several.example:\(server.port)") {
+            $0.connection.addresses = try .any.denying("127.0.0.2")
+            $0.connection.hostAddresses["several.example"] = addresses
         }
         let text = try await client.string.get("/").sender().value
         XCTAssertEqual(text, "ok")
+        XCTAssertFalse(listener.hasBeenAsked)
+        // That it would be.
+        let free = APIClient(baseURL: "http://several.example:\(server.port)") {
+            $0.connection.hostAddresses["several.example"] = addresses
+        }
+        let asking = Task { await free.data.get("/").sender().response.failure }
+        await eventually { listener.hasBeenAsked }
+        asking.cancel()
+        _ = await asking.value
     }
 
     func testARefusalIsNotTriedAgain() async throws {
@@ -120,6 +142,8 @@ final class AddressGuardTests: XCTestCase {
         for (path, authority) in [
             (".evil.example/x", nil), (":8443/x", nil), ("", nil), ("/a b", nil), ("/a\0", nil), ("/\r\nX: y", nil),
             ("/", "evil.example/.allowed.example"), ("/", "user@127.0.0.1"), ("/", "a b"),
+            // libcurl takes three slashes for two, and decodes names.
+            ("/\(server.authority)/x", ""), ("/", "%31%32%37.0.0.1:\(server.port)"), ("/", ":\(server.port)"),
         ] {
             let client = APIClient(baseURL: server.url) {
                 $0.requestInterceptors = [Path(path: path, authority: authority)]

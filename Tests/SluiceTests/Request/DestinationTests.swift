@@ -113,10 +113,13 @@ final class DestinationTests: XCTestCase {
         let client = APIClient(baseURL: "http://api.test/v1") {
             $0.headers["Authorization"] = "Bearer t1"
             $0.headers["X-Client"] = "c1"
+            $0.headers["X-API-Key"] = "k1"
+            $0.secretHeaders = ["X-API-Key"]
         }
         func authorization(_ request: APIRequest<Data, APIError>) throws -> String? {
             let built = try request.httpRequest()
             XCTAssertEqual(built.headers["X-Client"], "c1")
+            XCTAssertEqual(built.headers["X-API-Key"], built.headers["Authorization"] == "Bearer t1" ? "k1" : nil)
             return built.headers["Authorization"]
         }
         XCTAssertEqual(try authorization(client.data.get("users")), "Bearer t1")

@@ -59,7 +59,7 @@ extension CacheRules {
                 index += 1
                 continue
             }
-            if PercentEncoding.isUnreserved(byte) {
+            if byte.isUnreserved {
                 output.append(byte)
             } else {
                 for digit in bytes[index..<index + 3] {

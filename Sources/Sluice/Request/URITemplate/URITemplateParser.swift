@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// A template's literal text, encoded, or one of its expressions.
 enum URITemplatePart: Sendable {
     case literal([UInt8])
@@ -102,7 +104,7 @@ struct URITemplateParser {
             mayBeDot = true
             if PercentEncoding.triplet(in: bytes[range], at: offset) != nil {
                 offset += 3
-            } else if PercentEncoding.isUnreserved(byte), byte != UInt8(ascii: "-"), byte != UInt8(ascii: "~") {
+            } else if byte.isUnreserved, byte != UInt8(ascii: "-"), byte != UInt8(ascii: "~") {
                 offset += 1
             } else {
                 throw failure(offset, "“\(scalar(at: offset))” cannot be in a variable's name")

@@ -52,9 +52,13 @@ public struct TLSFailure: Error, Sendable, Hashable {
         self.detail = detail
     }
 
-    /// What failed, as the rest of a sentence about a connection.
-    package var reason: String {
-        switch check {
+    /// What failed, as the rest of a sentence about a connection to a server.
+    package var reason: String { reason(of: "server") }
+
+    /// What failed, as the rest of a sentence about a connection to one that does what is said.
+    package func reason(of peer: String) -> String {
+        let subject = subject(of: peer)
+        return switch check {
         case .expired: "\(subject) expired\(on(certificate?.validUntil))"
         case .notYetValid:
             "\(subject) is not valid yet\(on(certificate?.validFrom).replacing(" on ", with: ", but from "))"
@@ -65,19 +69,19 @@ public struct TLSFailure: Error, Sendable, Hashable {
         case .pin: "none of the pinned keys is in the chain of \(subject)"
         case .certificate: "\(subject) was not accepted\(words)"
         case .version: "the two sides speak no common version of TLS that is allowed"
-        case .clientCertificateRequired: "the server asks for a client certificate"
-        case .clientCertificateAccepted: "the server does not accept the client certificate\(words)"
+        case .clientCertificateRequired: "the \(peer) asks for a client certificate"
+        case .clientCertificateAccepted: "the \(peer) does not accept the client certificate\(words)"
         case .clientCertificateReadable: "the client certificate, its key or its password cannot be used\(words)"
         case .authoritiesReadable: "the authorities to trust cannot be read\(words)"
         case .handshake: detail.isEmpty ? "the handshake failed" : detail
         }
     }
 
-    private var subject: String {
-        guard let certificate else { return "the server's certificate" }
+    private func subject(of peer: String) -> String {
+        guard let certificate else { return "the \(peer)'s certificate" }
         return certificate.position == 0
-            ? "the server's certificate “\(certificate.subject)”"
-            : "the certificate “\(certificate.subject)”, number \(certificate.position) above the server's own,"
+            ? "the \(peer)'s certificate “\(certificate.subject)”"
+            : "the certificate “\(certificate.subject)”, number \(certificate.position) above the \(peer)'s own,"
     }
 
     private var issuer: String {

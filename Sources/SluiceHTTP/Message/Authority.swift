@@ -2,15 +2,21 @@
 ///
 /// Names must be written in ASCII and as they are: libcurl would convert an international name by the process's locale,
 /// which is C in a program that sets none, and decode an encoded one only after origins have been compared.
-enum Authority {
+package enum Authority {
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
     /// What is wrong with an authority, as the rest of a sentence; nil if nothing is.
-    static func flaw(of authority: String) -> String? {
-        let bytes = Array(authority.utf8)
+    package static func flaw(of authority: String) -> String? {
+        var authority = authority
+        return authority.withUTF8 { flaw(of: $0[...]) }
+    }
+
+    private static func flaw(of bytes: Bytes) -> String? {
         if bytes.contains(UInt8(ascii: "@")) {
             return "it holds a user name; send credentials in an Authorization header instead"
         }
         if bytes.first == UInt8(ascii: "[") { return flaw(ofBracketed: bytes) }
-        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         if colon == 0, bytes.count < 2 || bytes[1] != UInt8(ascii: ":") { return "it has no host" }
         if bytes[colon...].dropFirst().contains(UInt8(ascii: ":")) {
             return "its host has a colon; an IPv6 address stands in brackets, as in http://[::1]:8080"
@@ -18,17 +24,17 @@ enum Authority {
         return flaw(ofName: bytes[..<colon]) ?? flaw(ofPort: bytes[colon...])
     }
 
-    private static func flaw(ofName name: ArraySlice<UInt8>) -> String? {
+    private static func flaw(ofName name: Bytes) -> String? {
         if name.isEmpty { return "it has no host" }
         if name.contains(where: { $0 >= 0x80 }) {
             return "its host has a character that is not ASCII; write an international name in Punycode, as xn--…"
         }
         if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it as it is" }
         // The sub-delimiters that RFC 3986 would allow are in no name that can be looked up; libcurl refuses them too.
-        return name.allSatisfy(PercentEncoding.isUnreserved) ? nil : "its host has a character no host may have"
+        return name.allSatisfy(\.isUnreserved) ? nil : "its host has a character no host may have"
     }
 
-    private static func flaw(ofBracketed bytes: [UInt8]) -> String? {
+    private static func flaw(ofBracketed bytes: Bytes) -> String? {
         guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else {
             return "its IPv6 address is not closed with “]”"
         }
@@ -37,7 +43,7 @@ enum Authority {
             let zone = address[percent...]
             // libcurl's limit, and that of the names of Linux's interfaces.
             guard zone.starts(with: "%25".utf8), (4...18).contains(zone.count),
-                zone.dropFirst(3).allSatisfy(PercentEncoding.isUnreserved)
+                zone.dropFirst(3).allSatisfy(\.isUnreserved)
             else {
                 return "its IPv6 address has a zone that is not written as in [fe80::1%25eth0]"
             }
@@ -50,7 +56,7 @@ enum Authority {
     }
 
     /// Takes a port with its colon, or nothing.
-    private static func flaw(ofPort text: ArraySlice<UInt8>) -> String? {
+    private static func flaw(ofPort text: Bytes) -> String? {
         if text.isEmpty { return nil }
         let digits = text.dropFirst()
         let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -58,5 +64,18 @@ enum Authority {
             let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
         else { return "its port is not a number from 1 to 65535" }
         return nil
+    }
+}
+
+extension UInt8 {
+    /// Whether it may stand for itself anywhere in a URL (RFC 3986 §2.3).
+    @inlinable package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 }

@@ -1,0 +1,68 @@
+#if os(Linux)
+import Foundation
+import SluiceTesting
+import XCTest
+
+/// What a process finds in its environment, as nobody can inject it.
+final class FetchEnvironmentTests: XCTestCase {
+    private let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+
+    override func tearDown() {
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    private func fetch(_ url: String, _ environment: [String: String]) throws -> FetchProcess.End {
+        try FetchProcess([url, "-o", file.path, "--overwrite"], environment: environment).end()
+    }
+
+    func testTheProxyOfTheEnvironmentIsUsedAndSomeHostsAreNotAskedByIt() async throws {
+        try XCTSkipUnless(ProxyServer.canRun, "python3 or openssl is not installed")
+        let server = try LoopbackServer()
+        server.on("*", .text("content"))
+        let proxy = try ProxyServer()
+        let environment = ["http_proxy": "http://\(proxy.address)", "no_proxy": "127.0.0.1"]
+        let direct = try fetch("http://127.0.0.1:\(server.port)/a", environment)
+        XCTAssertEqual(direct.status, 0, direct.errors)
+        let none = try await proxy.visits
+        XCTAssertEqual(none, [])
+        let passed = try fetch("http://web.test:\(server.port)/b", environment)
+        XCTAssertEqual(passed.status, 0, passed.errors)
+        XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), "content")
+        let visits = try await proxy.visits
+        XCTAssertEqual(Set(visits.map(\.target)), ["http://web.test:\(server.port)/b"])
+    }
+
+    func testOldVersionsOfTLSAreNotSpokenWhereTheSystemWouldLetThemBe() throws {
+        try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
+        let server = try TLSServer()
+        // OpenSSL itself has nothing against TLS 1.1 then.
+        let configuration = server.path("openssl.cnf")
+        let text = """
+            openssl_conf = all
+            [all]
+            ssl_conf = modules
+            [modules]
+            system_default = lax
+            [lax]
+            CipherString = DEFAULT@SECLEVEL=0
+            MinProtocol = TLSv1
+            """
+        try Data(text.utf8).write(to: URL(filePath: configuration))
+        let old = server.url(.old)
+        let place = old.replacing("https://", with: "")
+        let spoken = try RealServer.run(
+            "env",
+            "OPENSSL_CONF=\(configuration)",
+            "openssl",
+            "s_client",
+            "-brief",
+            "-connect",
+            place
+        )
+        XCTAssertTrue(spoken.contains("TLSv1.1"), spoken)
+        let end = try fetch(old, ["OPENSSL_CONF": configuration])
+        XCTAssertEqual(end.status, 1)
+        XCTAssertTrue(end.errors.contains("no common version"), end.errors)
+    }
+}
+#endif

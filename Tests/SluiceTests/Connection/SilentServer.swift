@@ -1,0 +1,40 @@
+import Foundation
+
+/// A listener of an address and a port that never takes a connection in.
+final class SilentServer: Sendable {
+    private let descriptor: Int32
+
+    /// Listens; nil where that cannot be.
+    init?(address: String, port: Int) {
+        descriptor = socket(AF_INET, streamSocket, 0)
+        var target = sockaddr_in()
+        target.sin_family = sa_family_t(AF_INET)
+        target.sin_port = UInt16(clamping: port).bigEndian
+        target.sin_addr.s_addr = inet_addr(address)
+        let isBound = withUnsafePointer(to: target) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if !isBound || listen(descriptor, 4) != 0 {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Whether somebody has connected.
+    var hasBeenAsked: Bool {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) == 1
+    }
+}
+
+#if os(Linux)
+private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+private let streamSocket = SOCK_STREAM
+#endif
