@@ -105,6 +105,24 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual((unread?.underlyingError as? TLSFailure)?.check, .authoritiesReadable, "\(unread as Any)")
     }
 
+    func testACertificateForgesNoWords() async throws {
+        let name = "a\u{1B}[2J\u{202E}b\u{85}\u{2028}c" + String(repeating: "d", count: 40)
+        try CertificateAuthority.signItself("forged", subject: name, names: "DNS:localhost", in: nginx.directory)
+        let file = nginx.directory.appending(path: "forged.pem").path
+        let proxy = try ProxyServer(certificate: (file, nginx.directory.appending(path: "forged.key").path))
+        let error = await failure(of: client(.https(proxy.address.replacing("127.0.0.1", with: "localhost"))))
+        let cause = try XCTUnwrap(error?.underlyingError as? TLSFailure, "\(error as Any)")
+        let shown = try XCTUnwrap(cause.certificate?.subject)
+        XCTAssertTrue(shown.hasPrefix("CN=a") && shown.hasSuffix("dddd"), shown)
+        XCTAssertEqual(error?.reason.contains(shown), true, "\(error as Any)")
+        for scalar in try XCTUnwrap(error).expandedDescription.unicodeScalars where scalar != "\n" {
+            XCTAssertFalse(
+                [.control, .format, .lineSeparator].contains(scalar.properties.generalCategory),
+                "\(scalar.value)"
+            )
+        }
+    }
+
     func testPinsAreOfTheServerBehindTheProxy() async throws {
         try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
         let file = nginx.directory.appending(path: "proxy.pem").path

@@ -24,7 +24,7 @@ struct CertificateAuthority {
         let certificate = folder.appending(path: "\(file).pem").path
         try RealServer.run(
             "openssl",
-            ["req", "-x509", "-days", "3", "-subj", "/CN=\(subject)", "-out", certificate]
+            ["req", "-x509", "-days", "3", "-utf8", "-subj", "/CN=\(subject)", "-out", certificate]
                 + newKey(folder.appending(path: "\(file).key").path) + alternatives
         )
     }

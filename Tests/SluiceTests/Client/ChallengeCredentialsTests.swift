@@ -30,6 +30,21 @@ final class ChallengeCredentialsTests: XCTestCase {
         XCTAssertEqual(authorizations(server), [[], ["Basic YWRhOnB3"]])
     }
 
+    func testAServerThatAsksOnAndOnIsAnsweredAFewTimes() async throws {
+        let server = try LoopbackServer()
+        server.on("/") { request in
+            let challenge =
+                #"Digest realm="x", nonce="\#(request.connection)-\#(UInt32.random(in: 0...9_999_999))", stale=true, qop="auth""#
+            return .text("again", status: .unauthorized, headers: ["WWW-Authenticate": "\(challenge)"])
+        }
+        let client = APIClient(baseURL: server.url) {
+            $0.credentials = ChallengeCredentials(user: "ada", password: "pw", methods: .digest)
+        }
+        let response = await client.data.get("/").sender().response
+        XCTAssertEqual(response.status, .unauthorized)
+        XCTAssertEqual(server.requestCount, 5)
+    }
+
     func testARedirectToAnotherOriginGoesWithoutThem() async throws {
         let away = try server()
         let home = try server(redirectingTo: away)
