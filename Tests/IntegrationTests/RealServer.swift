@@ -73,6 +73,7 @@ enum RealServer {
         let output = Pipe()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
         try process.run()

@@ -28,7 +28,8 @@ extension Exchange {
             proxy: proxy,
             host: transfer.request.authority,
             needsTunnel: !proxy.scheme.isSOCKS && transfer.request.scheme == "https",
-            tunnelStatus: handle.long(CURLINFO_HTTP_CONNECTCODE),
+            // Before a transfer has begun it is that of the last.
+            tunnelStatus: isHalfSetUp ? 0 : handle.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: handle.long(CURLINFO_PROXY_ERROR),
             hasRequested: hasRequested
         )

@@ -14,7 +14,10 @@ extension Exchange {
         let defaults = SystemAuthorities.shared
         switch trust.form {
         case .system:
-            if defaults.hasFile { setProxyAuthorities(file: defaults.file, bytes: nil, directory: nil) }
+            // A new handle has them.
+            guard defaults.isKnown else { return }
+            let file = defaults.hasFile || defaults.directory == nil ? defaults.file : nil
+            setProxyAuthorities(file: file, bytes: nil, directory: file == nil ? defaults.directory : nil)
         case .anyCertificate:
             handle.set(CURLOPT_PROXY_SSL_VERIFYPEER, 0)
             handle.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
@@ -29,6 +32,8 @@ extension Exchange {
     }
 
     private func setProxyAuthorities(file: String?, bytes: Data?, directory: String?) {
+        // What is kept of the system's is kept of these too.
+        if file != SystemAuthorities.shared.file { handle.note(sluice_easy_keep_authorities(handle.raw, 0)) }
         handle.set(CURLOPT_PROXY_CAINFO, string: file)
         handle.set(CURLOPT_PROXY_CAPATH, string: directory)
         handle.set(CURLOPT_PROXY_CAINFO_BLOB, bytes: bytes)

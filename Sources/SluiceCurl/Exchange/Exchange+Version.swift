@@ -82,6 +82,15 @@ extension Exchange {
         handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
 
+    /// Whether the connection by which the request is about to go has been made.
+    ///
+    /// libcurl 7.88 shares one for HTTP/2 while its tunnel, and the TLS within, are still being made, and the request would fail there.
+    func isMade(_ transfer: Transfer) -> Bool {
+        guard transfer.origin.scheme == "https", Handshake.isObservable, need != .missed else { return true }
+        let ssl = sluice_easy_openssl(handle.raw).map(OpaquePointer.init)
+        return ssl.map { SSL_is_init_finished($0) == 1 } == true || miss()
+    }
+
     /// Whether the connection by which the request is about to go is fit for it.
     func isFit(_ transfer: Transfer, from port: UInt16) -> Bool {
         switch need {

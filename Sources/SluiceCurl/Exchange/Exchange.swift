@@ -68,7 +68,7 @@ final class Exchange {
     var connectsAnew = false
 
     /// Whether an option could not be set, so that it is not known what the handle has of this transfer and what of the one before.
-    private var isHalfSetUp = false
+    private(set) var isHalfSetUp = false
 
     /// Whether the handle is as good for another transfer as a new one.
     var isReusable: Bool {
@@ -213,14 +213,14 @@ final class Exchange {
         case .malformed: return fail(.malformedHead)
         }
         guard let head = parser.head, !challenge.isUnderWay else { return true }
+        guard head.hasOwnTransferCoding(for: transfer.request.method) else { return fail(.unaskedCoding) }
+        isCompressed = head.headers.contains(.contentEncoding)
         if isChallenge(head.status) {
             // Whether libcurl has an answer shows by what comes next: another head, or this one's body or end.
             challenge = .underWay(owesRewind: sent > 0)
             return true
         }
         guard !isContradiction(head) else { return true }
-        guard head.hasOwnTransferCoding(for: transfer.request.method) else { return fail(.unaskedCoding) }
-        isCompressed = head.headers.contains(.contentEncoding)
         if let limit = transfer.context.limits.body, let length = head.bodyLength(of: transfer.request.method),
             length > limit
         {
@@ -327,7 +327,9 @@ final class Exchange {
         handle.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         localPort = UInt16(clamping: port)
         self.remotePort = UInt16(clamping: remotePort)
-        guard let transfer, mayConnect(to: address, transfer), meetsPins(transfer) else { return false }
+        guard let transfer, isMade(transfer), mayConnect(to: address, transfer), meetsPins(transfer) else {
+            return false
+        }
         if isUnanswered {
             wasSentAgain = true
             guard transfer.request.method.isIdempotent else { return fail(.closedUnanswered) }

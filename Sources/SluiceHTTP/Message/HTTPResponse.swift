@@ -53,8 +53,8 @@ extension HTTPResponse {
     /// Whether its body, if it has one, comes as it is or in chunks, as it must to who has asked for nothing else (RFC 9110 §10.1.4).
     package func hasOwnTransferCoding(for method: HTTPMethod) -> Bool {
         guard headers.contains(.transferEncoding), bodyLength(of: method) != 0 else { return true }
-        let codings = headers.values(for: .transferEncoding).flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingPrefix { " \t".contains($0) }.lowercased() }
-        return codings == ["chunked"]
+        return headers.values(for: .transferEncoding).allSatisfy { value in
+            value.lowercased().split { ", \t".contains($0) }.allSatisfy { $0 == "chunked" || $0 == "identity" }
+        }
     }
 }

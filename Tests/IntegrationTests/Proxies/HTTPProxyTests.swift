@@ -153,14 +153,18 @@ final class HTTPProxyTests: XCTestCase {
     func testTheEnvironmentsProxyIsUsedAndAVariableThatCannotBeReadIsAnError() async throws {
         let proxy = try ProxyServer()
         let environment = ProxyEnvironment([
-            "http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test,127.0.0.1",
+            "http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test",
         ])
         let echo = try await client(.environment(environment)).codable.get("a", as: LoopbackEcho.self).sender().value
         XCTAssertEqual(echo.target, "/a")
         let visits = try await proxy.visits
         XCTAssertEqual(visits.count, 1)
         // By the proxy it would have come too.
-        _ = try await client(.environment(environment), host: "127.0.0.1").data.get("a").sender().value
+        let direct = APIClient(baseURL: "http://inside.test:\(server.port)") {
+            $0.connection.proxy = .environment(environment)
+            $0.connection.hostAddresses["inside.test"] = [IPAddress(127, 0, 0, 1)]
+        }
+        _ = try await direct.data.get("a").sender().value
         let later = try await proxy.visits
         XCTAssertEqual(later, visits)
         XCTAssertEqual(server.requestCount, 2)

@@ -49,7 +49,18 @@ struct ProxyServer {
         "bytes([\(text.utf8.map { "\($0)" }.joined(separator: ","))]).decode()"
     }
 
-    /// What has been asked of it.
+    /// How far tunnels come while they are held up.
+    enum Hold: String, CaseIterable {
+        case answer, handshake, nowhere
+    }
+
+    /// Holds tunnels up before it answers, before it passes on what begins the handshake within, or no more.
+    func hold(_ hold: Hold) async throws {
+        let client = APIClient(baseURL: server.url) { $0.connection.proxy = .none }
+        _ = try await client.data.get("hold/\(hold.rawValue)").sender().value
+    }
+
+    /// What has been asked of it; as `cleartext` a request that came by a tunnel in place of TLS.
     var visits: [Visit] {
         get async throws {
             let client = APIClient(baseURL: server.url) { $0.connection.proxy = .none }
@@ -62,6 +73,9 @@ private let script = #"""
     import base64, hashlib, http.client, json, os, re, socket, ssl, sys, threading
 
     lock = threading.Lock()
+    gates = {"answer": threading.Event(), "handshake": threading.Event()}
+    for gate in gates.values():
+        gate.set()
     log, nonces = [], set()
 
     def note(number, kind, target, headers):
@@ -159,6 +173,12 @@ private let script = #"""
             if target == "/log":
                 answer(client, 200, [("Content-Type", "application/json")], json.dumps(log).encode())
                 continue
+            if target.startswith("/hold/"):
+                place = target[6:]
+                for name, gate in gates.items():
+                    gate.clear() if name == place else gate.set()
+                answer(client, 204)
+                continue
             note(number, method, target, headers)
             body = b"" if method == "CONNECT" else read_body(client, headers)
             if USER is not None and not is_let_in(method, target, headers):
@@ -172,12 +192,19 @@ private let script = #"""
                 answer(client, 403, body=b"no")
                 continue
             if method == "CONNECT":
+                gates["answer"].wait()
                 try:
                     server = connect(host, int(port))
                 except OSError:
                     answer(client, 502)
                     continue
                 client.sendall(b"HTTP/1.1 200 Connection established\r\nX-Proxy: tunnel\r\n\r\n")
+                if not isinstance(client, ssl.SSLSocket):
+                    client.recv(1, socket.MSG_PEEK)
+                    gates["handshake"].wait()
+                    # A handshake holds it in small letters.
+                    if b"HTTP/1.1" in client.recv(65536, socket.MSG_PEEK):
+                        note(number, "cleartext", target, {})
                 return splice(client, server)
             server = http.client.HTTPConnection(resolved(host.strip("[]")), int(port))
             server.putrequest(method, "/" + target.split("/", 3)[3], skip_host=True, skip_accept_encoding=True)

@@ -102,6 +102,7 @@ final class TunnelTests: XCTestCase {
         let byNumber = await failure(of: client(.https(proxy.address, trust: .only(.file(certificate.file)))))
         XCTAssertEqual((byNumber?.underlyingError as? TLSFailure)?.check, .hostName, "\(byNumber as Any)")
         let unread = await failure(of: client(.https(proxy.address, trust: .systemAnd(.file("/no/such/file.pem")))))
+        XCTAssertEqual(unread?.code, .proxyFailed, "\(unread as Any)")
         XCTAssertEqual((unread?.underlyingError as? TLSFailure)?.check, .authoritiesReadable, "\(unread as Any)")
     }
 

@@ -21,7 +21,9 @@ import Testing
         Data("\(String(body.count, radix: 16))\r\n".utf8) + body + Data("\r\n0\r\n\r\n".utf8)
     }
 
-    @Test(arguments: ["chunked", "Chunked", " chunked "])
+    @Test(arguments: [
+        "chunked", "Chunked", " chunked ", "chunked,", "identity, chunked", "chunked\r\nTransfer-Encoding: chunked",
+    ])
     func chunksAreRead(_ coding: String) async throws {
         #expect(try await answer(coding, chunked(Data("ok".utf8))) == Data("ok".utf8))
     }
@@ -29,7 +31,7 @@ import Testing
     @Test(
         arguments: [
             "gzip, chunked", "gzip,chunked", "deflate, chunked", "x-gzip, chunked", "br, chunked", "chunked, gzip",
-            "chunked, chunked", "chunked\r\nTransfer-Encoding: gzip", "unknown, chunked", "\"chunked\"",
+            "chunked\r\nTransfer-Encoding: gzip", "unknown, chunked", "\"chunked\"",
         ]
     )
     func othersAreRefused(_ coding: String) async throws {
@@ -37,6 +39,28 @@ import Testing
         #expect(error?.code == .invalidResponse)
         let whole = await #expect(throws: SluiceError.self) { try await answer("gzip", Self.gzip) }
         #expect(whole?.code == .invalidResponse)
+    }
+
+    /// libcurl may answer it, and only the end shows that it does not.
+    @Test func soAreThoseOfChallenges() async throws {
+        let server = try LoopbackServer()
+        let head = "HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: gzip, chunked\r\n"
+        server.on(
+            "/",
+            .raw(Data("\(head)WWW-Authenticate: Unknown\r\n\r\n".utf8) + chunked(Self.gzip), thenClose: true)
+        )
+        let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
+        var context = TransferContext()
+        context.credentials = ChallengeCredentials(
+            user: "ada",
+            password: "pw",
+            methods: [.basic, .digest],
+            origin: HTTPOrigin(scheme: "http", authority: server.authority)
+        )
+        let error = await #expect(throws: SluiceError.self) {
+            try await CurlTransport().send(request, context: context).body.collect()
+        }
+        #expect(error?.code == .invalidResponse)
     }
 
     @Test func whereThereIsNoBodyItSaysNothing() async throws {

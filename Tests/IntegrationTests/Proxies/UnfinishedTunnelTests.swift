@@ -1,0 +1,70 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceCurl
+import SluiceTesting
+import XCTest
+
+/// Requests that find a connection of HTTP/2 which is still being made.
+final class UnfinishedTunnelTests: XCTestCase {
+    private var nginx: Nginx!
+
+    override func setUpWithError() throws {
+        try XCTSkipUnless(ProxyServer.canRun && Nginx.canRun, "python3, nginx or openssl is not installed")
+        nginx = try Nginx()
+        // More than is kept of a response that nobody reads.
+        try Data(count: 8 << 20).write(to: nginx.directory.appending(path: "files/huge.txt"))
+    }
+
+    override func tearDown() {
+        nginx = nil
+    }
+
+    func testNoRequestGoesByATunnelThatIsNotMadeYet() async throws {
+        try await sendWhileTunnelsAreHeldUp(.answer)
+    }
+
+    func testNoRequestGoesByATunnelBeneathItsTLS() async throws {
+        try await sendWhileTunnelsAreHeldUp(.handshake)
+    }
+
+    private func sendWhileTunnelsAreHeldUp(_ hold: ProxyServer.Hold) async throws {
+        let proxy = try ProxyServer()
+        var context = TransferContext()
+        context.connection.proxy = .http(proxy.address)
+        context.connection.tls.trust = .only(.file(nginx.certificateFile))
+        let (transport, asked) = (CurlTransport(), context)
+        let authority = "localhost:\(nginx.http2Port)"
+        let send = { @Sendable (path: String) async throws(SluiceError) -> TransportResponse in
+            let request = HTTPRequest(scheme: "https", authority: authority, path: path)
+            return try await transport.send(request, context: asked)
+        }
+        _ = try await send("/user.json").body.collect()
+        // As many streams as libcurl lets one connection have, which end only once they are read.
+        var held: [TransportResponse] = []
+        for _ in 0..<100 { held.append(try await send("/huge.txt")) }
+        let connects = { () async throws in try await proxy.visits.count { $0.kind == "CONNECT" } }
+        let before = try await connects()
+        XCTAssertEqual(before, 1)
+        try await proxy.hold(hold)
+        let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+            for count in 1...6 {
+                group.addTask {
+                    let response = try await send("/user.json")
+                    _ = try await response.body.collect()
+                    return response.head.status
+                }
+                let clock = ContinuousClock()
+                let end = clock.now + .seconds(20)
+                while try await connects() < 1 + count, clock.now < end { await Task.yield() }
+            }
+            try await proxy.hold(.nowhere)
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        XCTAssertEqual(statuses, Array(repeating: .ok, count: 6))
+        let visits = try await proxy.visits
+        XCTAssertEqual(visits.filter { $0.kind == "cleartext" }, [])
+        held.removeAll()
+    }
+}
+#endif
