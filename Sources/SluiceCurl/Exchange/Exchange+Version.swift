@@ -84,11 +84,14 @@ extension Exchange {
 
     /// Whether the connection by which the request is about to go has been made.
     ///
-    /// libcurl 7.88 shares one for HTTP/2 while its tunnel, and the TLS within, are still being made, and the request would fail there.
+    /// libcurl 7.88 shares one for HTTP/2 while its tunnel, and the TLS within, are still being made: the request would fail there, or be the
+    /// proxy's to read. Whoever makes a connection comes here once it stands.
     func isMade(_ transfer: Transfer) -> Bool {
-        guard transfer.origin.scheme == "https", Handshake.isObservable, need != .missed else { return true }
-        let ssl = sluice_easy_openssl(handle.raw).map(OpaquePointer.init)
-        return ssl.map { SSL_is_init_finished($0) == 1 } == true || miss()
+        guard transfer.origin.scheme == "https", Handshake.isObservable else { return true }
+        guard let ssl = sluice_easy_openssl(handle.raw).map(OpaquePointer.init) else { return miss() }
+        guard let made = Handshake.of(SSL_get_SSL_CTX(ssl)) else { return SSL_is_init_finished(ssl) == 1 || miss() }
+        if made === handshake { made.hasMadeConnection = true }
+        return made.hasMadeConnection || miss()
     }
 
     /// Whether the connection by which the request is about to go is fit for it.
@@ -124,6 +127,7 @@ extension Exchange {
     }
 
     private func miss() -> Bool {
+        guard misses < 8 else { return fail(.noneFit) }
         need = .missed
         misses += 1
         setReuse(isForbidden: true)
@@ -156,6 +160,10 @@ extension Transfer {
 extension SluiceError {
     fileprivate static var begunTwice: SluiceError {
         SluiceError(.connectionLost, "The connection of HTTP/2, which had just been made, would have to begin anew.")
+    }
+
+    fileprivate static var noneFit: SluiceError {
+        SluiceError(.connectionLost, "The request found unfit connections time and again, and none was made for it.")
     }
 
     fileprivate static var otherVersion: SluiceError {

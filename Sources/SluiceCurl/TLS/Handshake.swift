@@ -12,6 +12,8 @@ final class Handshake {
     private(set) var failure: (code: Int32, certificate: CertificateSummary)?
     /// The server's own certificate.
     private(set) var certificate: CertificateSummary?
+    /// Whether it was the server's, and the request that made the connection has found it done.
+    var hasMadeConnection = false
     /// OpenSSL's words for what ended the connection, which are lost to libcurl if it could not send at that moment either.
     private(set) var end: String?
 
@@ -47,7 +49,7 @@ final class Handshake {
         }
     }
 
-    private static func of(_ context: OpaquePointer?) -> Handshake? {
+    static func of(_ context: OpaquePointer?) -> Handshake? {
         guard let context, let object = SSL_CTX_get_ex_data(context, Handshake.index) else { return nil }
         return Unmanaged<Handshake>.fromOpaque(object).takeUnretainedValue()
     }

@@ -57,6 +57,8 @@ final class UnfinishedTunnelTests: XCTestCase {
                 let clock = ContinuousClock()
                 let end = clock.now + .seconds(20)
                 while try await connects() < 1 + count, clock.now < end { await Task.yield() }
+                let made = try await connects()
+                XCTAssertEqual(made, 1 + count)
             }
             try await proxy.hold(.nowhere)
             return try await group.reduce(into: []) { $0.append($1) }

@@ -98,6 +98,8 @@ struct CachedExchange: Sendable {
     private func revalidate(_ forwarding: CacheForwarding, _ question: CacheLookup) {
         let key = question.sharingKey
         guard cache.fetches.beginRevalidation(key) else { return }
+        // Another may have ended since this request looked at what is kept.
+        guard question.servingKept(after: forwarding.reason) == nil else { return cache.fetches.endRevalidation(key) }
         var transfer = transfer
         transfer.meter = nil
         // Nobody waits for it, so that it has all the time that a request has, and it goes into memory as a whole.
