@@ -69,7 +69,8 @@ extension APIClient {
         /// What is told of every step.
         public var observers: [any RequestObserver] = []
         /// Headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`, and those of a ``CustomToken`` or
-        /// ``SuppliedToken``: they are left out where a redirect leads to another origin, and of what is logged.
+        /// ``SuppliedToken``: they are left out where a redirect, or a whole URL in a path's place, leads to another origin, and of what
+        /// is logged.
         public var secretHeaders: [HTTPHeaderName] = []
         /// What time it is and how to wait: the system's clocks.
         public var time: any TimeSource = SystemTime()
