@@ -81,6 +81,8 @@ struct SocketInterests {
         guard Int(socket) < interests.count else { return false }
         var interest = interests[Int(socket)]
         if interest.wanted != 0 { return true }
+        // What the event was about may have been read meanwhile, as another's was acted on.
+        if interest.isAtRest, isSilent(socket) { return false }
         if interest.isAtRest, interest.inode == inode(of: socket),
             !isInUse(port(of: socket), port(of: socket, by: getpeername))
         {
@@ -90,6 +92,12 @@ struct SocketInterests {
         register(socket, 0, &interest)
         interests[Int(socket)] = interest
         return false
+    }
+
+    private func isSilent(_ socket: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0
+            && (errno == EAGAIN || errno == EINTR)
     }
 
     /// Ends a connection so that libcurl, which looks for the end of what can be read, sees that it has.
