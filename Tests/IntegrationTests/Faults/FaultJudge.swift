@@ -83,7 +83,10 @@ struct FaultJudge {
             // A reset may overtake what was sent before it.
             if cut == .reset, case .response(let right) = demand { return .either(right) }
             return demand
-        case .altered(let bytes, _): return exchange.isInChunks ? tolerant(demand(by: bytes)) : demand(by: bytes)
+        case .altered(let bytes, _):
+            // As where it breaks off: where no line has come it may be sent again.
+            if mayBeSentAgain, !bytes.contains(10) { return .either(exchange.meant) }
+            return exchange.isInChunks ? tolerant(demand(by: bytes)) : demand(by: bytes)
         case .alteredContinue(let bytes, _):
             // To close with the body unread may be a reset.
             if case .response(let response) = demand(by: bytes) { return .either(response) }

@@ -39,7 +39,7 @@ struct MultipartRedactor {
         let end = bytes[(last + delimiter.count)...]
         guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
         let shown = form.output + "--\(boundary)--\r\n"
-        // A line of a head, or a text in another charset, may have become a boundary that it was not.
+        // A text in another charset may have become a boundary that it was not.
         return self.places(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == places.count ? shown : nil
     }
 
