@@ -16,6 +16,11 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(
+            name: "CBrotli",
+            pkgConfig: "libbrotlidec",
+            providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]
+        ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
@@ -25,8 +30,10 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(name: "SluiceHTTP"),
-        .target(name: "SluiceCurl", dependencies: ["CCurl", "CSSL", "SluiceHTTP"]),
+        .target(name: "SluiceEngine", dependencies: ["CBrotli", "CLinux", "CSSL", "CZlib", "CZstd", "SluiceHTTP"]),
+        .target(name: "SluiceCurl", dependencies: ["CCurl", "CSSL", "SluiceEngine", "SluiceHTTP"]),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
         .target(
             name: "Sluice",
@@ -35,6 +42,7 @@ let package = Package(
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 .target(
                     name: "SluiceURLSession",
                     condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
@@ -70,6 +78,7 @@ let package = Package(
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 "CacheProcess", "Fetching", "fetch", "waterfall",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
@@ -81,22 +90,28 @@ let package = Package(
                 "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Fuzzing",
             exclude: ["Corpus", "Dictionaries", "Driver", "run"],
             sources: ["CorpusTests", "Targets"]
         ),
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
+        .testTarget(
+            name: "SluiceEngineTests",
+            dependencies: ["CBrotli", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
+        ),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(
             name: "SluiceTestingTests",
-            dependencies: ["SluiceTesting", .target(name: "SluiceCurl", condition: .when(platforms: [.linux]))]
+            dependencies: ["SluiceTesting", .target(name: "SluiceEngine", condition: .when(platforms: [.linux]))]
         ),
         .testTarget(
             name: "SluiceTests",
             dependencies: [
                 "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),
         .testTarget(name: "WaterfallPageTests", dependencies: ["Sluice", "WaterfallPage"]),

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Both are declared by the C library only for those who ask for GNU's additions, which a module cannot do.
+// The two below are declared by the C library only for those who ask for GNU's additions, which a module cannot do.
 
 // renameat2(2) with RENAME_NOREPLACE: renames where nothing has the new name.
 static inline int sluice_rename_exclusively(const char *from, const char *to) {
@@ -18,4 +21,9 @@ static inline int sluice_begin_writeback(int descriptor, long long offset, long 
 #else
     return 0;
 #endif
+}
+
+// The name of the calling thread, as debuggers show it; cut to 15 bytes.
+static inline void sluice_set_thread_name(const char *name) {
+    prctl(PR_SET_NAME, name, 0, 0, 0);
 }

@@ -2,10 +2,16 @@
 
 // What Swift cannot call of OpenSSL itself: macros, and lists that are macros.
 
+#include <errno.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
 #include <time.h>
 
 // An index under which contexts keep an object; `release` is called with it once the context is gone. Negative if there is none.
@@ -92,4 +98,154 @@ static inline int sluice_tls_speaks_http2(const SSL *ssl) {
 
 static inline void sluice_tls_forbid_renegotiation(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
+// A socket that OpenSSL reads and writes by a BIO, with the state of the call in progress.
+struct sluice_tls_socket {
+    int descriptor;
+    // The last errno of recv or send; 0 for none.
+    int error;
+    // Nonzero once recv has returned 0.
+    int at_end;
+    // Nonzero if the last recv returned less than there was room for.
+    int drained;
+    // The number of bytes that may still be received before the call must end.
+    long allowance;
+};
+
+static inline int sluice_tls_socket_read(BIO *bio, char *bytes, int count) {
+    struct sluice_tls_socket *peer = (struct sluice_tls_socket *)BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    if (peer->allowance <= 0) {
+        peer->error = EMSGSIZE;
+        return -1;
+    }
+    ssize_t received;
+    do received = recv(peer->descriptor, bytes, (size_t)count, MSG_DONTWAIT);
+    while (received < 0 && errno == EINTR);
+    if (received < 0) {
+        peer->drained = 1;
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            BIO_set_retry_read(bio);
+        else
+            peer->error = errno;
+        return -1;
+    }
+    peer->at_end = received == 0;
+    peer->drained = received < count;
+    peer->allowance -= received;
+    return (int)received;
+}
+
+static inline int sluice_tls_socket_write(BIO *bio, const char *bytes, int count) {
+    struct sluice_tls_socket *peer = (struct sluice_tls_socket *)BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    ssize_t sent;
+    do sent = send(peer->descriptor, bytes, (size_t)count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0) {
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            BIO_set_retry_write(bio);
+        else
+            peer->error = errno;
+        return -1;
+    }
+    return (int)sent;
+}
+
+static inline long sluice_tls_socket_control(BIO *bio, int command, long number, void *pointer) {
+    (void)number;
+    (void)pointer;
+    switch (command) {
+    case BIO_CTRL_FLUSH:
+    case BIO_CTRL_DUP: return 1;
+    case BIO_CTRL_EOF: return ((struct sluice_tls_socket *)BIO_get_data(bio))->at_end;
+    default: return 0;
+    }
+}
+
+// The BIO method of sockets, which stays for the life of the process; NULL if there is no memory.
+static inline BIO_METHOD *sluice_tls_socket_method(void) {
+    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice socket");
+    if (!method) return NULL;
+    if (BIO_meth_set_read(method, sluice_tls_socket_read) && BIO_meth_set_write(method, sluice_tls_socket_write) &&
+        BIO_meth_set_ctrl(method, sluice_tls_socket_control))
+        return method;
+    BIO_meth_free(method);
+    return NULL;
+}
+
+// Connects an SSL to a socket, which must outlive it; 1 if it could.
+static inline int sluice_tls_attach(SSL *ssl, const BIO_METHOD *method, struct sluice_tls_socket *peer) {
+    BIO *bio = BIO_new(method);
+    if (!bio) return 0;
+    BIO_set_data(bio, peer);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio);
+    return 1;
+}
+
+// Sets what every client context has; 1 if it could.
+static inline int sluice_tls_prepare(SSL_CTX *context, int version) {
+    if (!SSL_CTX_set_min_proto_version(context, version)) return 0;
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(
+        context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_read_ahead(context, 1);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    return 1;
+}
+
+// An index under which connections keep a pointer. Negative if there is none.
+static inline int sluice_tls_new_connection_index(void) {
+    return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+}
+
+static inline SSL *sluice_tls_connection(X509_STORE_CTX *verification) {
+    return (SSL *)X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx());
+}
+
+static inline int sluice_tls_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int sluice_tls_certificate_count(const STACK_OF(X509) *certificates) {
+    return certificates ? sk_X509_num(certificates) : 0;
+}
+
+static inline X509 *sluice_tls_certificate(const STACK_OF(X509) *certificates, int position) {
+    return sk_X509_value(certificates, position);
+}
+
+static inline void sluice_tls_free_certificates(STACK_OF(X509) *certificates) {
+    sk_X509_pop_free(certificates, X509_free);
+}
+
+static inline int sluice_tls_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+// Nonzero if an error of OpenSSL says that a PEM text has no further object.
+static inline int sluice_tls_is_end_of_pem(unsigned long error) {
+    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
+// Answers a lookup with a certificate of its store that has the name; 1 if there is one.
+static inline int sluice_tls_hand_out(X509_LOOKUP *lookup, const X509_NAME *name, X509_OBJECT *result) {
+    X509_STORE *store = X509_LOOKUP_get_store(lookup);
+    X509_STORE_lock(store);
+    X509_OBJECT *found = X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), X509_LU_X509, name);
+    X509 *certificate = found ? X509_OBJECT_get0_X509(found) : NULL;
+    int done = certificate && X509_OBJECT_set1_X509(result, certificate);
+    X509_STORE_unlock(store);
+    // The caller of a lookup takes a reference of its own; the store holds one for as long as it lives.
+    if (done) X509_free(certificate);
+    return done;
+}
+
+// An environment variable, unless the process runs with more rights than its user.
+static inline const char *sluice_tls_environment(const char *name) {
+    return getauxval(AT_SECURE) ? NULL : getenv(name);
 }

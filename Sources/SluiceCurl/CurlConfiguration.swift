@@ -1,4 +1,6 @@
 #if os(Linux)
+import SluiceEngine
+
 extension CurlTransport {
     /// How a transport uses the engine.
     public struct Configuration: Sendable, Hashable {
@@ -27,6 +29,17 @@ extension CurlTransport {
 
         /// Makes a configuration of the defaults.
         public init() {}
+
+        /// Makes a configuration of what holds for the transport that this one stands in for.
+        package init(_ other: SocketTransport.Configuration) {
+            maximumTransfersPerHost = other.maximumTransfersPerHost
+            maximumTransfers = other.maximumTransfers
+            maximumWaitingTransfers = other.maximumWaitingTransfers
+            decompressesResponses = other.decompressesResponses
+            responseBuffer = other.responseBuffer
+            idleConnectionTimeout = other.idleConnectionTimeout
+            connectionLifetime = other.connectionLifetime
+        }
     }
 }
 

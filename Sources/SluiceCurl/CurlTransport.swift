@@ -1,5 +1,6 @@
 #if os(Linux)
 import CCurl
+import SluiceEngine
 import SluiceHTTP
 import Synchronization
 
@@ -57,8 +58,8 @@ public struct CurlTransport: Transport {
     /// How many transfers, handles and sockets the process's engine holds now.
     ///
     /// - Returns: A snapshot, taken on the engine's thread.
-    public static func statistics() async -> EngineStatistics {
-        guard let mailbox = Engine.mailbox else { return EngineStatistics() }
+    public static func statistics() async -> CurlStatistics {
+        guard let mailbox = Engine.mailbox else { return CurlStatistics() }
         return await withUnsafeContinuation { mailbox.post(.report($0)) }
     }
 }
@@ -101,7 +102,7 @@ extension CurlTransport: CallbackTransport {
 }
 
 /// What the engine holds at one moment.
-public struct EngineStatistics: Sendable, Hashable {
+public struct CurlStatistics: Sendable, Hashable {
     /// Transfers that libcurl works on.
     public var activeTransfers = 0
     /// Transfers that wait for a slot.

@@ -7,6 +7,7 @@ import Foundation
 #endif
 #if os(Linux)
 import SluiceCurl
+import SluiceEngine
 #else
 import SluiceURLSession
 #endif
@@ -86,7 +87,7 @@ extension APIClient {
         public var stub: Stub?
         /// Whether requests that have a stub are answered with it and not sent, unless a request says otherwise; never by default.
         public var stubMode = StubMode.never
-        /// The engine: libcurl on Linux, URLSession on Apple platforms.
+        /// The engine: sockets of its own on Linux, URLSession on Apple platforms.
         public var transport: any Transport = Configuration.platformTransport
 
         /// Gives the description of a request in place of the one its endpoint gives; what it throws fails the request.
@@ -105,7 +106,12 @@ extension APIClient {
         public init() {}
 
         #if os(Linux)
-        private static let platformTransport = CurlTransport()
+        private static let platformTransport = {
+            SocketTransport.makeFallback.withLock { makeFallback in
+                makeFallback = { CurlTransport(configuration: CurlTransport.Configuration($0)) }
+            }
+            return SocketTransport()
+        }()
         #else
         private static let platformTransport = URLSessionTransport()
         #endif

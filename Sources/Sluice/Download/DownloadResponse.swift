@@ -16,6 +16,8 @@ public struct DownloadResponse<Model: Sendable, ErrorModel: ErrorSerializable>: 
     public let file: DownloadedFile?
     /// The body of a response that was no file; empty if none came.
     public let body: Data
+    /// The trailer section of the last response (RFC 9110 §6.5); empty where there was none.
+    public let trailers: HTTPHeaders
     /// What the last transfer took; nil if no response came.
     public let metrics: TransferMetrics?
     /// The model, or the error.
@@ -45,6 +47,7 @@ extension DownloadResponse {
                 head: response.head,
                 file: file,
                 body: Data(),
+                trailers: response.trailers,
                 metrics: response.metrics,
                 result: .success(model),
                 failure: nil
@@ -76,6 +79,7 @@ extension DownloadResponse {
             head: error.response,
             file: file,
             body: failure.body,
+            trailers: response?.trailers ?? [:],
             metrics: response?.metrics,
             result: .failure(ErrorModel(failure)),
             failure: error

@@ -17,6 +17,16 @@ public protocol Plugin: Sendable {
     /// Takes note of a request that is about to be sent; must not block.
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
+    /// Whether it is told of informational responses; false by default. Those nobody wants cost nothing.
+    var wantsInformational: Bool { get }
+
+    /// Takes note of an informational response, 100 or 103 for example, that came before the final one; must not block.
+    ///
+    /// - Parameters:
+    ///   - head: Status and headers.
+    ///   - context: The request it answers.
+    func didReceive(informational head: HTTPResponse, context: RequestContext)
+
     /// Takes note of what came of it; must not block.
     func didReceive(_ outcome: TransportOutcome, context: RequestContext)
 
@@ -29,6 +39,10 @@ extension Plugin {
     public func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
     /// Does nothing.
     public func willSend(_ request: HTTPRequest, context: RequestContext) {}
+    /// False.
+    public var wantsInformational: Bool { false }
+    /// Does nothing.
+    public func didReceive(informational head: HTTPResponse, context: RequestContext) {}
     /// Does nothing.
     public func didReceive(_ outcome: TransportOutcome, context: RequestContext) {}
     /// The outcome as it is.

@@ -17,6 +17,8 @@ public enum RequestEvent: Sendable {
     case sending(HTTPRequest)
     /// The server redirected, and the redirect is followed.
     case redirected(ServerResponse, to: HTTPRequest)
+    /// The server sent an informational response, 100 or 103 for example, before the final one; its transport has to tell of them.
+    case informational(HTTPResponse)
     /// What the transport brought, before response interceptors; or, where a server confirmed it, what the cache had.
     case received(TransportOutcome)
     /// The cache answered in the server's place.
@@ -54,6 +56,8 @@ public enum RequestEvent: Sendable {
         public static let finished = Kinds(rawValue: 64)
         /// ``RequestEvent/cached(_:)``
         public static let cached = Kinds(rawValue: 128)
+        /// ``RequestEvent/informational(_:)``
+        public static let informational = Kinds(rawValue: 256)
         /// All there are.
         public static let all = Kinds(rawValue: .max)
     }
@@ -65,6 +69,7 @@ public enum RequestEvent: Sendable {
         case .waiting, .admitted, .refused: .gates
         case .sending: .sending
         case .redirected: .redirected
+        case .informational: .informational
         case .received: .received
         case .cached: .cached
         case .retrying, .hedging: .retrying

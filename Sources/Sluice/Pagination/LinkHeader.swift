@@ -37,7 +37,22 @@ public struct LinkHeader: Sendable, Hashable {
 
 extension HTTPResponse {
     /// The links of the `Link` header fields (RFC 8288 §3).
-    public var links: LinkHeader { LinkHeader(fields: headers.values(for: "Link")) }
+    public var links: LinkHeader { LinkHeader(fields: headers.fieldValues(for: "Link").map(\.linkText)) }
+}
+
+extension FieldValue {
+    /// The value of a `Link` as text; bytes of a target that are no UTF-8 are percent-encoded, others become replacement characters.
+    fileprivate var linkText: String {
+        if let exactText { return exactText }
+        var text = ""
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            let end = rest[start...].firstIndex(of: UInt8(ascii: ">")) ?? rest.endIndex
+            text += String(decoding: rest[..<start], as: UTF8.self) + FieldValue(bytes: rest[start..<end]).uriText
+            rest = rest[end...]
+        }
+        return text + String(decoding: rest, as: UTF8.self)
+    }
 }
 
 /// Reads the value of a `Link` from its beginning to its end (RFC 8288, appendix B).

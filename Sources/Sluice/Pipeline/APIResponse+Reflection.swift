@@ -14,8 +14,8 @@ extension APIResponse: CustomReflectable {
         Mirror(
             self,
             children: [
-                "request": request as Any, "head": head as Any, "body": body.shown, "source": source,
-                "result": result.shown, "failure": failure as Any,
+                "request": request as Any, "head": head as Any, "body": body.shown, "trailers": trailers,
+                "source": source, "result": result.shown, "failure": failure as Any,
             ],
             displayStyle: .struct
         )
@@ -29,7 +29,7 @@ extension DownloadResponse: CustomReflectable {
             self,
             children: [
                 "request": request as Any, "head": head as Any, "file": file as Any, "body": body.shown,
-                "result": result.shown, "failure": failure as Any,
+                "trailers": trailers, "result": result.shown, "failure": failure as Any,
             ],
             displayStyle: .struct
         )
@@ -49,7 +49,8 @@ extension ServerResponse: CustomReflectable {
         Mirror(
             self,
             children: [
-                "request": request, "head": head, "body": body.shown, "metrics": metrics, "source": source,
+                "request": request, "head": head, "body": body.shown, "trailers": trailers, "metrics": metrics,
+                "source": source,
             ],
             displayStyle: .struct
         )

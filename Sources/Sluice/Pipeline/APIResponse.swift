@@ -14,6 +14,8 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let head: HTTPResponse?
     /// The body; empty if none came.
     public let body: Data
+    /// The trailer section behind the body (RFC 9110 §6.5); empty where there was none.
+    public let trailers: HTTPHeaders
     /// What the transfer took; nil if no response came.
     public let metrics: TransferMetrics?
     /// Where the response came from: the server or the cache; the server, if none came.
@@ -46,6 +48,7 @@ extension APIResponse {
                     request: response.request,
                     head: response.head,
                     body: response.body,
+                    trailers: response.trailers,
                     metrics: response.metrics,
                     source: response.source,
                     result: .success(model),
@@ -74,6 +77,7 @@ extension APIResponse {
             request: error.request,
             head: error.response,
             body: failure.body,
+            trailers: response?.trailers ?? [:],
             metrics: response?.metrics,
             source: response?.source ?? .server,
             result: .failure(ErrorModel(failure)),

@@ -79,7 +79,15 @@ final class DirectExchange: Sendable {
                 // The body has to be collected, or a redirect followed.
                 return follow { [self] in await following(response) }
             }
-            outcome = .success(ServerResponse(request: request, head: response.head, body: body, metrics: metrics))
+            outcome = .success(
+                ServerResponse(
+                    request: request,
+                    head: response.head,
+                    body: body,
+                    metrics: metrics,
+                    trailers: response.body.trailers ?? [:]
+                )
+            )
         }
         if let steps { steps.context.sending.tell(.received, steps.context.attempt) { .received(outcome) } }
         conclude(outcome)

@@ -89,8 +89,48 @@ struct Exchange: Sendable {
         _ transfer: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
-        sending?.tell(.sending, attempt) { .sending(request) }
-        if let sending, sending.sink != nil, let limit = sending.retry.attemptTimeout {
+        guard let sending else { return try await transport.send(request, context: transfer) }
+        sending.tell(.sending, attempt) { .sending(request) }
+        var transfer = transfer
+        let note = sending.informationalNote(attempt)
+        transfer.onInformational = note
+        let plugins = sending.steps.informationalPlugins
+        if plugins.isEmpty { return try await answered(request, transfer, sending) }
+        // Plugins are told in this task's context, and of all before the final response goes on.
+        let context = RequestContext(attempt: attempt, within: transfer.timeouts.total, of: sending)
+        let (heads, arriving) = AsyncStream.makeStream(
+            of: HTTPResponse.self,
+            bufferingPolicy: .bufferingOldest(Self.informationalCapacity)
+        )
+        transfer.onInformational = { head in
+            note?(head)
+            arriving.yield(head)
+        }
+        async let telling: Void = {
+            for await head in heads {
+                for plugin in plugins { plugin.didReceive(informational: head, context: context) }
+            }
+        }()
+        let answer: Result<TransportResponse, SluiceError>
+        do throws(SluiceError) {
+            answer = .success(try await answered(request, transfer, sending))
+        } catch {
+            answer = .failure(error)
+        }
+        arriving.finish()
+        await telling
+        return try answer.get()
+    }
+
+    /// Informational responses that may wait for plugins; those that come beyond are dropped.
+    private static let informationalCapacity = 1024
+
+    private func answered(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ sending: Sending
+    ) async throws(SluiceError) -> TransportResponse {
+        if sending.sink != nil, let limit = sending.retry.attemptTimeout {
             return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
@@ -111,7 +151,8 @@ struct Exchange: Sendable {
             head: response.head,
             body: body,
             metrics: response.body.metrics ?? TransferMetrics(),
-            source: source
+            source: source,
+            trailers: response.body.trailers ?? [:]
         )
     }
 }

@@ -266,7 +266,9 @@ final class Pipeline: Sendable {
         }
         admission.sign(&request)
         let steps = DirectExchange.Steps(context: context, admission: admission)
-        let exchange = DirectExchange(self, request, context.transfer, steps, completion)
+        var transfer = context.transfer
+        transfer.onInformational = sending.informationalNote(context.attempt)
+        let exchange = DirectExchange(self, request, transfer, steps, completion)
         let goOn: @Sendable () async -> Void = { [self, admission, request] in
             let first = await within(sending) { [self] in await sent(request, context, sending) }
             let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))

@@ -37,7 +37,8 @@ extension APIResponse: ReceivedResponse {
             head: head,
             body: body,
             metrics: metrics ?? TransferMetrics(),
-            source: source
+            source: source,
+            trailers: trailers
         )
     }
 }

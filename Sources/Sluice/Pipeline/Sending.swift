@@ -204,6 +204,12 @@ final class Sending: Sendable {
         }
     }
 
+    /// Tells observers of the informational responses of an attempt; nil where none wants them.
+    func informationalNote(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
+        guard steps.observesInformational else { return nil }
+        return { [self] head in tell(.informational, attempt) { .informational(head) } }
+    }
+
     func finish(_ outcome: @autoclosure () -> TransportOutcome) {
         tell(.finished, 0) { .finished(outcome()) }
     }

@@ -18,6 +18,8 @@ public struct ServerResponse: Sendable {
     public var metrics: TransferMetrics
     /// Where it came from: the server or the cache.
     public var source: ResponseSource
+    /// The trailer section behind the body (RFC 9110 §6.5); empty where there was none. The cache does not keep it.
+    public var trailers: HTTPHeaders
     /// What the server failed with, where the cache has stood in for it.
     var failure: SluiceError?
     /// Whose body it was at first, and whose models may be given again; nil of what came from the server.
@@ -29,8 +31,10 @@ public struct ServerResponse: Sendable {
         head: HTTPResponse,
         body: Data,
         metrics: TransferMetrics = TransferMetrics(),
-        source: ResponseSource = .server
+        source: ResponseSource = .server,
+        trailers: HTTPHeaders = [:]
     ) {
+        self.trailers = trailers
         self.source = source
         self.request = request
         self.head = head

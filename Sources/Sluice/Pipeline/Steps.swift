@@ -12,6 +12,9 @@ final class Steps: Sendable {
     let responseInterceptors: [any ResponseInterceptor]
     let plugins: [any Plugin]
     let observers: [ObserverMailbox]
+    /// Whether any observer wants to be told of informational responses, and the plugins that do.
+    let observesInformational: Bool
+    let informationalPlugins: [any Plugin]
     /// The client's, and those that interceptors put secrets into.
     let secretHeaders: [HTTPHeaderName]
     /// Why no request can pass the gates.
@@ -33,6 +36,8 @@ final class Steps: Sendable {
         responseInterceptors = others.responseInterceptors
         plugins = others.plugins
         observers = others.observers
+        observesInformational = others.observers.contains { $0.interests.contains(.informational) }
+        informationalPlugins = others.plugins.filter(\.wantsInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
         // Each step is asked once whether it can do without waiting, so that no request has to ask.
         let immediate = gates.compactMap { $0 as? any ImmediateGate }

@@ -79,7 +79,7 @@ extension RequestDraft {
     private func mergedHeaders(with defaults: HTTPHeaders) -> HTTPHeaders {
         if headers.isEmpty { return defaults }
         var merged = HTTPHeaders()
-        for field in defaults where !headers.contains(field.name) { merged.append(field.name, field.value) }
+        for field in defaults where !headers.contains(field.name) { merged.append(field) }
         merged.append(contentsOf: headers)
         return merged
     }

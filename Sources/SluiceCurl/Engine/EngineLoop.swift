@@ -1,6 +1,7 @@
 #if os(Linux)
 import CCurl
 import Glibc
+import SluiceEngine
 import SluiceHTTP
 
 /// The engine: one epoll and one multi handle, driven round by round on one thread.
@@ -119,8 +120,8 @@ extension EngineLoop {
         return true
     }
 
-    private var statistics: EngineStatistics {
-        var statistics = EngineStatistics()
+    private var statistics: CurlStatistics {
+        var statistics = CurlStatistics()
         statistics.activeTransfers = active.count
         statistics.queuedTransfers = tracks.values.reduce(0) { $0 + $1.queue.waiting.count }
         statistics.handles = active.count + tracks.values.reduce(0) { $0 + $1.idle.count }

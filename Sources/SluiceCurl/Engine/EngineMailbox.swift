@@ -14,7 +14,7 @@ enum Command: Sendable {
     case forget(lane: Int)
     /// Something brief that must be done on the engine's thread, between libcurl's callbacks.
     case perform(@Sendable () -> Void)
-    case report(UnsafeContinuation<EngineStatistics, Never>)
+    case report(UnsafeContinuation<CurlStatistics, Never>)
     /// The process is ending: stop where it is safe, and say so.
     case halt(ExitLatch)
 }

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceEngine
 import SluiceHTTP
 
 /// What the engine keeps for one transport: its queue, and the handles that have its options.

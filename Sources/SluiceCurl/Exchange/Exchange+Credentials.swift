@@ -1,5 +1,6 @@
 #if os(Linux)
 import CCurl
+import SluiceEngine
 import SluiceHTTP
 
 /// A 401 of which it is not known yet whether libcurl answers it or the caller gets it.

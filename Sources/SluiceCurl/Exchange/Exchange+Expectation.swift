@@ -1,5 +1,6 @@
 #if os(Linux)
 import CCurl
+import SluiceEngine
 import SluiceHTTP
 
 /// What has come of asking the server whether it wants the body (RFC 9110 §10.1.1).

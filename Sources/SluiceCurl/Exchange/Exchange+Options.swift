@@ -6,6 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 import Glibc
+import SluiceEngine
 import SluiceHTTP
 
 extension Exchange {

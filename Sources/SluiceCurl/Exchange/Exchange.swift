@@ -6,6 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 import Glibc
+import SluiceEngine
 import SluiceHTTP
 
 /// One transfer as libcurl sees it: a handle, the response as it comes in, and the body as it goes out.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceEngine
 import SluiceHTTP
 
 /// One request on its way, as the calling task sees it; the engine's side of it is an `Exchange`.

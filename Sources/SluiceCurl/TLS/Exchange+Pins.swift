@@ -1,6 +1,7 @@
 #if os(Linux)
 import CCurl
 import CSSL
+import SluiceEngine
 import SluiceHTTP
 
 extension Exchange {

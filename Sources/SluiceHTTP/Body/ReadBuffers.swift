@@ -6,7 +6,7 @@ import Foundation
 
 /// Buffers of one size that are used again once the pieces in them have gone: fresh memory for each piece would have to be cleared, and
 /// the system would have to find it, which takes longer than reading.
-final class ReadBuffers: Sendable {
+package final class ReadBuffers: Sendable {
     /// More than a body that is sent as fast as it is read holds at a time.
     private static let maximumIdle = 6
 
@@ -14,7 +14,7 @@ final class ReadBuffers: Sendable {
     /// Addresses; whoever takes one out owns what is there.
     private let idle = Locked<[UInt]>([])
 
-    init(size: Int) {
+    package init(size: Int) {
         self.size = max(1, size)
     }
 
@@ -28,7 +28,7 @@ final class ReadBuffers: Sendable {
     ///   - count: How many bytes at most; no more than the buffers' size is taken.
     ///   - fill: Fills memory that holds anything, and gives the number of bytes; negative for a failure.
     /// - Returns: What it was filled with, nil for a failure.
-    func piece(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Data? {
+    package func piece(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Data? {
         let buffer = take()
         let filled = fill(UnsafeMutableRawBufferPointer(start: buffer, count: min(max(1, count), size)))
         guard filled > 0 else {

@@ -46,6 +46,14 @@ package final class ConnectionPlan: Sendable {
         }
     }
 
+    /// True if a connection that one plan has made may carry the requests of the other.
+    package func leadsWhere(_ other: ConnectionPlan) -> Bool {
+        self === other
+            || unixSocket == other.unixSocket && hostAddresses == other.hostAddresses && port == other.port
+                && addresses == other.addresses && proxy == other.proxy && httpVersion == other.httpVersion
+                && tls.isEquivalent(to: other.tls)
+    }
+
     private func check() throws(SluiceError) {
         if let pins = tls.pins, let pin = pins.pins.first(where: { !$0.isValid }) {
             throw SluiceError(.invalidConfiguration, "“\(pin)” is no pin; write sha256/ and 32 bytes in base64.")

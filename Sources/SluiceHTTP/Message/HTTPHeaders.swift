@@ -72,6 +72,44 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: nameEnd)
     }
 
+    /// Adds a field of another set behind the others, its value byte for byte.
+    package mutating func append(_ field: Field) {
+        if let bytes = field.bytes {
+            append(field.name, value: FieldValue(bytes: bytes))
+        } else {
+            append(field.name, field.value)
+        }
+    }
+
+    /// Adds a field with a value of any bytes.
+    package mutating func append(_ name: HTTPHeaderName, value: FieldValue) {
+        var name = name.rawValue
+        name.withUTF8 { name in
+            value.bytes.withUnsafeBytes { append(name: UnsafeRawBufferPointer(name), value: $0) }
+        }
+    }
+
+    /// Puts a value of any bytes in the place of all of a name.
+    package mutating func set(_ name: HTTPHeaderName, to value: FieldValue) {
+        if let text = value.exactText {
+            self[name] = text
+        } else {
+            remove(name)
+            append(name, value: value)
+        }
+    }
+
+    /// The values of `name` in their order, byte for byte.
+    package func fieldValues(for name: HTTPHeaderName) -> [FieldValue] {
+        var found: [FieldValue] = []
+        var index = firstIndex(of: name, from: 0)
+        while let match = index {
+            found.append(FieldValue(bytes: valueBytes(at: match)))
+            index = firstIndex(of: name, from: match + 1)
+        }
+        return found
+    }
+
     /// Adds all fields of `other` behind these.
     public mutating func append(contentsOf other: HTTPHeaders) {
         if isEmpty {
@@ -98,6 +136,18 @@ public struct HTTPHeaders: Sendable {
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: value)
         close(start: start, nameEnd: nameEnd)
+    }
+
+    /// Adds a field from the bytes of a received line that is `name: value` with one space and no other white space
+    /// around the value: one copy, where names and values take four.
+    package mutating func append(line: UnsafeRawBufferPointer, nameLength: Int) {
+        if bytes.isEmpty {
+            bytes.reserveCapacity(512)
+            slots.reserveCapacity(12)
+        }
+        let start = bytes.count
+        bytes.append(contentsOf: line)
+        close(start: start, nameEnd: start + nameLength)
     }
 
     /// Adds to the last field's value what a folded line went on with (RFC 9112 §5.2), behind one space.
@@ -200,6 +250,14 @@ extension HTTPHeaders {
         text(from: slots[index].nameEnd + 2, to: slots[index].end)
     }
 
+    private func valueBytes(at index: Int) -> ArraySlice<UInt8> {
+        bytes[Int(slots[index].nameEnd) + 2..<Int(slots[index].end)]
+    }
+
+    private func nameBytes(at index: Int) -> ArraySlice<UInt8> {
+        bytes[Int(slots[index].start)..<Int(slots[index].nameEnd)]
+    }
+
     private func text(from start: UInt32, to end: UInt32) -> String {
         String(decoding: bytes[Int(start)..<Int(end)], as: UTF8.self)
     }
@@ -210,8 +268,22 @@ extension HTTPHeaders: RandomAccessCollection {
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public let name: HTTPHeaderName
-        /// The field's value, without surrounding white space.
+        /// The field's value, without surrounding white space; with replacement characters for what is no UTF-8.
         public let value: String
+        /// The value's bytes where they are no UTF-8, so that `value` does not have them; nil for all others.
+        package let bytes: [UInt8]?
+
+        /// Compares names without regard to case, and values byte for byte.
+        public static func == (lhs: Self, rhs: Self) -> Bool {
+            lhs.name == rhs.name && lhs.bytes == rhs.bytes && lhs.value.utf8.elementsEqual(rhs.value.utf8)
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            for byte in value.utf8 { hasher.combine(byte) }
+            hasher.combine(bytes)
+        }
     }
 
     /// The first position, 0.
@@ -222,7 +294,10 @@ extension HTTPHeaders: RandomAccessCollection {
     /// The field at a position.
     public subscript(position: Int) -> Field {
         let slot = slots[position]
-        return Field(name: HTTPHeaderName(text(from: slot.start, to: slot.nameEnd)), value: value(at: position))
+        let name = HTTPHeaderName(text(from: slot.start, to: slot.nameEnd))
+        let value = valueBytes(at: position)
+        if let text = String(validating: value, as: UTF8.self) { return Field(name: name, value: text, bytes: nil) }
+        return Field(name: name, value: String(decoding: value, as: UTF8.self), bytes: Array(value))
     }
 }
 
@@ -232,14 +307,23 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
         self.init(elements)
     }
 
-    /// Whether both hold the same fields in the same order, names compared without regard to case.
+    /// Whether both hold the same fields in the same order: names compared without regard to case, values byte for byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.elementsEqual(rhs)
+        guard lhs.count == rhs.count, lhs.bytes.count == rhs.bytes.count else { return false }
+        return lhs.indices.allSatisfy { index in
+            lhs.nameBytes(at: index).elementsEqual(rhs.nameBytes(at: index)) {
+                $0.asciiLowercased == $1.asciiLowercased
+            } && lhs.valueBytes(at: index) == rhs.valueBytes(at: index)
+        }
     }
 
     /// Hashes the fields.
     public func hash(into hasher: inout Hasher) {
-        for field in self { hasher.combine(field) }
+        hasher.combine(count)
+        for index in indices {
+            for byte in nameBytes(at: index) { hasher.combine(byte.asciiLowercased) }
+            hasher.combine(valueBytes(at: index))
+        }
     }
 
     /// The names only: values may be secrets.

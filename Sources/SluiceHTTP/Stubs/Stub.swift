@@ -39,6 +39,7 @@ public struct Stub: Sendable {
     var upload: Pace?
     var download: Pace?
     var breaksOff: Break?
+    var trailers = HTTPHeaders()
 
     init(_ answer: Answer) {
         self.answer = answer
@@ -91,6 +92,16 @@ public struct Stub: Sendable {
         )
         return stub
     }
+
+    /// The same answer with a trailer section behind its body (RFC 9110 §6.5).
+    ///
+    /// - Parameter trailers: The fields of the section; they take the place of any that the stub has.
+    /// - Returns: The stub; a response that has no body has no trailers either.
+    public func trailing(_ trailers: HTTPHeaders) -> Stub {
+        var stub = self
+        stub.trailers = trailers
+        return stub
+    }
 }
 
 extension Stub {
@@ -102,6 +113,7 @@ extension Stub {
         next.upload = next.upload ?? upload
         next.download = next.download ?? download
         next.breaksOff = next.breaksOff ?? breaksOff
+        if next.trailers.isEmpty { next.trailers = trailers }
         return next
     }
 

@@ -12,6 +12,7 @@ struct StubDownload: Sendable {
     let clock: StubClock
     let run: TransferMeter.Run?
     let metrics: TransferMetrics
+    let trailers: HTTPHeaders
 
     /// Begins; it ends early where the body is dropped.
     func begin() -> ResponseBody {
@@ -25,7 +26,7 @@ struct StubDownload: Sendable {
         let task = Task {
             do throws(SluiceError) {
                 try await write(to: pipe, demand)
-                pipe.finish(.success(metrics))
+                pipe.finish(.success(metrics), trailers: trailers)
             } catch {
                 pipe.finish(.failure(error))
             }

@@ -95,7 +95,11 @@ package final class StubPlayer: CallbackTransport {
                 let (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
                 run?.expects(Int64(bytes.count))
                 run?.received(Int64(bytes.count))
-                return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics))
+                let trailers = Self.trailers(of: stub, behind: head, request)
+                return TransportResponse(
+                    head: head,
+                    body: ResponseBody(bytes, metrics: metrics, trailers: trailers)
+                )
             }
         case .file, .sequence, .closure: return nil
         }
@@ -120,6 +124,7 @@ package final class StubPlayer: CallbackTransport {
             var next = try await Self.answer(of: answer, to: request).next()
             next.download = next.download ?? stub.download
             next.breaksOff = next.breaksOff ?? stub.breaksOff
+            if next.trailers.isEmpty { next.trailers = stub.trailers }
             stub = next
         }
         let head: HTTPResponse
@@ -132,10 +137,11 @@ package final class StubPlayer: CallbackTransport {
         }
         let metrics: TransferMetrics
         (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
+        let trailers = Self.trailers(of: stub, behind: head, request)
         run?.expects(Int64(bytes.count))
         if stub.download == nil, stub.breaksOff == nil {
             run?.received(Int64(bytes.count))
-            return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics))
+            return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics, trailers: trailers))
         }
         let download = StubDownload(
             bytes: bytes,
@@ -143,7 +149,8 @@ package final class StubPlayer: CallbackTransport {
             breaksOff: stub.breaksOff,
             clock: clock,
             run: run,
-            metrics: metrics
+            metrics: metrics,
+            trailers: trailers
         )
         return TransportResponse(head: head, body: download.begin())
     }
@@ -156,13 +163,20 @@ package final class StubPlayer: CallbackTransport {
         _ context: TransferContext,
         sent: Int64
     ) throws(SluiceError) -> (Data, TransferMetrics) {
-        let isBodiless = request.method == .head || head.status == .noContent || head.status == .notModified
-        let bytes = isBodiless ? Data() : bytes
+        let bytes = isBodiless(head, request) ? Data() : bytes
         if let limit = context.limits.body, Int64(bytes.count) > limit { throw .bodyTooLarge(limit: limit) }
         var metrics = TransferMetrics()
         metrics.bytesSent = sent
         metrics.bytesReceived = Int64(bytes.count)
         return (bytes, metrics)
+    }
+
+    private static func isBodiless(_ head: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        request.method == .head || head.status == .noContent || head.status == .notModified
+    }
+
+    private static func trailers(of stub: Stub, behind head: HTTPResponse, _ request: HTTPRequest) -> HTTPHeaders {
+        isBodiless(head, request) ? [:] : stub.trailers
     }
 
     private static func answer(

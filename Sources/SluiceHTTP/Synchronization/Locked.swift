@@ -34,6 +34,13 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
+    /// Creates a lock around a value that nobody else uses from now on, though the compiler cannot see it.
+    @inlinable
+    package init(unchecked value: Value) {
+        nonisolated(unsafe) let value = value
+        self.init(value)
+    }
+
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -42,6 +49,26 @@ package struct Locked<Value>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
+    }
+
+    /// Runs `body` under the lock, for values whose parts the compiler cannot follow: nothing of the value may leave `body`.
+    @inlinable
+    package func withLockUnchecked<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value.pointee)
+    }
+
+    /// Runs `body` under the lock if nobody holds it; returns nil otherwise.
+    @inlinable
+    package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&value.pointee)
     }
 
     /// Lets this thread see all that others had written when they last held the lock.

@@ -15,7 +15,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public typealias Failure = SluiceError
 
     private enum Source: Sendable {
-        case whole(Data, TransferMetrics)
+        case whole(Data, TransferMetrics, HTTPHeaders)
         case arriving(ResponsePipe.Reader)
     }
 
@@ -26,8 +26,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private var tap: Tap?
 
     /// Makes a body of bytes that are all there.
-    public init(_ data: Data = Data(), metrics: TransferMetrics = TransferMetrics()) {
-        source = .whole(data, metrics)
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - metrics: The metrics of the transfer that brought them.
+    ///   - trailers: The trailer section behind them; empty by default.
+    public init(
+        _ data: Data = Data(),
+        metrics: TransferMetrics = TransferMetrics(),
+        trailers: HTTPHeaders = [:]
+    ) {
+        source = .whole(data, metrics, trailers)
     }
 
     /// Makes a body of what arrives through a pipe.
@@ -44,14 +53,24 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// All of the body and the metrics, where they were there from the start.
     package var whole: (Data, TransferMetrics)? {
-        if case .whole(let data, let metrics) = source { (data, metrics) } else { nil }
+        if case .whole(let data, let metrics, _) = source { (data, metrics) } else { nil }
     }
 
     /// What the transfer took, known once the whole body has arrived.
     public var metrics: TransferMetrics? {
         switch source {
-        case .whole(_, let metrics): metrics
+        case .whole(_, let metrics, _): metrics
         case .arriving(let reader): reader.metrics
+        }
+    }
+
+    /// The trailer section (RFC 9110 §6.5), known once the whole body has arrived; empty where the server sent none.
+    ///
+    /// Trailer fields stay apart from those of the head: a field there means what the server knew before it sent the body.
+    public var trailers: HTTPHeaders? {
+        switch source {
+        case .whole(_, _, let trailers): trailers
+        case .arriving(let reader): reader.trailers
         }
     }
 
@@ -81,7 +100,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Begins to read. A second iterator goes on where the first one is, unless the whole body had been there from the start.
     public func makeAsyncIterator() -> Iterator {
         switch source {
-        case .whole(let data, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
+        case .whole(let data, _, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
         case .arriving(let reader): Iterator(whole: nil, reader: reader, tap: tap)
         }
     }

@@ -16,6 +16,7 @@ package final class ResponsePipe: Sendable {
         var bytes = 0
         var waiter: Waiter?
         var end: Result<TransferMetrics, SluiceError>?
+        var trailers = HTTPHeaders()
         var isWriterPaused = false
         var isAbandoned = false
     }
@@ -61,15 +62,20 @@ package final class ResponsePipe: Sendable {
     }
 
     /// Ends the body; what came before an error can still be read. Only the first end counts.
-    package func finish(_ end: Result<TransferMetrics, SluiceError>) {
-        _ = setEnd(end)
+    ///
+    /// - Parameters:
+    ///   - end: The metrics of the transfer, or what failed it.
+    ///   - trailers: The trailer section; of no use behind a failure.
+    package func finish(_ end: Result<TransferMetrics, SluiceError>, trailers: HTTPHeaders = [:]) {
+        _ = setEnd(end, trailers)
     }
 
     /// Ends the body and says whether it had not ended before.
-    private func setEnd(_ end: Result<TransferMetrics, SluiceError>) -> Bool {
+    private func setEnd(_ end: Result<TransferMetrics, SluiceError>, _ trailers: HTTPHeaders = [:]) -> Bool {
         let (waiter, isFirst): (Waiter?, Bool) = state.withLock { state in
             guard state.end == nil else { return (nil, false) }
             state.end = end
+            state.trailers = trailers
             return (state.waiter.take(), true)
         }
         waiter?.resume(returning: end.map { _ in [] })
@@ -100,6 +106,12 @@ package final class ResponsePipe: Sendable {
         state.withLock { state in try? state.end?.get() }
     }
 
+    private var trailers: HTTPHeaders? {
+        state.withLock { state in
+            if case .success = state.end { state.trailers } else { nil }
+        }
+    }
+
     private func abandon() {
         let isOver = state.withLock { state in
             state.isAbandoned = true
@@ -122,6 +134,7 @@ package final class ResponsePipe: Sendable {
         }
 
         package var metrics: TransferMetrics? { pipe.metrics }
+        package var trailers: HTTPHeaders? { pipe.trailers }
 
         /// The next chunk, nil at the end.
         package func next() async throws(SluiceError) -> Data? {

@@ -47,6 +47,9 @@ public struct TransferContext: Sendable {
     public var priority: RequestPriority
     /// Where the transport tells how far it is; nil where nobody can ask.
     public var meter: TransferMeter?
+    /// Is given each informational response but 101 (RFC 9110 §15.2) as it comes, before the final one: 100, 103 (RFC 8297). The
+    /// transport calls it in order, one call at a time, on a thread which it must not hold up; nil, the default, where nobody asks.
+    public var onInformational: (@Sendable (HTTPResponse) -> Void)?
 
     /// Makes a context.
     public init(
@@ -57,8 +60,10 @@ public struct TransferContext: Sendable {
         credentials: ChallengeCredentials? = nil,
         connection: ConnectionOptions = ConnectionOptions(),
         priority: RequestPriority = .normal,
-        meter: TransferMeter? = nil
+        meter: TransferMeter? = nil,
+        onInformational: (@Sendable (HTTPResponse) -> Void)? = nil
     ) {
+        self.onInformational = onInformational
         self.connection = connection
         self.priority = priority
         self.meter = meter

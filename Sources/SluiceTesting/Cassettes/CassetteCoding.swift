@@ -21,6 +21,7 @@ enum CassetteCoding {
                 "body": body(response.body, response.head.headers),
                 "headers": headers(response.head.headers),
                 "status": .number("\(response.head.status.rawValue)"),
+                "trailers": headers(response.trailers),
                 "version": .string(response.head.version.description),
             ])
             return .object(["request": request, "response": node])
@@ -62,7 +63,9 @@ enum CassetteCoding {
         }
         return RecordedExchange(
             request: recorded,
-            result: .success(RecordedExchange.Response(head: head, body: bytes))
+            result: .success(
+                RecordedExchange.Response(head: head, body: bytes, trailers: try headers(of: response["trailers"]))
+            )
         )
     }
 
@@ -77,7 +80,16 @@ enum CassetteCoding {
     }
 
     private static func headers(_ headers: HTTPHeaders) -> JSONNode? {
-        headers.isEmpty ? nil : .array(headers.map { .string("\($0.name): \($0.value)") })
+        if headers.isEmpty { return nil }
+        return .array(
+            headers.map { field in
+                let line = "\(field.name): \(field.value)"
+                guard let bytes = field.bytes else { return .string(line) }
+                // The line is to be read, the bytes to be played back.
+                let value = JSONNode.string(Data(bytes).base64EncodedString())
+                return .object(["base64": value, "name": .string(field.name.rawValue)])
+            }
+        )
     }
 
     private static func headers(of node: JSONNode?) throws(RecordingFailure) -> HTTPHeaders {
@@ -85,6 +97,13 @@ enum CassetteCoding {
         guard let lines = node.array else { throw RecordingFailure("has headers that are no list") }
         var headers = HTTPHeaders()
         for line in lines {
+            if let name = line["name"]?.string, let base64 = line["base64"]?.string {
+                guard let bytes = Data(base64Encoded: base64) else {
+                    throw RecordingFailure("has a header whose base64 is not valid")
+                }
+                headers.append(HTTPHeaderName(name), value: FieldValue(bytes: bytes))
+                continue
+            }
             guard let line = line.string, let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
                 throw RecordingFailure("has a header that is not written as “Name: value”")
             }

@@ -46,7 +46,9 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
 
     /// The same values of a header.
     public static func header(_ name: HTTPHeaderName) -> CassetteCriterion {
-        CassetteCriterion("header \(name)") { $0.headers.values(for: name) == $1.headers.values(for: name) }
+        CassetteCriterion("header \(name)") {
+            $0.headers.fieldValues(for: name) == $1.headers.fieldValues(for: name)
+        }
     }
 
     /// A comparison of one's own.

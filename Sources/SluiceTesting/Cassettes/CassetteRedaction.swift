@@ -81,6 +81,7 @@ public struct CassetteRedaction: Sendable {
             if case .success(var response) = exchange.result {
                 response.body = body(response.body, response.head.headers, isDecoded: true)
                 response.head.headers = fields(response.head.headers)
+                response.trailers = fields(response.trailers)
                 exchange.result = .success(response)
             }
         }
@@ -105,15 +106,21 @@ public struct CassetteRedaction: Sendable {
     func isSecret(parameter name: String) -> Bool { parameterNames.contains(name, except: exempt) }
 
     private func fields(_ headers: HTTPHeaders) -> HTTPHeaders {
-        HTTPHeaders(
-            headers.map { field in
-                if isSecret(header: field.name.rawValue) { return (field.name, Self.mark) }
-                switch field.name {
-                case .location, "Content-Location", "Referer", "Origin": return (field.name, url(field.value))
-                case "Link": return (field.name, links(field.value))
-                default: return (field.name, text(field.value))
-                }
-            }
-        )
+        var redacted = HTTPHeaders()
+        for field in headers {
+            let value = value(of: field)
+            // Bytes that are no UTF-8 stay where there is nothing to take out.
+            if value == field.value { redacted.append(field) } else { redacted.append(field.name, value) }
+        }
+        return redacted
+    }
+
+    private func value(of field: HTTPHeaders.Field) -> String {
+        if isSecret(header: field.name.rawValue) { return Self.mark }
+        return switch field.name {
+        case .location, "Content-Location", "Referer", "Origin": url(field.value)
+        case "Link": links(field.value)
+        default: text(field.value)
+        }
     }
 }

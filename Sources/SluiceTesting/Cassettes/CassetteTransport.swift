@@ -170,19 +170,21 @@ public final class CassetteTransport: Transport {
         let head: HTTPResponse
         let body: Data
         let metrics: TransferMetrics
+        let trailers: HTTPHeaders
         do throws(SluiceError) {
             let response = try await transport.send(request, context: context)
             head = response.head
             body = try await response.body.collect(upTo: context.limits.body)
             metrics = response.body.metrics ?? TransferMetrics()
+            trailers = response.body.trailers ?? [:]
         } catch {
             // That somebody lost interest is no answer of the server's.
             if !error.isCancellation { try await keep(RecordedExchange(request: recorded, result: .failure(error))) }
             throw error
         }
-        let response = RecordedExchange.Response(head: head, body: body)
+        let response = RecordedExchange.Response(head: head, body: body, trailers: trailers)
         try await keep(RecordedExchange(request: recorded, result: .success(response)))
-        return TransportResponse(head: head, body: ResponseBody(body, metrics: metrics))
+        return TransportResponse(head: head, body: ResponseBody(body, metrics: metrics, trailers: trailers))
     }
 
     private func keep(_ exchange: RecordedExchange) async throws(SluiceError) {

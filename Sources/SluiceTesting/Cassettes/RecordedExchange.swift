@@ -14,9 +14,12 @@ public struct RecordedExchange: Sendable {
         public var head: HTTPResponse
         /// The body, decompressed.
         public var body: Data
+        /// The trailer section behind the body; empty where there was none.
+        public var trailers: HTTPHeaders
 
         /// Makes a response.
-        public init(head: HTTPResponse, body: Data = Data()) {
+        public init(head: HTTPResponse, body: Data = Data(), trailers: HTTPHeaders = [:]) {
+            self.trailers = trailers
             self.head = head
             self.body = body
         }
@@ -50,7 +53,10 @@ public struct RecordedExchange: Sendable {
             var metrics = TransferMetrics()
             metrics.bytesSent = sent
             metrics.bytesReceived = count
-            return TransportResponse(head: response.head, body: ResponseBody(response.body, metrics: metrics))
+            return TransportResponse(
+                head: response.head,
+                body: ResponseBody(response.body, metrics: metrics, trailers: response.trailers)
+            )
         }
     }
 }
@@ -58,6 +64,10 @@ public struct RecordedExchange: Sendable {
 extension RecordedExchange.Response: CustomReflectable {
     /// All but the contents of the body, which may hold secrets.
     public var customMirror: Mirror {
-        Mirror(self, children: ["head": head, "body": "\(body.count) bytes"], displayStyle: .struct)
+        Mirror(
+            self,
+            children: ["head": head, "body": "\(body.count) bytes", "trailers": trailers],
+            displayStyle: .struct
+        )
     }
 }

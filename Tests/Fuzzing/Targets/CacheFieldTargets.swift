@@ -66,8 +66,8 @@ extension FuzzTarget {
         // A quoted string that has no end would end in another line.
         guard lines.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "\"")) }) else { return }
         for name in ["accept", "accept-encoding", "accept-language"] {
-            let normal = SelectingField.normalized(lines, of: name)
-            let again = SelectingField.normalized([String(decoding: normal, as: UTF8.self)], of: name)
+            let normal = SelectingField.normalized(lines.map { FieldValue(bytes: Array($0.utf8)) }, of: name)
+            let again = SelectingField.normalized([FieldValue(bytes: normal)], of: name)
             try promise(again == normal, "\(name) is brought to another form twice.")
         }
     }

@@ -11,7 +11,9 @@ struct FuzzTarget: Sendable {
     }
 
     static let all: [FuzzTarget] = [
-        .responseHead, .headers, .contentType, .contentDisposition, .fileName, .link, .cacheControl, .vary, .range,
+        .responseHead, .http1Response, .contentDecoding, .headers, .contentType, .contentDisposition, .fileName, .link,
+        .cacheControl,
+        .vary, .range,
         .date,
         .quota, .challenge, .tokenResponse, .events, .lines, .jsonLines, .json, .jsonNumber, .jsonPath, .lenient,
         .multipart,

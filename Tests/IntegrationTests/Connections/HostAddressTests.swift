@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 import XCTest
 
@@ -61,7 +61,7 @@ final class HostAddressTests: XCTestCase {
 
     func testAClientUsesOtherAddressesThanAnother() async throws {
         // By one transport, whose handles go from one set to the other.
-        let transport = CurlTransport()
+        let transport = SocketTransport()
         let refused = SluiceError.Code.cannotConnect
         let cases: [([IPAddress], SluiceError.Code?)] = [
             ([here], nil), ([nowhere], refused), ([here, nowhere], nil), ([], .cannotResolveHost),
@@ -75,7 +75,7 @@ final class HostAddressTests: XCTestCase {
         }
     }
 
-    private func failure(by transport: CurlTransport, _ context: TransferContext) async -> SluiceError? {
+    private func failure(by transport: SocketTransport, _ context: TransferContext) async -> SluiceError? {
         let request = HTTPRequest(scheme: "http", authority: "api.invalid:\(server.port)", path: "/a")
         do throws(SluiceError) {
             _ = try await transport.send(request, context: context).body.collect()

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 import XCTest
 
@@ -11,10 +11,10 @@ final class IdleConnectionTests: XCTestCase {
     private func connections(idle: Duration, lifetime: Duration? = nil) async throws -> Int {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        var configuration = CurlTransport.Configuration()
+        var configuration = SocketTransport.Configuration()
         configuration.idleConnectionTimeout = idle
         configuration.connectionLifetime = lifetime
-        let transport = CurlTransport(configuration: configuration)
+        let transport = SocketTransport(configuration: configuration)
         let client = APIClient(baseURL: server.url) { $0.transport = transport }
         _ = try await client.data.get("/").sender().value
         try await Task.sleep(for: .milliseconds(2100))

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 
 /// How the exchanges are asked for.
@@ -15,7 +15,7 @@ enum FaultDoor: Sendable {
         case failure(SluiceError)
     }
 
-    private static let shared = CurlTransport()
+    private static let shared = SocketTransport()
 
     func send(
         _ method: HTTPMethod,

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 
 /// Runs cases, very many at once.
@@ -45,11 +45,11 @@ enum FaultSuite {
     static func openDescriptors() async throws -> Int {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let transport = CurlTransport()
+        let transport = SocketTransport()
         let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
         repeat {
             _ = try await transport.send(request, context: TransferContext()).body.collect()
-        } while await CurlTransport.statistics().connections > 1
+        } while await SocketTransport.statistics().connections > 1
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
 }

@@ -35,46 +35,46 @@ struct WireReader {
 
     private mutating func response(isHead: Bool) throws(Nothing) -> WireResponse {
         while true {
-            var response = WireResponse(status: try status(of: line()), fields: [], body: Data())
+            let statusLine = try line()
+            let isOld = statusLine.dropFirst(7).first == UInt8(ascii: "0")
+            var response = WireResponse(status: try status(of: statusLine), fields: [], body: Data())
             var fields: [(name: String, value: String)] = []
-            while case let line = try line(), !line.isEmpty { try add(line, to: &fields) }
-            if (100..<200).contains(response.status), response.status != 101 { continue }
+            while case let line = try line(), !line.isEmpty { fields.append(try field(line)) }
             response.fields = fields.map { "\($0.name): \($0.value)" }
             let values = { (name: String) in fields.filter { $0.name.lowercased() == name }.map(\.value) }
             let length = try length(of: values("content-length"))
+            if (100..<200).contains(response.status) { continue }
             if isHead || response.status == 204 || response.status == 304 { return response }
-            response.body = try body(codings: values("transfer-encoding"), length: length)
-            switch values("content-encoding").map({ $0.lowercased() }) {
-            case [], ["identity"]: break
-            case ["gzip"], ["x-gzip"]: response.isGzip = true
-            default: throw Nothing(reason: "an unknown content coding")
-            }
+            let codings = values("transfer-encoding")
+            // RFC 9112 §6.1: neither is believed.
+            if !codings.isEmpty, isOld || length != nil { throw Nothing(reason: "two lengths") }
+            response.body = try body(codings: codings, length: length)
+            // A coding that is not known leaves the body as it came.
+            response.isGzip = ["gzip", "x-gzip"].contains(
+                values("content-encoding").joined(separator: ",").lowercased()
+            )
             return response
         }
     }
 
+    /// The code of `HTTP/1.x SP 3DIGIT [SP reason]`.
     private func status(of line: ArraySlice<UInt8>) throws(Nothing) -> Int {
-        let words = line.split(separator: 32, maxSplits: 2)
-        guard line.first != 32, words.count >= 2,
-            ["HTTP/1.0", "HTTP/1.1"].contains(String(decoding: words[0], as: UTF8.self)),
-            words[1].count == 3, words[1].allSatisfy(isDigit), let status = number(words[1], radix: 10), status >= 100
+        let line = Array(line)
+        guard line.count >= 12, line.starts(with: Array("HTTP/1.".utf8)), isDigit(line[7]), line[8] == 32,
+            line[9...11].allSatisfy(isDigit), line.count == 12 || line[12] == 32,
+            let status = number(line[9...11], radix: 10), status >= 100, status != 101
         else { throw Nothing(reason: "no status line") }
         return status
     }
 
-    private func add(_ line: ArraySlice<UInt8>, to fields: inout [(name: String, value: String)]) throws(Nothing) {
-        if line.first == 32 || line.first == 9 {
-            guard let last = fields.popLast() else { return }
-            let parts = [last.value, trimmed(line)].filter { !$0.isEmpty }
-            return fields.append((last.name, parts.joined(separator: " ")))
-        }
+    private func field(_ line: ArraySlice<UInt8>) throws(Nothing) -> (name: String, value: String) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw Nothing(reason: "no colon") }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         let marks = "!#$%&'*+-.^_`|~"
         guard !name.isEmpty, name.utf8.allSatisfy({ isDigit($0) || isLetter($0) || marks.utf8.contains($0) }) else {
             throw Nothing(reason: "a name that is no token")
         }
-        fields.append((name, trimmed(line[(colon + 1)...])))
+        return (name, trimmed(line[(colon + 1)...]))
     }
 
     private func length(of values: [String]) throws(Nothing) -> Int? {
@@ -99,30 +99,30 @@ struct WireReader {
     private mutating func chunks() throws(Nothing) -> Data {
         var body = Data()
         while true {
-            let digits = try line(isFree: true).prefix { isDigit($0) || (65...70).contains($0 & 0xDF) }
-            // What stands behind the size is an extension.
-            guard !digits.isEmpty, let size = number(digits, radix: 16) else { throw Nothing(reason: "no size") }
+            let line = try line()
+            let digits = line.prefix { isDigit($0) || (65...70).contains($0 & 0xDF) }
+            // An extension may stand behind the size.
+            let isBare = digits.count == line.count || line[digits.endIndex] == UInt8(ascii: ";")
+            guard (1...15).contains(digits.count), isBare, let size = number(digits, radix: 16) else {
+                throw Nothing(reason: "no size")
+            }
             guard size > 0 else { break }
             body.append(contentsOf: try take(size))
-            // As libcurl reads it: a line feed ends the chunk too, alone or behind many carriage returns.
-            guard try line(isFree: true).allSatisfy({ $0 == 13 }) else {
-                throw Nothing(reason: "a chunk without an end")
-            }
+            guard try take(2).elementsEqual([13, 10]) else { throw Nothing(reason: "a chunk without an end") }
         }
-        while case let line = try line(isFree: true), !line.isEmpty {
-            guard line.contains(UInt8(ascii: ":")) else { throw Nothing(reason: "no colon") }
-        }
+        while case let line = try line(), !line.isEmpty { _ = try field(line) }
         return body
     }
 
-    /// Up to the next line feed; one carriage return before it belongs to the line break.
-    private mutating func line(isFree: Bool = false) throws(Nothing) -> ArraySlice<UInt8> {
+    /// Up to the next CRLF; no other control character but a tab may stand before it (RFC 9112 §2.2, RFC 9110 §5.5).
+    private mutating func line() throws(Nothing) -> ArraySlice<UInt8> {
         guard let end = bytes[position...].firstIndex(of: 10) else { throw Nothing(reason: "an unfinished line") }
-        var line = bytes[position..<end]
-        if line.last == 13 { line.removeLast() }
-        guard isFree || !line.contains(13) && !line.contains(0) else { throw Nothing(reason: "a control character") }
+        let line = bytes[position..<end]
+        guard line.last == 13, line.dropLast().allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
+            throw Nothing(reason: "a control character, or a line feed alone")
+        }
         position = end + 1
-        return line
+        return line.dropLast()
     }
 
     private mutating func take(_ count: Int) throws(Nothing) -> ArraySlice<UInt8> {

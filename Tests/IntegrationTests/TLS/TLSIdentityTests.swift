@@ -4,7 +4,11 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-@Suite(.enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"), .serialized)
+@Suite(
+    .enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"),
+    .serialized,
+    .everyHTTPVersion
+)
 final class TLSIdentityTests {
     let server: TLSServer
 
@@ -18,6 +22,7 @@ final class TLSIdentityTests {
         certificate: ClientCertificate? = nil
     ) -> APIClient {
         APIClient(baseURL: server.url(site)) {
+            $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tls.trust = .only(.file(self.server.authority.certificate))
             $0.connection.tls.pins = pins
             $0.connection.tls.clientCertificate = certificate
@@ -90,10 +95,12 @@ final class TLSIdentityTests {
     @Test func aDeviceThatSignsItselfCanBeKnownByItsKey() async throws {
         let pins = PublicKeyPins(PublicKeyPin(try server.pin("selfSigned")), backups: lost)
         let known = APIClient(baseURL: server.url(.selfSigned)) {
+            $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tls = TLSConfiguration(trust: .insecurelyAnyCertificate, pins: pins)
         }
         #expect(try await text(known) == "TLSv1.3 ")
         let other = APIClient(baseURL: server.url(.stranger)) {
+            $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tls = TLSConfiguration(trust: .insecurelyAnyCertificate, pins: pins)
         }
         #expect(try await failure(of: other).check == .pin)
@@ -147,6 +154,7 @@ final class TLSIdentityTests {
             .pem(certificate: .bytes(Data()), key: .pem("nonsense")),
         ] {
             let client = APIClient(baseURL: other.url(.strict)) {
+                $0.connection.httpVersion = EveryHTTPVersion.current
                 $0.connection.tls.trust = .only(.file(other.authority.certificate))
                 $0.connection.tls.clientCertificate = wrong
             }
@@ -190,6 +198,7 @@ final class TLSIdentityTests {
         defer { kill(process.processIdentifier, SIGKILL) }
         let client = { (certificate: ClientCertificate?) in
             APIClient(baseURL: "https://localhost:\(port)") {
+                $0.connection.httpVersion = EveryHTTPVersion.current
                 $0.connection.tls.trust = .only(.file(self.server.authority.certificate))
                 $0.connection.tls.clientCertificate = certificate
             }

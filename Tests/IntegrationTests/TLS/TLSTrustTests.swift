@@ -2,7 +2,11 @@ import Foundation
 import Sluice
 import Testing
 
-@Suite(.enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"), .serialized)
+@Suite(
+    .enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"),
+    .serialized,
+    .everyHTTPVersion
+)
 final class TLSTrustTests {
     let server: TLSServer
 
@@ -16,6 +20,7 @@ final class TLSTrustTests {
         _ tls: TLSConfiguration? = nil
     ) -> APIClient {
         APIClient(baseURL: server.url(site, host: host)) {
+            $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tls = tls ?? TLSConfiguration(trust: .only(.file(self.server.authority.certificate)))
         }
     }
@@ -111,6 +116,7 @@ final class TLSTrustTests {
 
     @Test func hostsHaveRulesOfTheirOwn() async throws {
         let client = APIClient(baseURL: server.url(.right)) {
+            $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tlsByHost = [
                 "localhost": TLSConfiguration(trust: .only(.file(self.server.authority.certificate)))
             ]
@@ -123,6 +129,7 @@ final class TLSTrustTests {
         let trust = TLSConfiguration.Trust.only(.file(server.authority.certificate))
         for (pin, isMet) in [(PublicKeyPin(try server.pin("right")), true), (nobodys, false)] {
             let pinning = APIClient(baseURL: server.url(.right)) {
+                $0.connection.httpVersion = EveryHTTPVersion.current
                 $0.connection.tls.trust = trust
                 $0.connection.tlsByHost["localhost"] = TLSConfiguration(
                     trust: trust,

@@ -1,5 +1,6 @@
 #if os(Linux)
 import CCurl
+import SluiceEngine
 import SluiceHTTP
 import Testing
 

@@ -24,9 +24,13 @@ import Testing
     }
 
     @Test func onlyTheLastSecondsCount() throws {
-        let slow = (0...50).map { ($0 * 100, Int64($0)) }
-        let fast = (1...40).map { (5000 + $0 * 100, 50 + Int64($0) * 1_000_000) }
-        let speed = try #require(self.speed(slow + fast, askedAt: 9000))
+        var notes: [(Int, Int64)] = []
+        for step in 0...50 { notes.append((step * 100, Int64(step))) }
+        for step in 1...40 {
+            let bytes = Int64(step) * 1_000_000
+            notes.append((5000 + step * 100, 50 + bytes))
+        }
+        let speed = try #require(self.speed(notes, askedAt: 9000))
         #expect(abs(speed - 10_000_000) < 1)
     }
 

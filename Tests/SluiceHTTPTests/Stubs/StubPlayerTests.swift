@@ -54,6 +54,26 @@ import Testing
         #expect(answer.head.headers[.contentLength] == "2")
     }
 
+    private static let trailing: [(Stub, HTTPMethod, HTTPHeaders)] = [
+        (.text("hi"), .get, ["Digest": "x"]),
+        (.text("hi").streamed(by: 1), .get, ["Digest": "x"]),
+        (.sequence([.text("hi")]), .get, ["Digest": "x"]),
+        (.answering { _ in .text("hi").trailing(["Digest": "own"]) }, .get, ["Digest": "own"]),
+        (.text("hi"), .head, [:]),
+        (.status(.noContent), .get, [:]),
+    ]
+
+    @Test func trailersComeBehindTheBody() async throws {
+        for (stub, method, expected) in Self.trailing {
+            var request = request
+            request.method = method
+            let body = try await StubPlayer(stub.trailing(["Digest": "x"]), time: time)
+                .send(request, context: TransferContext()).body
+            _ = try await body.collect()
+            #expect(body.trailers == expected)
+        }
+    }
+
     @Test func aFileIsReadAnewForEachRequestAndAMissingOneIsNamed() async throws {
         let file = try TemporaryFile(Data("one".utf8))
         defer { file.remove() }

@@ -27,10 +27,10 @@ struct PipeFixture: Sendable {
         pipe.write(Data(count: count))
     }
 
-    func finish(bytesReceived: Int64 = 0) {
+    func finish(bytesReceived: Int64 = 0, trailers: HTTPHeaders = [:]) {
         var metrics = TransferMetrics()
         metrics.bytesReceived = bytesReceived
-        pipe.finish(.success(metrics))
+        pipe.finish(.success(metrics), trailers: trailers)
     }
 
     func fail(_ code: SluiceError.Code = .connectionLost) {

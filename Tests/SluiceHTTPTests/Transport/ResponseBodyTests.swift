@@ -100,4 +100,29 @@ import Foundation
         _ = try await body.collect()
         #expect(body.metrics?.bytesReceived == 1)
     }
+
+    @Test func trailersOfAWholeBodyAreThereAtOnce() {
+        let trailers: HTTPHeaders = ["Server-Timing": "db;dur=5", "Server-Timing": "app;dur=7"]
+        #expect(ResponseBody(Data("abc".utf8), trailers: trailers).trailers == trailers)
+        #expect(ResponseBody().trailers == [:])
+    }
+
+    @Test func trailersOfAnArrivingBodyComeWithItsEnd() async throws {
+        let fixture = PipeFixture()
+        let body = ResponseBody(ResponsePipe.Reader(fixture.pipe)).tapped { _ in }
+        fixture.write("a")
+        #expect(body.trailers == nil)
+        fixture.finish(trailers: ["Digest": "x"])
+        _ = try await body.collect()
+        #expect(body.trailers == ["Digest": "x"])
+    }
+
+    @Test func aBodyThatFailsHasNoTrailersAndOnlyTheFirstEndCounts() async throws {
+        let failed = PipeFixture()
+        let body = ResponseBody(ResponsePipe.Reader(failed.pipe))
+        failed.fail(.truncatedBody)
+        failed.finish(trailers: ["Digest": "x"])
+        await #expect(throws: SluiceError.self) { try await body.collect() }
+        #expect(body.trailers == nil)
+    }
 }

@@ -74,6 +74,12 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertTrue(answer.contains("Connection: close\r\n"))
     }
 
+    func testTrailersStandBehindTheLastChunkAsTheyAre() throws {
+        let trailers: HTTPHeaders = ["Digest": "x", "Server-Timing": "db;dur=5"]
+        let answer = try answer(.chunked([Data("hello".utf8)], trailers: trailers).closingConnection())
+        XCTAssertTrue(answer.hasSuffix("\r\n5\r\nhello\r\n0\r\nDigest: x\r\nServer-Timing: db;dur=5\r\n\r\n"), answer)
+    }
+
     func testABodyUntilTheCloseHasNoLength() throws {
         XCTAssertEqual(try answer(.untilClose(Data("all".utf8))), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall")
     }

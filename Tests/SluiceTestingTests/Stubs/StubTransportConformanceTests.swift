@@ -1,5 +1,5 @@
 #if os(Linux)
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct StubTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: exclusions))
     func theTransportConforms(_ promise: TransportConformance.Case) async throws {
-        try await TransportConformance.run(promise) { StubTransport(unmatched: .passThrough(CurlTransport())) }
+        try await TransportConformance.run(promise) { StubTransport(unmatched: .passThrough(SocketTransport())) }
     }
 
     private static let inMemory = "a request's body is read into memory before rules are asked, and has a length then"

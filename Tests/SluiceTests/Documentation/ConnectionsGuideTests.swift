@@ -1,6 +1,6 @@
 #if os(Linux)
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import XCTest
 
 /// The article on connections.
@@ -93,13 +93,13 @@ final class ConnectionsGuideTests: XCTestCase {
     }
 
     func testLimits() {
-        var configuration = CurlTransport.Configuration()
+        var configuration = SocketTransport.Configuration()
         configuration.maximumTransfersPerHost = 16
         configuration.idleConnectionTimeout = .seconds(30)
         configuration.connectionLifetime = .seconds(600)
-        let transport = CurlTransport(configuration: configuration)
+        let transport = SocketTransport(configuration: configuration)
         let patient = APIClient(baseURL: "https://shop.example") { $0.transport = transport }
-        XCTAssertTrue(patient.configuration.transport is CurlTransport)
+        XCTAssertTrue(patient.configuration.transport is SocketTransport)
     }
 }
 #endif

@@ -4,7 +4,7 @@ import SluiceTesting
 import XCTest
 
 #if os(Linux)
-import SluiceCurl
+import SluiceEngine
 #endif
 
 /// The article on the pipeline as a whole.
@@ -80,9 +80,10 @@ final class PipelineGuideTests: XCTestCase {
     func testABoundOnWaitingTransfers() async throws {
         let server = try LoopbackServer()
         server.on("/health", .text("well"))
-        var engine = CurlTransport.Configuration()
+        var engine = SocketTransport.Configuration()
         engine.maximumWaitingTransfers = 1000
-        let bounded = APIClient(baseURL: server.url) { [engine] in $0.transport = CurlTransport(configuration: engine) }
+        let transport = SocketTransport(configuration: engine)
+        let bounded = APIClient(baseURL: server.url) { $0.transport = transport }
         let health = try await bounded.string.get("health").sender().value
         XCTAssertEqual(health, "well")
     }

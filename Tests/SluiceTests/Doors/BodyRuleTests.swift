@@ -47,6 +47,7 @@ import Testing
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
+            "-I", root.appending(path: "Sources/CBrotli").path, "-I", root.appending(path: "Sources/CZstd").path,
             "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CZlib").path,
             "-I", root.appending(path: "Sources/CCrypto").path, "-I", root.appending(path: "Sources/CLinux").path,
             "-I", root.appending(path: "Sources/CSSL").path,

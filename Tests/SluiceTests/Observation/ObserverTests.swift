@@ -26,6 +26,7 @@ final class NotingObserver: RequestObserver {
             case .refused(let gate, let error): "refused \(gate) \(error.code)"
             case .sending(let request): "sending \(request.path)"
             case .redirected(let response, let next): "redirected \(response.head.status.rawValue) \(next.path)"
+            case .informational(let head): "informational \(head.status.rawValue)"
             case .received(let outcome): "received \(Self.text(outcome))"
             case .cached(let response): "cached \(response.head.status.rawValue)"
             case .retrying(let delay, let outcome): "retrying \(delay) \(Self.text(outcome))"

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 #if os(Linux)
-import SluiceCurl
+import SluiceEngine
 #endif
 
 final class PriorityTests: XCTestCase {
@@ -13,15 +13,16 @@ final class PriorityTests: XCTestCase {
         let signal = LoopbackSignal()
         server.on("/first", .after(signal, .text("first")))
         server.on("/*") { .text($0.path) }
-        var limits = CurlTransport.Configuration()
+        var limits = SocketTransport.Configuration()
         limits.maximumTransfers = 1
-        let client = APIClient(baseURL: server.url) { [limits] in $0.transport = CurlTransport(configuration: limits) }
+        let client = APIClient(baseURL: server.url) { [limits] in $0.transport = SocketTransport(configuration: limits)
+        }
         let first = Task { try await client.string.get("first").sender().value }
         await server.waitForRequests(1)
         var others: [Task<String, any Error>] = []
         for (waiting, priority) in [RequestPriority.low, .normal, .high].enumerated() {
             others.append(Task { try await client.string.get("\(priority)").priority(priority).sender().value })
-            await eventually { await CurlTransport.statistics().queuedTransfers == waiting + 1 }
+            await eventually { await SocketTransport.statistics().queuedTransfers == waiting + 1 }
         }
         signal.fire()
         _ = try await first.value

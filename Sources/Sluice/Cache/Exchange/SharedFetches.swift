@@ -15,13 +15,13 @@ final class SharedFetches: Sendable {
         let method: HTTPMethod
         let identity: String?
         /// The fields by which servers are known to choose.
-        let preferences: [String]
+        let preferences: [[FieldValue]]
 
         init(_ request: HTTPRequest, _ key: CacheKey, _ identity: String?) {
             self.key = key
             self.identity = identity
             method = request.method
-            preferences = Self.fields.flatMap { [$0.rawValue] + request.headers.values(for: $0) }
+            preferences = Self.fields.map(request.headers.fieldValues)
         }
 
         private static let fields: [HTTPHeaderName] = [

@@ -57,8 +57,8 @@ struct CacheQuestion: Sendable {
     /// Whether the request's own conditions say that it has what is stored (RFC 9111 §4.3.2).
     private func isNotModified(_ terms: ResponseTerms) -> Bool {
         if fields.contains(.ifNoneMatch) {
-            let tags = EntityTagList(request.headers.values(for: .ifNoneMatch))
-            return tags.isAny || terms.entityTag.map { tag in tags.tags.contains { $0.text == tag.text } } ?? false
+            let tags = EntityTagList(request.headers.fieldValues(for: .ifNoneMatch))
+            return tags.isAny || terms.entityTag.map { tag in tags.tags.contains { $0.opaque == tag.opaque } } ?? false
         }
         guard fields.contains(.ifModifiedSince) else { return false }
         let values = request.headers.values(for: .ifModifiedSince)
@@ -70,12 +70,12 @@ struct CacheQuestion: Sendable {
 
     /// Whether what is stored is what the request has a part of, by the strong comparison (RFC 9110 §13.1.5).
     private func ifRangeHolds(_ stored: ResponseTerms) -> Bool {
-        let values = request.headers.values(for: .ifRange)
+        let values = request.headers.fieldValues(for: .ifRange)
         guard values.count == 1 else { return false }
-        let text = String(Substring(values[0].utf8[...].trimmingListSpace))
-        if let tag = EntityTag(text) { return !tag.isWeak && stored.entityTag == tag }
+        let value = FieldValue(bytes: values[0].bytes[...].trimmingListSpace)
+        if let tag = EntityTag(value) { return !tag.isWeak && stored.entityTag == tag }
         guard let modified = stored.lastModified,
-            let date = HTTPDate.parse(text, now: Date(timeIntervalSinceReferenceDate: stored.received))
+            let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: stored.received))
         else { return false }
         // Strong only if a change within the same second can be ruled out (§8.8.2.2).
         let age = stored.date - modified.timeIntervalSinceReferenceDate
@@ -88,11 +88,11 @@ struct EntityTagList: Sendable {
     let isAny: Bool
     let tags: [EntityTag]
 
-    init(_ lines: [String]) {
-        isAny = lines.count == 1 && lines[0].utf8[...].trimmingListSpace.elementsEqual("*".utf8)
+    init(_ lines: [FieldValue]) {
+        isAny = lines.count == 1 && lines[0].bytes[...].trimmingListSpace.elementsEqual("*".utf8)
         var tags: [EntityTag] = []
         for line in lines {
-            var rest = line.utf8[...]
+            var rest = line.bytes[...]
             while true {
                 rest = rest.drop { $0.isListSpace || $0 == UInt8(ascii: ",") }
                 if rest.isEmpty { break }
@@ -103,7 +103,7 @@ struct EntityTagList: Sendable {
                     return isQuoted || byte != UInt8(ascii: ",")
                 }
                 rest = rest[member.endIndex...]
-                if let tag = EntityTag(String(Substring(member.trimmingListSpace))) { tags.append(tag) }
+                if let tag = EntityTag(FieldValue(bytes: member.trimmingListSpace)) { tags.append(tag) }
             }
         }
         self.tags = tags

@@ -57,7 +57,7 @@ extension CacheRules {
         else { return nil }
         var request = question.request
         request.headers[.range] = "bytes=\(part.range.upperBound)-"
-        request.headers[.ifRange] = validator.ifRangeValue
+        request.headers.set(.ifRange, to: validator.ifRangeValue)
         return request
     }
 
@@ -107,7 +107,7 @@ extension CacheRules {
     /// A request with the conditions under which a stored response need not be sent again; nil where it has no validator.
     private static func conditional(_ request: HTTPRequest, by terms: ResponseTerms) -> HTTPRequest? {
         var conditional = request
-        if let tag = terms.entityTag { conditional.headers[.ifNoneMatch] = tag.isWeak ? "W/\(tag.text)" : tag.text }
+        if let tag = terms.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
         if terms.lastModified != nil { conditional.headers[.ifModifiedSince] = terms.head.headers[.lastModified] }
         return terms.entityTag == nil && terms.lastModified == nil ? nil : conditional
     }

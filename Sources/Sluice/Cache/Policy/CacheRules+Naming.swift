@@ -108,8 +108,8 @@ extension CacheRules {
         var names = [name(of: request)]
         let base = URIReference(request.url)
         for field in [HTTPHeaderName.location, .contentLocation] {
-            for text in head.headers.values(for: field) {
-                let target = URIReference(text).resolved(against: base)
+            for value in head.headers.fieldValues(for: field) {
+                let target = URIReference(value.uriText).resolved(against: base)
                 guard let scheme = target.scheme, let authority = target.authority,
                     HTTPOrigin(scheme: scheme, authority: authority) == request.origin
                 else { continue }

@@ -177,7 +177,7 @@ extension StoredResponse {
         guard head.status == .ok || head.status == .partialContent else { return false }
         var isSame: Bool?
         for name in [HTTPHeaderName.eTag, .lastModified] where newer.headers.contains(name) {
-            if newer.headers.values(for: name) != head.headers.values(for: name) { return false }
+            if newer.headers.fieldValues(for: name) != head.headers.fieldValues(for: name) { return false }
             isSame = true
         }
         if let text = newer.headers[.contentLength], let length = Int64(text) {

@@ -12,7 +12,7 @@ extension CacheRules {
         for entry in identified(by: head, forwarding) {
             guard let stored = entry.response else { continue }
             var newer = head
-            if let own = stored.terms.entityTag, own.isWeak { newer.headers[.eTag] = "W/\(own.text)" }
+            if let own = stored.terms.entityTag, own.isWeak { newer.headers.set(.eTag, to: own.fieldValue) }
             let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
             reception.add(storing, inPlaceOf: entry)
             if entry === forwarding.selected { confirmed = response.terms }
@@ -51,11 +51,11 @@ extension CacheRules {
     private func identified(by head: HTTPResponse, _ forwarding: CacheForwarding) -> [CacheEntry] {
         if let tag = EntityTag(of: head) {
             let same = forwarding.matching.filter { entry in
-                guard let own = entry.response?.terms.entityTag, own.text == tag.text else { return false }
+                guard let own = entry.response?.terms.entityTag, own.opaque == tag.opaque else { return false }
                 return tag.isWeak || !own.isWeak
             }
             if same.isEmpty, forwarding.purpose == .validation, let selected = forwarding.selected,
-                selected.response?.terms.entityTag?.text == tag.text
+                selected.response?.terms.entityTag?.opaque == tag.opaque
             {
                 return [selected]
             }

@@ -60,7 +60,7 @@ struct ResponseDirectives: Sendable, Hashable {
     }
 }
 
-extension Substring.UTF8View {
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
     /// Without the white space around it.
     var trimmingListSpace: Self {
         var text = drop(while: \.isListSpace)

@@ -9,7 +9,7 @@ enum SelectingField {
     ///   - lines: The values as they are.
     ///   - name: The field's name in small letters.
     /// - Returns: For most fields, the lines joined by commas, without the white space around them.
-    static func normalized(_ lines: [String], of name: String) -> [UInt8] {
+    static func normalized(_ lines: [FieldValue], of name: String) -> [UInt8] {
         switch name {
         case "accept-encoding":
             // The codings' order says nothing (RFC 9110 §12.5.3).
@@ -27,7 +27,7 @@ enum SelectingField {
                 }
             )
         default:
-            return Array(lines.map { Array($0[...].utf8.trimmingListSpace) }.joined(separator: ", ".utf8))
+            return Array(lines.map { Array($0.bytes[...].trimmingListSpace) }.joined(separator: ", ".utf8))
         }
     }
 
@@ -40,13 +40,13 @@ enum SelectingField {
     }
 
     /// The members of a list (RFC 9110 §5.6.1), without the white space outside quoted strings; empty ones left out.
-    private static func members(of lines: [String]) -> [[UInt8]] {
+    private static func members(of lines: [FieldValue]) -> [[UInt8]] {
         var members: [[UInt8]] = []
         for line in lines {
             var member: [UInt8] = []
             var isQuoted = false
             var isEscaped = false
-            for byte in line.utf8 {
+            for byte in line.bytes {
                 if isQuoted {
                     member.append(byte)
                     if isEscaped {

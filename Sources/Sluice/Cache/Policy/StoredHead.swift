@@ -57,7 +57,7 @@ enum StoredHead {
         updated.headers.remove(.age)
         let fields = storable(newer, received: received).headers.filter { !bodyFields.contains($0.name) }
         for name in Set(fields.map(\.name)) { updated.headers.remove(name) }
-        for field in fields { updated.headers.append(field.name, field.value) }
+        for field in fields { updated.headers.append(field) }
         return updated
     }
 }

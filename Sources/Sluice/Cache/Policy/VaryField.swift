@@ -71,7 +71,7 @@ enum VaryField: Sendable, Hashable {
                 continue
             }
             bytes.append(1)
-            append(SelectingField.normalized(headers.values(for: field), of: name), to: &bytes)
+            append(SelectingField.normalized(headers.fieldValues(for: field), of: name), to: &bytes)
         }
         guard let digest = SystemSHA256.digest(of: bytes) else { return nil }
         return HexText.text(length: 2 * digest.count) { text in

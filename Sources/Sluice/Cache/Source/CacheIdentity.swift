@@ -33,18 +33,20 @@ struct CacheIdentity: Sendable {
             digest = nil
             return
         }
-        var secrets: [String] = []
+        var secrets: [[UInt8]] = []
         for name in [HTTPHeaderName.authorization, .cookie] + secretHeaders where request.headers.contains(name) {
-            secrets += request.headers.values(for: name).map { "\(name.rawValue.lowercased()): \($0)" }
+            secrets += request.headers.fieldValues(for: name).map {
+                Array("\(name.rawValue.lowercased()): ".utf8) + $0.bytes
+            }
         }
-        if let credentials { secrets.append("credentials: \(credentials.user):\(credentials.password)") }
-        if let cookies { secrets.append("jar: \(cookies.id)") }
+        if let credentials { secrets.append(Array("credentials: \(credentials.user):\(credentials.password)".utf8)) }
+        if let cookies { secrets.append(Array("jar: \(cookies.id)".utf8)) }
         if secrets.isEmpty {
             digest = nil
         } else {
-            let text = secrets.joined(separator: "\n")
+            let text = Data(secrets.joined(separator: "\n".utf8))
             // Without a digest it is nobody's, not everybody's.
-            digest = SystemSHA256.hexDigest(of: Data(text.utf8)) ?? UUID().uuidString
+            digest = SystemSHA256.hexDigest(of: text) ?? UUID().uuidString
         }
     }
 }

@@ -72,7 +72,7 @@ public struct RequestSharing: Sendable, Hashable {
         case .only(let names):
             var chosen = HTTPHeaders()
             for field in headers where names.contains(field.name) || isSecret(field.name) {
-                chosen.append(field.name, field.value)
+                chosen.append(field)
             }
             return chosen
         }

@@ -9,7 +9,7 @@ import Foundation
 /// What tells one version of a resource from another, byte for byte: a strong validator (RFC 9110 §8.8.1).
 enum ResourceValidator: Sendable, Hashable, Codable {
     /// A strong entity tag, its quotes included.
-    case entityTag(String)
+    case entityTag(FieldValue)
     /// The value of a `Last-Modified` that is strong.
     case lastModified(String)
 
@@ -21,7 +21,7 @@ enum ResourceValidator: Sendable, Hashable, Codable {
     init?(of head: HTTPResponse) {
         if let tag = EntityTag(of: head) {
             guard !tag.isWeak, !tag.isEmpty else { return nil }
-            self = .entityTag(tag.text)
+            self = .entityTag(tag.opaque)
             return
         }
         guard let text = head.headers.values(for: .lastModified).only, let modified = HTTPDate.parse(text),
@@ -32,10 +32,10 @@ enum ResourceValidator: Sendable, Hashable, Codable {
     }
 
     /// The value of an `If-Range` (RFC 9110 §13.1.5).
-    var ifRangeValue: String {
+    var ifRangeValue: FieldValue {
         switch self {
         case .entityTag(let tag): tag
-        case .lastModified(let date): date
+        case .lastModified(let date): FieldValue(date)
         }
     }
 
@@ -47,7 +47,7 @@ enum ResourceValidator: Sendable, Hashable, Codable {
     func matches(_ head: HTTPResponse) -> Bool? {
         switch self {
         case .entityTag(let own):
-            return EntityTag(of: head).map { !$0.isWeak && $0.text == own } ?? false
+            return EntityTag(of: head).map { !$0.isWeak && $0.opaque == own } ?? false
         case .lastModified(let own):
             guard let text = head.headers[.lastModified] else { return nil }
             return text == own || HTTPDate.parse(text).map { $0 == HTTPDate.parse(own) } ?? false
@@ -58,33 +58,36 @@ enum ResourceValidator: Sendable, Hashable, Codable {
 /// The entity tag of a response (RFC 9110 §8.8.3).
 struct EntityTag: Sendable, Hashable {
     let isWeak: Bool
-    /// With its quotes, without `W/`.
-    let text: String
+    /// With its quotes, without `W/`; any bytes, which nobody has to understand (RFC 9110 §8.8.3).
+    let opaque: FieldValue
 
     /// Nil where there is none, or several, or what is none.
     init?(of head: HTTPResponse) {
-        guard let value = head.headers.values(for: .eTag).only else { return nil }
+        guard let value = head.headers.fieldValues(for: .eTag).only else { return nil }
         self.init(value)
     }
 
     /// Nil for what is no entity tag.
-    init?(_ value: String) {
-        isWeak = value.hasPrefix("W/")
-        text = isWeak ? String(value.dropFirst(2)) : value
-        let bytes = text.utf8
+    init?(_ value: FieldValue) {
+        isWeak = value.bytes.starts(with: "W/".utf8)
+        opaque = isWeak ? FieldValue(bytes: value.bytes.dropFirst(2)) : value
+        let bytes = opaque.bytes
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),
             bytes.dropFirst().dropLast().allSatisfy({ $0 == 0x21 || $0 >= 0x23 && $0 != 0x7F })
         else { return nil }
     }
 
-    var isEmpty: Bool { text.utf8.count == 2 }
+    var isEmpty: Bool { opaque.bytes.count == 2 }
+
+    /// As a field has it.
+    var fieldValue: FieldValue { isWeak ? FieldValue(bytes: Array("W/".utf8) + opaque.bytes) : opaque }
 }
 
 extension HTTPHeaderName {
     static let lastModified: Self = "Last-Modified"
 }
 
-extension [String] {
+extension Array {
     /// The one element there is; nil for none or several.
-    fileprivate var only: String? { count == 1 ? first : nil }
+    fileprivate var only: Element? { count == 1 ? first : nil }
 }

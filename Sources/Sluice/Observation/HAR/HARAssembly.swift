@@ -87,6 +87,8 @@ struct HARAssembly {
                 attempt.began = request.instant
                 attempt.gates = []
             }
+        // A HAR file has no place for it.
+        case .informational: break
         case .received(let outcome):
             close(request, request.attempt, outcome)
         case .cached(let response):

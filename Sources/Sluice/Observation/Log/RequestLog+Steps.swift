@@ -18,6 +18,9 @@ extension RequestLog {
             return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request))"
         case .redirected(let response, let next):
             return "\(start)↪ \(response.head.status) leads to \(shown(next))\(head(of: response, observed))"
+        case .informational(let head):
+            return "\(start)< \(head.status) \(head.version)"
+                + fields(redaction.headers(head.headers, and: observed.secretHeaders))
         case .received(.success(let response)):
             let head = "\(start)< \(response.head.status) \(response.head.version)"
             return head + self.head(of: response, observed) + body(of: response)

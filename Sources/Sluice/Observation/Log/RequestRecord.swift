@@ -44,7 +44,7 @@ struct RequestRecord: Sendable {
         case .hedging:
             attempts += 1
             hedges += 1
-        case .received, .cached, .finished: break
+        case .informational, .received, .cached, .finished: break
         }
         return nil
     }

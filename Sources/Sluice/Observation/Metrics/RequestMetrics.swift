@@ -77,7 +77,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
             ledger.withLock { $0.gates.begin(request) }
         case .admitted, .refused:
             ledger.withLock { $0.gates.end(request) }
-        case .sending, .received, .cached:
+        case .sending, .informational, .received, .cached:
             break
         }
     }

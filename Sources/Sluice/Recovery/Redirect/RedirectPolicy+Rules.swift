@@ -31,7 +31,7 @@ extension RedirectPolicy {
         keepsCookies: Bool = false
     ) throws(SluiceError) -> HTTPRequest? {
         guard limit > 0, RedirectPolicy.statuses.contains(head.status.rawValue) else { return nil }
-        guard let location = head.headers.values(for: .location).first else { return nil }
+        guard let location = head.headers.fieldValues(for: .location).first?.uriText else { return nil }
         let refusal = Refusal(request: request, head: head)
         var next = try resolve(location, against: request, refusal)
         if visited.count > limit {

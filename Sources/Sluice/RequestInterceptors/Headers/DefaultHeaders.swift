@@ -22,7 +22,7 @@ public struct DefaultHeaders: RequestAdapter {
     ///   - context: Of no concern.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         let own = request.headers
-        for field in headers where !own.contains(field.name) { request.headers.append(field.name, field.value) }
+        for field in headers where !own.contains(field.name) { request.headers.append(field) }
     }
 }
 

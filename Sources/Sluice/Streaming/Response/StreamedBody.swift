@@ -31,6 +31,12 @@ final class StreamedBody: Sendable {
     /// What the transfer took, once the whole body has arrived.
     var metrics: TransferMetrics? { body.metrics }
 
+    /// The trailer section, once the whole body has arrived. A body that an interceptor has put there has that of its response.
+    var trailers: HTTPHeaders? {
+        guard let trailers = body.trailers else { return nil }
+        return trailers.isEmpty ? response.trailers : trailers
+    }
+
     /// The next chunk, nil at the end.
     func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
         do {
@@ -49,6 +55,7 @@ final class StreamedBody: Sendable {
         }
         var response = response
         if let metrics { response.metrics = metrics }
+        if let trailers { response.trailers = trailers }
         sending?.finish(.success(response))
         return nil
     }

@@ -35,6 +35,8 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     public var source: ResponseSource { body.response.source }
     /// What the transfer took, known once the whole body has arrived.
     public var metrics: TransferMetrics? { body.metrics }
+    /// The trailer section behind the body (RFC 9110 §6.5), known once the whole body has arrived; empty where there was none.
+    public var trailers: HTTPHeaders? { body.trailers }
 
     /// Reads what is left of the body into memory.
     ///

@@ -24,6 +24,8 @@ public struct PublicKeyPins: Sendable {
         /// It is used, and the function is told once for each request, on the engine's thread, which it must not hold up: to try pins
         /// out before they are enforced.
         case report(@Sendable (TLSFailure) -> Void)
+
+        package var isEnforced: Bool { if case .enforce = self { true } else { false } }
     }
 
     /// The pins.

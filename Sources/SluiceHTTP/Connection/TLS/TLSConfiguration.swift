@@ -9,7 +9,8 @@
 /// ```
 ///
 /// A connection that does not meet it fails with ``SluiceError/Code/tlsFailed``, whose underlying error is a ``TLSFailure`` that says
-/// which check failed on which certificate. Certificates are checked for every connection that is made: no session is resumed without.
+/// which check failed on which certificate. Certificates are checked for every
+/// connection that is made, or were checked for the session it resumes, which had the same configuration and is a day old at most.
 public struct TLSConfiguration: Sendable {
     /// Who vouches for servers; the system's authorities by default.
     public var trust: Trust
@@ -31,6 +32,13 @@ public struct TLSConfiguration: Sendable {
         self.pins = pins
         self.clientCertificate = clientCertificate
         self.minimumVersion = minimumVersion
+    }
+
+    /// True if both accept the same servers and show them the same; pins that only report are equal to each other.
+    package func isEquivalent(to other: TLSConfiguration) -> Bool {
+        trust == other.trust && clientCertificate == other.clientCertificate
+            && minimumVersion == other.minimumVersion && pins?.pins == other.pins?.pins
+            && pins?.mode.isEnforced == other.pins?.mode.isEnforced
     }
 
     /// Who vouches for servers.

@@ -105,10 +105,23 @@ extension LoopbackResponse {
     }
 
     /// A chunked body (RFC 9112 §7.1), each piece sent at once; an empty piece is left out, as it would be the end.
-    public static func chunked(_ chunks: [Data], headers: HTTPHeaders = [:]) -> LoopbackResponse {
+    ///
+    /// - Parameters:
+    ///   - chunks: The pieces.
+    ///   - headers: Further fields of the head.
+    ///   - trailers: The trailer section behind the last piece (RFC 9112 §7.1.2).
+    /// - Returns: A response.
+    public static func chunked(
+        _ chunks: [Data],
+        headers: HTTPHeaders = [:],
+        trailers: HTTPHeaders = [:]
+    ) -> LoopbackResponse {
         let head = ResponseHead(.ok, headers, framing: .chunked)
         let pieces = chunks.filter { !$0.isEmpty }.flatMap { [Action.body($0.framedAsChunk), .pause(.zero)] }
-        return LoopbackResponse(actions: [.head(head)] + pieces + [.body(Data("0\r\n\r\n".utf8))])
+        var end = Data("0\r\n".utf8)
+        for index in trailers.indices { end.append(trailers.lineBytes(at: index)) }
+        end.append(contentsOf: [13, 10])
+        return LoopbackResponse(actions: [.head(head)] + pieces + [.body(end)])
     }
 
     /// A body without a length, which ends where the connection does (RFC 9112 §6.3).

@@ -36,10 +36,11 @@ struct ResponseHead: Sendable {
     private init(status: HTTPStatus, headers: HTTPHeaders) {
         self.status = status
         self.headers = headers
-        var text = "HTTP/1.1 \(status) \(ResponseHead.reason(status))\r\n"
-        for field in headers { text += "\(field.name): \(field.value)\r\n" }
-        text += "\r\n"
-        bytes = Data(text.utf8)
+        let text = "HTTP/1.1 \(status) \(ResponseHead.reason(status))\r\n"
+        var bytes = Data(text.utf8)
+        for index in headers.indices { bytes.append(headers.lineBytes(at: index)) }
+        bytes.append(contentsOf: [13, 10])
+        self.bytes = bytes
     }
 
     func adding(_ name: HTTPHeaderName, _ value: String) -> ResponseHead {
@@ -73,5 +74,13 @@ struct ResponseHead: Sendable {
             case .unknown: "Unknown"
             }
         }
+    }
+}
+
+extension HTTPHeaders {
+    /// A field as HTTP/1.1 writes it, the line's end included; its value byte for byte.
+    func lineBytes(at index: Int) -> Data {
+        let line = line(at: index)
+        return Data(bytes[line.offset..<line.end]) + [13, 10]
     }
 }

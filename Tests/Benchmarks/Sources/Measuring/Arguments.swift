@@ -5,7 +5,7 @@ package struct Arguments: Sendable {
         case rps, download, upload, startup, building, multipart, lenient, gate
         case downloadFile = "download-file"
         case uploadFile = "upload-file"
-        case events, storing, opening, sharing, graph
+        case events, storing, opening, sharing, graph, hosts, idle
     }
 
     package let mode: Mode
@@ -54,6 +54,14 @@ extension Arguments {
 
     /// How many requests are under way at any moment.
     package var inFlight: Int { get throws(UsageError) { try number("in-flight", default: 1) } }
+
+    /// Names of hosts, as many as `count=` says, that the client must take to be at 127.0.0.1.
+    package var hosts: [String] {
+        get throws(UsageError) {
+            let count: Int = try number("count", default: 10_000)
+            return (0..<max(0, count)).map { "host-\($0).example" }
+        }
+    }
 }
 
 /// A command line that makes no sense.

@@ -12,6 +12,18 @@ package protocol Competitor: Sendable {
     /// Gets `/user.json` and decodes it.
     func user() async throws -> User
 
+    /// Gets a URL whose host is one of ``Arguments/hosts`` and decodes a user; nil for a client that cannot be told where hosts are.
+    func user(at url: String) async throws -> User?
+
+    /// Gets a path so many times at once, and keeps the connections.
+    ///
+    /// - Parameters:
+    ///   - count: The number of requests, which are all under way at the same time if the server wants it so.
+    ///   - path: The path, without a slash in front.
+    /// - Returns: The number of connections that the client then has; nil for a client that cannot tell.
+    /// - Throws: The error of a request.
+    func connect(_ count: Int, path: String) async throws -> Int?
+
     /// Gets `/file`, looks at it chunk by chunk and returns how many bytes there were.
     func download() async throws -> Int
 
@@ -79,6 +91,8 @@ package protocol Competitor: Sendable {
 }
 
 extension Competitor {
+    package func user(at url: String) async throws -> User? { nil }
+    package func connect(_ count: Int, path: String) async throws -> Int? { nil }
     package func multipart(_ files: [String], path: String) async throws -> Bool? { nil }
     package func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool? { nil }
     package func upload(file: String, to path: String) async throws -> Bool? { nil }

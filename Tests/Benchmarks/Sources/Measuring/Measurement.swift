@@ -86,6 +86,10 @@ package enum Measurement {
             return ["milliseconds": release.time / .milliseconds(1)]
         case .sharing, .graph:
             return try await measureComposition(client, arguments)
+        case .hosts:
+            return try await measureHosts(client, arguments)
+        case .idle:
+            return try await measureIdle(client, arguments)
         case .multipart:
             let files = try arguments.string("files").split(separator: ",").map(String.init)
             let start = clock.now
@@ -131,8 +135,7 @@ package enum Measurement {
         let load = Load(inFlight: try arguments.inFlight)
         let seconds: Double = try arguments.number("seconds", default: 2)
         let request: @Sendable () async throws -> Void = {
-            let user = try await client.user()
-            guard user.id == 583_231 else { throw Unexpected(description: "the user was \(user)") }
+            try Unexpected.check(try await client.user())
         }
         _ = try await load.run(for: .seconds(seconds / 4), request)
         return try await load.run(for: .seconds(seconds), request)
@@ -150,5 +153,10 @@ package struct Unexpected: Error, CustomStringConvertible {
     /// Throws where a response is not a success.
     package static func check(status: Int) throws {
         guard (200..<300).contains(status) else { throw Unexpected(description: "the status was \(status)") }
+    }
+
+    /// Throws unless a user is the one in `/user.json`.
+    package static func check(_ user: User) throws {
+        guard user.id == 583_231 else { throw Unexpected(description: "the user was \(user)") }
     }
 }

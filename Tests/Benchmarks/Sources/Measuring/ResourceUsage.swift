@@ -24,14 +24,38 @@ package enum ResourceUsage {
     /// On Linux it is VmHWM: `ru_maxrss` is inherited over `exec` and would count the memory of the shell.
     package static var peakMiB: Double {
         #if os(Linux)
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        let kibibytes = line.split { !("0"..."9").contains($0) }.first.flatMap { Double($0) } ?? .nan
-        return kibibytes / 1024
+        return kibibytes(of: "VmHWM:") / 1024
         #else
         return Double(current.ru_maxrss) / Double(1 << 20)
         #endif
     }
+
+    /// The memory that is resident now, in KiB; not a number where the system is not Linux.
+    package static var residentKiB: Double {
+        #if os(Linux)
+        return kibibytes(of: "VmRSS:")
+        #else
+        return .nan
+        #endif
+    }
+
+    /// Gives the memory that has been freed back to the system, as far as the allocator can.
+    package static func releaseFreeMemory() {
+        #if canImport(Glibc)
+        // The module of the C library lacks <malloc.h>.
+        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)(0)
+        #endif
+    }
+
+    #if os(Linux)
+    /// The number in a line of the process's status.
+    private static func kibibytes(of label: String) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(label) } ?? ""
+        return line.split { !("0"..."9").contains($0) }.first.flatMap { Double($0) } ?? .nan
+    }
+    #endif
 
     private static var current: rusage {
         var usage = rusage()

@@ -24,6 +24,9 @@ struct AHC: Competitor {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             try arguments.number("connections", default: max(8, arguments.inFlight))
+        if arguments.mode == .hosts {
+            for host in try arguments.hosts { configuration.dnsOverride[host] = "127.0.0.1" }
+        }
         if let file = arguments.optional("trust") {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.trustRoots = .file(file)
@@ -37,7 +40,15 @@ struct AHC: Competitor {
     }
 
     func user() async throws -> User {
-        let response = try await client.execute(HTTPClientRequest(url: server + "/user.json"), timeout: .seconds(60))
+        try await get(server + "/user.json")
+    }
+
+    func user(at url: String) async throws -> User? {
+        try await get(url)
+    }
+
+    private func get(_ url: String) async throws -> User {
+        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
         try Unexpected.check(status: Int(response.status.code))
         let body = try await response.body.collect(upTo: 1 << 20)
         return try decoder.decode(User.self, from: body)

@@ -1,6 +1,6 @@
 import Measuring
 import Sluice
-import SluiceCurl
+import SluiceEngine
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -12,13 +12,18 @@ import Foundation
 struct SluiceBench: Competitor {
     private let authority: String
     let client: APIClient
-    private let transport = CurlTransport()
+    private let transport: SocketTransport
 
     init(_ arguments: Arguments) throws {
+        // The engine starts with the first transport.
+        if arguments.optional("loops") != nil {
+            SocketTransport.setLoopCount(try arguments.number("loops", default: 1))
+        }
         let server = try arguments.server
         authority = String(server.dropFirst("http://".count))
-        if let file = arguments.optional("trust") {
-            client = APIClient(baseURL: server) { $0.connection.tls.trust = .only(.file(file)) }
+        transport = SocketTransport()
+        if arguments.optional("trust") != nil || arguments.mode == .hosts || arguments.mode == .idle {
+            client = try APIClient(connecting: arguments)
         } else {
             client = try APIClient(baseURL: server, pipeline: arguments.optional("pipeline"))
         }

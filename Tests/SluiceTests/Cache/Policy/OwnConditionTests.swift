@@ -108,8 +108,8 @@ import Testing
                 alphabet.randomElement(using: &random) ?? 0
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            let list = EntityTagList(["\"first\", \(text)"])
-            #expect(list.tags.first?.text == "\"first\"")
+            let list = EntityTagList([FieldValue("\"first\", \(text)")])
+            #expect(list.tags.first?.opaque == "\"first\"")
             #expect(!list.isAny)
         }
     }

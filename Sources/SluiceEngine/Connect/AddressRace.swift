@@ -1,0 +1,102 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// Connection attempts to the addresses of a host, of which the first to succeed wins (RFC 8305).
+///
+///     next(at:) ──► attempt 0 ──┬─ failed: the next attempt at once
+///                               ├─ delay passed: the next attempt beside it
+///                               └─ connected: won, the other attempts are abandoned
+///
+/// The versions alternate, that of the first address ahead (§4), and each attempt has a head start of the delay (§5). The delay never
+/// ends an attempt, so all of them may run at the same time. The caller repeats ``next(at:)`` until it is told to wait or the race is
+/// over, and again after each event and when the time it waits for has come.
+package struct AddressRace: Sendable {
+    package enum Action: Equatable, Sendable {
+        /// Start to connect to the address; events of this attempt carry the index.
+        case attempt(Int, SocketAddress)
+        /// Do nothing before an event or that time, which is the distant future once all attempts have been started.
+        case wait(until: MonotonicTime)
+        /// Use that attempt's connection, and close those of the others.
+        case won(Int, abandon: [Int])
+        /// All attempts have failed.
+        case failed
+    }
+
+    /// RFC 8305 §5: the delay is never below 10 milliseconds.
+    private static var minimumDelay: Duration { .milliseconds(10) }
+
+    private let addresses: [SocketAddress]
+    private let delay: Duration
+    private var started = 0
+    /// The time of the next attempt, if no failure moves it forward.
+    private var nextAttempt: MonotonicTime?
+    /// The attempts that have neither failed nor been abandoned, in the order of their start.
+    private var open: [Int] = []
+    /// The attempts among them that are connected, in the order in which that happened.
+    private var connected: [Int] = []
+    private var winner: Int?
+
+    /// Creates a race.
+    ///
+    /// - Parameters:
+    ///   - addresses: The addresses in the resolver's order. Duplicates are removed, and the versions alternate.
+    ///   - delay: The time between the starts of two attempts.
+    ///   - limit: The largest number of addresses that are tried.
+    package init(_ addresses: [SocketAddress], delay: Duration = .milliseconds(200), limit: Int = 32) {
+        self.addresses = AddressRace.interleaved(addresses, limit: max(1, limit))
+        self.delay = max(delay, AddressRace.minimumDelay)
+    }
+
+    /// True once an attempt has connected, or all have failed.
+    package var isOver: Bool {
+        winner != nil || !connected.isEmpty || (started == addresses.count && open.isEmpty)
+    }
+
+    /// The attempts that run: started, neither failed nor abandoned.
+    package var running: [Int] { open.filter { $0 != winner } }
+
+    /// Returns the next thing to do; once the race is over, the outcome.
+    package mutating func next(at now: MonotonicTime) -> Action {
+        if let winner { return .won(winner, abandon: []) }
+        if let first = connected.first {
+            winner = first
+            defer { open = [first] }
+            return .won(first, abandon: open.filter { $0 != first })
+        }
+        if started == addresses.count { return open.isEmpty ? .failed : .wait(until: .distantFuture) }
+        if let nextAttempt, nextAttempt > now { return .wait(until: nextAttempt) }
+        defer { started += 1 }
+        open.append(started)
+        nextAttempt = now + delay
+        return .attempt(started, addresses[started])
+    }
+
+    /// Takes note of a failed attempt, whose connection the caller closes; the next one starts at once.
+    package mutating func attemptFailed(_ index: Int, at now: MonotonicTime) {
+        guard winner == nil, let place = open.firstIndex(of: index) else { return }
+        open.remove(at: place)
+        connected.removeAll { $0 == index }
+        nextAttempt = now
+    }
+
+    /// Takes note of a connected attempt; the first one wins.
+    package mutating func attemptConnected(_ index: Int) {
+        guard winner == nil, open.contains(index), !connected.contains(index) else { return }
+        connected.append(index)
+    }
+
+    /// The addresses without duplicates, in turn of one version and of the other, beginning with the first address.
+    private static func interleaved(_ addresses: [SocketAddress], limit: Int) -> [SocketAddress] {
+        var seen: Set<SocketAddress> = []
+        let unique = addresses.filter { seen.insert($0).inserted }
+        let firsts = unique.filter { $0.address.isIPv4 == unique.first?.address.isIPv4 }
+        let others = unique.filter { $0.address.isIPv4 != unique.first?.address.isIPv4 }
+        var result: [SocketAddress] = []
+        for index in 0..<max(firsts.count, others.count) where result.count < limit {
+            if index < firsts.count { result.append(firsts[index]) }
+            if index < others.count { result.append(others[index]) }
+        }
+        return Array(result.prefix(limit))
+    }
+}
+#endif

@@ -1,0 +1,51 @@
+#if os(Linux)
+import CBrotli
+
+/// Decodes `br` by libbrotlidec. The window is at most 16 MiB (RFC 7932 §9.1); large-window streams are refused.
+final class BrotliStream: CodingStream {
+    private let state: OpaquePointer
+    private var hasBegun = false
+    private var hasEnded = false
+
+    var isComplete: Bool { hasEnded || !hasBegun }
+
+    /// Creates a decoder; nil without memory.
+    init?() {
+        guard let state = BrotliDecoderCreateInstance(nil, nil, nil) else { return nil }
+        self.state = state
+    }
+
+    deinit { BrotliDecoderDestroyInstance(state) }
+
+    func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
+        if hasEnded { return CodingProgress(flaw: input.isEmpty ? nil : .trailingData) }
+        hasBegun = hasBegun || !input.isEmpty
+        var source = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var target = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var (left, free) = (input.count, output.count)
+        let result = BrotliDecoderDecompressStream(state, &left, &source, &free, &target, nil)
+        var progress = CodingProgress(taken: input.count - left, made: output.count - free, hasMore: free == 0)
+        switch result {
+        case BROTLI_DECODER_RESULT_SUCCESS:
+            hasEnded = true
+            if left > 0 { progress.flaw = .trailingData }
+        case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
+            break
+        default:
+            progress.flaw = flaw
+        }
+        return progress
+    }
+
+    private var flaw: ContentDecoder.Flaw {
+        let code = BrotliDecoderGetErrorCode(state)
+        // The format's own errors lie above those of memory, which begin here.
+        if code.rawValue <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES.rawValue,
+            code.rawValue > BROTLI_DECODER_ERROR_UNREACHABLE.rawValue
+        {
+            return .noMemory
+        }
+        return code == BROTLI_DECODER_ERROR_FORMAT_WINDOW_BITS ? .windowTooLarge : .damaged
+    }
+}
+#endif

@@ -1,0 +1,105 @@
+#if os(Linux)
+import CZstd
+
+/// Decodes `zstd` by libzstd: any number of frames, skippable ones among them (RFC 8878 §3.1).
+///
+/// The first bytes of each frame are looked at before libzstd gets them. It decodes a short frame in one step without regard to
+/// the limit of its window, so that the same body would be refused or not by how it was cut; and it may have been built with
+/// decoders for formats older than the standard.
+final class ZstdStream: CodingStream {
+    /// The binary logarithm of the largest window, 8 MiB (RFC 9659 §3).
+    private static let windowLog: Int32 = 23
+
+    private let context: OpaquePointer
+    private var header = ZstdFrameHeader()
+    private var hasDecodedFrame = false
+
+    var isComplete: Bool { header.count == 0 }
+
+    /// Creates a decoder; nil without memory.
+    init?() {
+        guard let context = ZSTD_createDCtx() else { return nil }
+        guard ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZstdStream.windowLog)) == 0 else {
+            ZSTD_freeDCtx(context)
+            return nil
+        }
+        self.context = context
+    }
+
+    deinit { ZSTD_freeDCtx(context) }
+
+    func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+        var flaw: ContentDecoder.Flaw?
+        repeat {
+            let rest = UnsafeRawBufferPointer(rebasing: input[source.pos...])
+            // Between frames libzstd has nothing to give out and takes a call without input for a mistake.
+            if rest.isEmpty, header.count == 0 { break }
+            flaw = header.check(rest, isFirst: !hasDecodedFrame)
+            if flaw != nil { break }
+            let before = (source.pos, target.pos)
+            let result = ZSTD_decompressStream(context, &target, &source)
+            if ZSTD_isError(result) != 0 {
+                flaw = ZstdStream.flaw(result)
+                break
+            }
+            header.advance(by: source.pos - before.0)
+            if result == 0 {
+                header = ZstdFrameHeader()
+                hasDecodedFrame = true
+            }
+            if (source.pos, target.pos) == before { break }
+        } while source.pos < source.size && target.pos < target.size
+        return CodingProgress(taken: source.pos, made: target.pos, hasMore: target.pos == target.size, flaw: flaw)
+    }
+
+    private static func flaw(_ result: Int) -> ContentDecoder.Flaw {
+        switch ZSTD_getErrorCode(result) {
+        case ZSTD_error_frameParameter_windowTooLarge: .windowTooLarge
+        case ZSTD_error_memory_allocation: .noMemory
+        default: .damaged
+        }
+    }
+}
+
+/// The part of a frame's header that decides if the frame is decoded (RFC 8878 §3.1.1.1 and §3.1.2).
+private struct ZstdFrameHeader {
+    private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+    /// The first byte may also be any from 0x50 to 0x5F.
+    private static let skippableMagic: [UInt8] = [0x50, 0x2A, 0x4D, 0x18]
+    private static let descriptorIndex = 4
+
+    /// The number of bytes of the frame that were taken.
+    private(set) var count = 0
+    private var isSkippable = false
+    private var hasWindowDescriptor = false
+
+    mutating func advance(by taken: Int) { count += taken }
+
+    /// Looks at the bytes that come next, of which those that were not taken may be shown again. Bytes that begin no frame are trailing
+    /// data unless they are the first.
+    mutating func check(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> ContentDecoder.Flaw? {
+        var index = count
+        for byte in bytes {
+            if index > ZstdFrameHeader.descriptorIndex + 1 { break }
+            if index == 0 { isSkippable = byte & 0xF0 == ZstdFrameHeader.skippableMagic[0] }
+            if index < ZstdFrameHeader.descriptorIndex {
+                let expected = isSkippable ? ZstdFrameHeader.skippableMagic : ZstdFrameHeader.magic
+                let isExpected = index == 0 && isSkippable || byte == expected[index]
+                if !isExpected { return isFirst ? .damaged : .trailingData }
+            } else if isSkippable {
+                break
+            } else if index == ZstdFrameHeader.descriptorIndex {
+                // Without the Single_Segment_flag a Window_Descriptor follows.
+                hasWindowDescriptor = byte & 0x20 == 0
+            } else if hasWindowDescriptor {
+                // Exponent and mantissa: an exponent of 13 with no mantissa is 8 MiB.
+                if byte > 13 << 3 { return .windowTooLarge }
+            }
+            index += 1
+        }
+        return nil
+    }
+}
+#endif

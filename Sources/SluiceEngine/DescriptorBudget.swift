@@ -1,0 +1,78 @@
+#if os(Linux)
+import Glibc
+import SluiceHTTP
+import Synchronization
+
+/// The number of sockets that the engine may have open: a share of the process's limit (RLIMIT_NOFILE).
+///
+/// Beyond it, idle connections are closed to make room, the least recently used of all clients first.
+final class DescriptorBudget: Sendable {
+    private let open = Atomic(0)
+    private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
+
+    /// A limit in place of the system's share, for tests; 0 for none.
+    let chosenLimit = Atomic(0)
+
+    private struct WeakPool: Sendable {
+        weak var pool: ConnectionPool?
+    }
+
+    /// Three quarters of the limit: the rest is the program's own.
+    private var limit: Int {
+        let chosen = chosenLimit.load(ordering: .relaxed)
+        if chosen > 0 { return chosen }
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 768 }
+        return Int(clamping: limit.rlim_cur) / 4 * 3
+    }
+
+    /// The sockets that are open.
+    var count: Int { open.load(ordering: .relaxed) }
+
+    /// The transfers and connections of all clients.
+    var statistics: EngineStatistics {
+        var statistics = EngineStatistics()
+        for pool in pools.withLock({ $0.values.compactMap(\.pool) }) {
+            let load = pool.load
+            statistics.activeTransfers += load.active
+            statistics.queuedTransfers += load.queued
+        }
+        statistics.connections = count
+        return statistics
+    }
+
+    func add(_ pool: ConnectionPool) {
+        let entry = WeakPool(pool: pool)
+        pools.withLock { $0[ObjectIdentifier(pool)] = entry }
+    }
+
+    func remove(_ identity: ObjectIdentifier) {
+        pools.withLock { $0[identity] = nil }
+    }
+
+    /// Makes a socket; closes idle connections where there are too many, or where the system has no descriptor left.
+    ///
+    /// - Returns: The socket, non-blocking and closed on exec, or -1 with `errno` set.
+    func socket(_ family: Int32) -> Int32 {
+        if count >= limit { _ = evict() }
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        var descriptor = Glibc.socket(family, type, 0)
+        while descriptor < 0, errno == EMFILE || errno == ENFILE, evict() { descriptor = Glibc.socket(family, type, 0) }
+        if descriptor >= 0 { open.wrappingAdd(1, ordering: .relaxed) }
+        return descriptor
+    }
+
+    /// Closes a socket that ``socket(_:)`` made.
+    func close(_ descriptor: Int32) {
+        Glibc.close(descriptor)
+        open.wrappingSubtract(1, ordering: .relaxed)
+    }
+
+    /// Closes the connection that has been idle for the longest time; returns false where none is idle.
+    private func evict() -> Bool {
+        let pools = pools.withLock { $0.values.compactMap(\.pool) }
+        let oldest = pools.min { $0.oldestIdle < $1.oldestIdle }
+        return oldest?.closeOldestIdle() ?? false
+    }
+}
+#endif

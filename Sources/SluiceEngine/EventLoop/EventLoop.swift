@@ -1,0 +1,116 @@
+#if os(Linux)
+import CLinux
+import Glibc
+import SluiceHTTP
+
+/// A thread that waits for sockets, timers and posted work: the part of it that other threads may use.
+///
+/// The thread belongs to the process and ends with it.
+package final class EventLoop: Sendable {
+    /// Work that runs on the loop's thread, and must not wait there.
+    package typealias Job = @Sendable (LoopThread) -> Void
+
+    private struct Mailbox {
+        var jobs: [Job] = []
+        /// True while the thread is in epoll_wait or about to be, so that the next post must wake it.
+        var isAsleep = false
+    }
+
+    let epoll: Int32
+    private let wakeUp: Int32
+    private let mailbox = Locked(Mailbox())
+    /// The loop's place among those of the engine.
+    package let index: Int
+
+    /// Starts a loop; nil where the system gives no descriptor or thread.
+    package init?(index: Int) {
+        self.index = index
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeUp = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard epoll >= 0, wakeUp >= 0 else {
+            if epoll >= 0 { close(epoll) }
+            if wakeUp >= 0 { close(wakeUp) }
+            return nil
+        }
+        var event = epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data(u64: .max))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event)
+        guard startThread() else {
+            close(epoll)
+            close(wakeUp)
+            return nil
+        }
+    }
+
+    private func startThread() -> Bool {
+        var thread = pthread_t()
+        // The thread never ends, and so the loop is never released.
+        let context = Unmanaged.passRetained(self)
+        let status = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                let loop = Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
+                sluice_set_thread_name("sluice-\(loop.index)")
+                // Signals are for the program's own threads.
+                var signals = sigset_t()
+                sigfillset(&signals)
+                pthread_sigmask(SIG_SETMASK, &signals, nil)
+                LoopThread(loop).run()
+            },
+            context.toOpaque()
+        )
+        guard status == 0 else {
+            context.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Runs work on the loop's thread as soon as it can.
+    package func post(_ job: @escaping Job) {
+        let mustWake = mailbox.withLock { mailbox in
+            mailbox.jobs.append(job)
+            defer { mailbox.isAsleep = false }
+            return mailbox.isAsleep
+        }
+        if mustWake { eventfd_write(wakeUp, 1) }
+    }
+
+    /// Takes the posted jobs; returns true if there are none and the thread may sleep, so that the next post wakes it.
+    func takeJobs(inExchangeFor empty: inout [Job], maySleep: Bool) -> Bool {
+        mailbox.withLockUnchecked { mailbox in
+            swap(&mailbox.jobs, &empty)
+            mailbox.isAsleep = empty.isEmpty && maySleep
+            return mailbox.isAsleep
+        }
+    }
+
+    /// Stops the thread for good, between two jobs, while the process exits.
+    func halt(_ latch: ExitLatch) {
+        post { thread in
+            latch.signal()
+            thread.isHalted = true
+        }
+    }
+}
+
+/// A flag that one thread waits for, with a limit, while the process exits.
+final class ExitLatch: Sendable {
+    private let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
+
+    deinit {
+        close(descriptor)
+    }
+
+    func signal() {
+        eventfd_write(descriptor, 1)
+    }
+
+    func wait(milliseconds: Int32) {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = Glibc.poll(&poll, 1, milliseconds)
+    }
+}
+#endif

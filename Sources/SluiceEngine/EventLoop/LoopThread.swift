@@ -1,0 +1,205 @@
+#if os(Linux)
+import CLinux
+import Glibc
+import SluiceHTTP
+import Synchronization
+
+/// Something that a loop calls when its descriptor stirs, its deadline passes or its turn comes again.
+package protocol LoopHandler: AnyObject, Sendable {
+    /// Handles readiness; `events` is epoll's mask.
+    func ready(_ events: UInt32, on thread: LoopThread)
+    /// Handles a deadline set with ``LoopThread/setTimer(_:at:)``.
+    func deadlinePassed(on thread: LoopThread)
+}
+
+extension LoopHandler {
+    package func deadlinePassed(on thread: LoopThread) {}
+}
+
+/// The part of a loop that belongs to its thread: epoll's registrations, timers and those whose turn comes again.
+///
+/// No turn works longer than a slice; a handler that has more to do asks for another turn with ``runAgain(_:)``.
+package final class LoopThread {
+    /// Names a handler on its loop until it is removed; an event for a removed one is ignored.
+    package struct Registration: Hashable, Sendable {
+        fileprivate let index: UInt32
+        fileprivate let generation: UInt32
+
+        fileprivate var token: UInt64 { UInt64(generation) << 32 | UInt64(index) }
+    }
+
+    private struct Entry {
+        var handler: (any LoopHandler)?
+        var generation: UInt32 = 0
+        var timer: TimerHeap<Registration>.ID?
+    }
+
+    /// The most bytes that one turn reads, and the size of the buffer it reads into.
+    package static let slice = 64 << 10
+
+    /// True while the processor time of each turn is taken, for tests.
+    package static let measuresTurns = Atomic(false)
+
+    package let loop: EventLoop
+    /// The time at the beginning of this round.
+    package private(set) var now = MonotonicTime.now
+    /// A buffer for the time of one turn.
+    package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: slice, alignment: 64)
+    /// Large buffers for bodies, which go to their readers without a copy.
+    package let buffers = ReadBuffers(size: 256 << 10)
+    var isHalted = false
+    /// The processor time of the longest turn of any handler so far.
+    package private(set) var longestTurn = Duration.zero
+
+    private var entries: [Entry] = []
+    private var freeEntries: [UInt32] = []
+    private var timers = TimerHeap<Registration>()
+    private var jobs: [EventLoop.Job] = []
+    private var runnable: [Registration] = []
+    /// True if the next post wakes the thread.
+    private var maySleep = false
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    deinit {
+        scratch.deallocate()
+        events.deallocate()
+    }
+
+    // MARK: Registration
+
+    /// Begins to call a handler.
+    package func register(_ handler: any LoopHandler) -> Registration {
+        let index: UInt32
+        if let free = freeEntries.popLast() {
+            index = free
+        } else {
+            index = UInt32(entries.count)
+            entries.append(Entry())
+        }
+        entries[Int(index)].handler = handler
+        return Registration(index: index, generation: entries[Int(index)].generation)
+    }
+
+    /// Watches a descriptor for everything, edge-triggered; returns false where the system refuses.
+    package func watch(_ descriptor: Int32, for registration: Registration) -> Bool {
+        let mask = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        var event = epoll_event(events: mask, data: epoll_data(u64: registration.token))
+        return epoll_ctl(loop.epoll, EPOLL_CTL_ADD, descriptor, &event) == 0
+    }
+
+    /// Lets another handler take over a registration, with its descriptor and timer.
+    package func replaceHandler(of registration: Registration, with handler: any LoopHandler) {
+        if self.handler(registration) != nil { entries[Int(registration.index)].handler = handler }
+    }
+
+    /// Calls the handler no more. Its descriptor leaves epoll by being closed.
+    package func unregister(_ registration: Registration) {
+        guard handler(registration) != nil else { return }
+        let index = Int(registration.index)
+        if let timer = entries[index].timer.take() { timers.remove(timer) }
+        entries[index].handler = nil
+        entries[index].generation &+= 1
+        freeEntries.append(registration.index)
+    }
+
+    /// Sets the one deadline of a handler; the distant future removes it.
+    package func setTimer(_ registration: Registration, at deadline: MonotonicTime) {
+        guard handler(registration) != nil else { return }
+        let index = Int(registration.index)
+        if deadline == .distantFuture {
+            if let timer = entries[index].timer.take() { timers.remove(timer) }
+        } else if let timer = entries[index].timer, timers.move(timer, to: deadline) {
+            return
+        } else {
+            entries[index].timer = timers.insert(registration, at: deadline)
+        }
+    }
+
+    /// Gives a handler another turn in the next round, after all others have had theirs.
+    package func runAgain(_ registration: Registration) {
+        runnable.append(registration)
+    }
+
+    private func handler(_ registration: Registration) -> (any LoopHandler)? {
+        let index = Int(registration.index)
+        guard index < entries.count, entries[index].generation == registration.generation else { return nil }
+        return entries[index].handler
+    }
+
+    // MARK: Rounds
+
+    /// Runs until the process ends.
+    func run() -> Never {
+        while true {
+            // A thread that returned would free what others may still use while the process is taken down.
+            if isHalted { while true { pause() } }
+            runJobs()
+            fireTimers()
+            giveTurns()
+            wait()
+        }
+    }
+
+    private func runJobs() {
+        maySleep = loop.takeJobs(inExchangeFor: &jobs, maySleep: runnable.isEmpty)
+        for job in jobs {
+            measured { job(self) }
+            if isHalted { return }
+        }
+        jobs.removeAll(keepingCapacity: true)
+    }
+
+    private func fireTimers() {
+        // A timer that a handler sets anew for this moment must not keep the round from ending.
+        var left = timers.count
+        while left > 0, let registration = timers.popExpired(at: now) {
+            left -= 1
+            entries[Int(registration.index)].timer = nil
+            if let handler = handler(registration) { measured { handler.deadlinePassed(on: self) } }
+        }
+    }
+
+    private func giveTurns() {
+        guard !runnable.isEmpty else { return }
+        let turns = runnable
+        runnable.removeAll(keepingCapacity: true)
+        for registration in turns {
+            guard let handler = handler(registration) else { continue }
+            measured { handler.ready(EPOLLIN.rawValue | EPOLLOUT.rawValue, on: self) }
+        }
+    }
+
+    private func wait() {
+        // Jobs may have posted others, without a wake-up.
+        let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: now) : 0
+        let count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
+        now = .now
+        for event in events.prefix(Int(max(0, count))) where event.data.u64 != .max {
+            let token = event.data.u64
+            let registration = Registration(
+                index: UInt32(truncatingIfNeeded: token),
+                generation: UInt32(truncatingIfNeeded: token >> 32)
+            )
+            if let handler = handler(registration) { measured { handler.ready(event.events, on: self) } }
+        }
+    }
+
+    /// The processor time of this thread so far: what others take of a processor does not count.
+    private static var work: MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    private func measured(_ turn: () -> Void) {
+        guard LoopThread.measuresTurns.load(ordering: .relaxed) else { return turn() }
+        let start = LoopThread.work
+        turn()
+        longestTurn = max(longestTurn, LoopThread.work.since(start))
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+#if os(Linux)
+import Glibc
+
+/// A field line taken apart in place: a token, a colon, and a value without the white space around it (RFC 9112 §5).
+struct FieldLine {
+    let name: UnsafeRawBufferPointer
+    let value: UnsafeRawBufferPointer
+    /// `name: value` as it was sent, where it was sent in the usual form with a single space; nil otherwise.
+    let usualForm: UnsafeRawBufferPointer?
+
+    /// Takes a line without its CRLF; nil if the name is no token with the colon right behind it, or if the value
+    /// holds a control character other than HTAB.
+    ///
+    /// A line that begins with white space, obs-fold (RFC 9112 §5.2) among them, is none.
+    @inline(__always)
+    init?(_ line: UnsafeRawBufferPointer) {
+        guard let base = line.baseAddress else { return nil }
+        let tokens = UInt8.tokens.utf8Start
+        var colon = 0
+        while colon < line.count, tokens[Int(line[colon])] == UInt8(ascii: "t") { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else { return nil }
+        var start = colon + 1
+        var end = line.count
+        while start < end, line[start].isBlank { start += 1 }
+        while end > start, line[end - 1].isBlank { end -= 1 }
+        name = UnsafeRawBufferPointer(start: base, count: colon)
+        value = UnsafeRawBufferPointer(start: base + start, count: end - start)
+        let isUsual = start == colon + 2 && line[colon + 1] == 32
+        usualForm = isUsual ? UnsafeRawBufferPointer(start: base, count: end) : nil
+        guard value.isFieldText else { return nil }
+    }
+}
+
+/// The lines of a head or a trailer section, found across inputs and within a budget of bytes.
+struct LineReader {
+    enum Step {
+        /// A line without its CRLF.
+        case line(UnsafeRawBufferPointer)
+        /// The line has no end in this input.
+        case incomplete
+        /// The line ends without CR, or holds a NUL or a CR elsewhere.
+        case malformed
+        /// The line does not end within the budget.
+        case overBudget
+    }
+
+    /// The bytes that lines may still take, their ends included.
+    private(set) var budget: Int
+    /// The bytes at the beginning of the incomplete line in which there is no line feed.
+    private var searched = 0
+    /// The bytes that searches have looked at; tests hold the number against that of the input's bytes.
+    private(set) var examined = 0
+
+    init(budget: Int) {
+        self.budget = budget
+    }
+
+    /// Returns the next line and moves `position` behind it.
+    ///
+    /// After `.incomplete` the input from `position` must be at the front of the next one. An incomplete line is refused
+    /// for a NUL or a CR as soon as that is seen, so that the result does not depend on how the input is cut.
+    @inline(__always)
+    mutating func next(in input: UnsafeRawBufferPointer, from position: inout Int) -> Step {
+        let available = input.count - position
+        let window = min(available, budget)
+        guard let base = input.baseAddress, available > 0 else { return .incomplete }
+        let line = base + position
+        guard window > searched, let length = lineFeed(in: line, from: searched, to: window) else {
+            return search(UnsafeRawBufferPointer(start: line, count: max(window, 0)), isAll: available <= budget)
+        }
+        searched = 0
+        guard length > 0, input[position + length - 1] == 13 else { return .malformed }
+        budget -= length + 1
+        position += length + 1
+        return .line(UnsafeRawBufferPointer(start: line, count: length - 1))
+    }
+
+    /// Returns the offset of the first line feed between two offsets, and counts the bytes up to it.
+    @inline(__always)
+    private mutating func lineFeed(in line: UnsafeRawPointer, from start: Int, to end: Int) -> Int? {
+        guard let found = memchr(line + start, 10, end - start) else {
+            examined += end - start
+            return nil
+        }
+        let offset = UnsafeRawPointer(found) - line
+        examined += offset + 1 - start
+        return offset
+    }
+
+    private mutating func search(_ line: UnsafeRawBufferPointer, isAll: Bool) -> Step {
+        var index = max(searched - 1, 0)
+        while index < line.count {
+            // A CR at the end may yet be followed by its LF.
+            if line[index] == 0 || (line[index] == 13 && index + 1 < line.count) { return .malformed }
+            index += 1
+        }
+        searched = line.count
+        return isAll ? .incomplete : .overBudget
+    }
+}
+
+extension UInt8 {
+    /// True for SP and HTAB.
+    @inline(__always)
+    var isBlank: Bool { self == 32 || self == 9 }
+
+    /// A `t` for each byte of a token (RFC 9110 §5.6.2), at its own offset; a constant that costs no initialisation.
+    @inline(__always)
+    fileprivate static var tokens: StaticString {
+        """
+        .................................t.ttttt..tt.tt.tttttttttt......\
+        .tttttttttttttttttttttttttt...ttttttttttttttttttttttttttttt.t.t.\
+        ................................................................\
+        ................................................................
+        """
+    }
+
+    /// True for the bytes of a field value and of a reason phrase: HTAB, SP, visible ASCII and obs-text
+    /// (RFC 9110 §5.5, RFC 9112 §4).
+    @inline(__always)
+    var isFieldByte: Bool { self >= 0x20 ? self != 0x7F : self == 9 }
+}
+
+extension UnsafeRawBufferPointer {
+    /// True if a field value may consist of these bytes.
+    @inline(__always)
+    var isFieldText: Bool {
+        var index = 0
+        while index + 8 <= count {
+            let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // A high bit is left where a byte is below 0x20 or is DEL; which one it is does not matter here.
+            let controls = (word &- 0x2020_2020_2020_2020) & ~word
+            let others = word ^ 0x7F7F_7F7F_7F7F_7F7F
+            let deletes = (others &- 0x0101_0101_0101_0101) & ~others
+            if (controls | deletes) & 0x8080_8080_8080_8080 != 0 {
+                for offset in index..<index + 8 where !self[offset].isFieldByte { return false }
+            }
+            index += 8
+        }
+        while index < count {
+            guard self[index].isFieldByte else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// True if these are the letters of `name`, which is in small letters, in any case.
+    @inline(__always)
+    func isName(_ name: StaticString) -> Bool {
+        guard count == name.utf8CodeUnitCount else { return false }
+        var index = 0
+        while index < count {
+            let byte = self[index]
+            let folded = byte &- 65 < 26 ? byte | 0x20 : byte
+            guard folded == name.utf8Start[index] else { return false }
+            index += 1
+        }
+        return true
+    }
+}
+#endif

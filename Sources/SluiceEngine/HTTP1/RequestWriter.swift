@@ -1,0 +1,171 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// Writes requests as HTTP/1.1 has them (RFC 9112 §3 to §7): heads, and the framing of chunked bodies.
+package enum RequestWriter {
+    /// The framing of a request's body (RFC 9112 §6).
+    package enum Framing: Sendable, Equatable {
+        case none
+        case length(Int64)
+        case chunked
+    }
+
+    /// The end of a chunk, behind its data.
+    package static let chunkEnd: StaticString = "\r\n"
+    /// The last chunk with an empty trailer section.
+    package static let lastChunk: StaticString = "0\r\n\r\n"
+
+    /// Appends the head of a request in origin form to `buffer`.
+    ///
+    /// The request's fields keep their order and case. `Host` comes first unless the request has one of its own;
+    /// `Accept: */*` and `Accept-Encoding` are added where it has none. The request must have passed
+    /// `HTTPRequest.validate()`: nothing is checked here.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its body is not looked at.
+    ///   - framing: Decides on `Content-Length` and `Transfer-Encoding`, of which the request's own are left out. A
+    ///     POST, PUT or PATCH with none announces a length of 0 (RFC 9110 §8.6).
+    ///   - codings: The content codings that the caller decodes, as a value for `Accept-Encoding`.
+    ///   - omitsExpect: Leaves out the request's `Expect`.
+    ///   - buffer: Where the head is put.
+    package static func appendHead(
+        of request: HTTPRequest,
+        framing: Framing,
+        decodes codings: StaticString?,
+        omitsExpect: Bool,
+        to buffer: inout [UInt8]
+    ) {
+        let size =
+            request.method.rawValue.utf8.count + request.path.utf8.count + request.authority.utf8.count
+            + request.headers.byteCount + (codings?.utf8CodeUnitCount ?? 0) + 128
+        buffer.reserveCapacity(buffer.count + size)
+        buffer.append(text: request.method.rawValue)
+        buffer.append(UInt8(ascii: " "))
+        buffer.append(text: request.path)
+        buffer.append(text: " HTTP/1.1\r\n")
+        if !request.headers.contains(.host) {
+            buffer.append(text: "Host: ")
+            buffer.append(hostOf: request)
+            buffer.append(text: "\r\n")
+        }
+        let own = appendFields(of: request.headers, omitsExpect: omitsExpect, to: &buffer)
+        if !own.hasAccept { buffer.append(text: "Accept: */*\r\n") }
+        if let codings, !own.hasAcceptEncoding {
+            buffer.append(text: "Accept-Encoding: ")
+            buffer.append(text: codings)
+            buffer.append(text: "\r\n")
+        }
+        switch framing {
+        case .chunked:
+            buffer.append(text: "Transfer-Encoding: chunked\r\n")
+        case .length(let count):
+            buffer.append(text: "Content-Length: ")
+            buffer.append(number: UInt64(clamping: count), radix: 10)
+            buffer.append(text: "\r\n")
+        case .none:
+            switch request.method.rawValue {
+            case "POST", "PUT", "PATCH": buffer.append(text: "Content-Length: 0\r\n")
+            default: break
+            }
+        }
+        buffer.append(text: "\r\n")
+    }
+
+    /// Appends the size line of a chunk of `count` bytes; nothing for an empty one, which would end the body.
+    package static func appendChunkHead(_ count: Int, to buffer: inout [UInt8]) {
+        guard count > 0 else { return }
+        buffer.append(number: UInt64(count), radix: 16)
+        buffer.append(text: "\r\n")
+    }
+
+    /// Appends the fields that are the request's to decide on, straight from the buffer they lie in.
+    private static func appendFields(
+        of headers: HTTPHeaders,
+        omitsExpect: Bool,
+        to buffer: inout [UInt8]
+    ) -> (hasAccept: Bool, hasAcceptEncoding: Bool) {
+        var (hasHost, hasAccept, hasAcceptEncoding) = (false, false, false)
+        headers.bytes.withUnsafeBytes { bytes in
+            for index in 0..<headers.count {
+                let line = headers.line(at: index)
+                let name = UnsafeRawBufferPointer(rebasing: bytes[line.offset..<line.offset + line.nameLength])
+                switch name.count {
+                case 4 where name.isName("host"):
+                    // RFC 9112 §3.2: there is one.
+                    if hasHost { continue }
+                    hasHost = true
+                case 6 where name.isName("accept"): hasAccept = true
+                case 6 where omitsExpect && name.isName("expect"): continue
+                case 14 where name.isName("content-length"): continue
+                case 15 where name.isName("accept-encoding"): hasAcceptEncoding = true
+                case 17 where name.isName("transfer-encoding"): continue
+                default: break
+                }
+                let end = line.isValueEmpty ? line.offset + line.nameLength + 1 : line.end
+                buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[line.offset..<end]))
+                buffer.append(text: "\r\n")
+            }
+        }
+        return (hasAccept, hasAcceptEncoding)
+    }
+}
+
+extension [UInt8] {
+    @inline(__always)
+    fileprivate mutating func append(text: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: $0) }
+    }
+
+    /// Appends the host and port of a request without the scheme's own port, and without the zone of an IPv6 address,
+    /// which means nothing to the server (RFC 9110 §4.2.3 and §7.2, RFC 6874 §4).
+    fileprivate mutating func append(hostOf request: HTTPRequest) {
+        var authority = request.authority
+        authority.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            let bracket = bytes.first == UInt8(ascii: "[") ? bytes.lastIndex(of: UInt8(ascii: "]")) : nil
+            var end = bytes.count
+            if let colon = bytes[(bracket ?? 0)...].lastIndex(of: UInt8(ascii: ":")),
+                bytes[(colon + 1)...].number == (request.scheme == "https" ? 443 : 80)
+            {
+                end = colon
+            }
+            var start = 0
+            if let bracket, let percent = bytes[..<bracket].firstIndex(of: UInt8(ascii: "%")) {
+                append(contentsOf: bytes[..<percent])
+                start = bracket
+            }
+            append(contentsOf: bytes[start..<end])
+        }
+    }
+
+    fileprivate mutating func append(number: UInt64, radix: UInt64) {
+        var number = number
+        let start = count
+        repeat {
+            let digit = UInt8(truncatingIfNeeded: number % radix)
+            append(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a"))
+            number /= radix
+        } while number > 0
+        self[start...].reverse()
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// The number that at most 16 bits hold and digits make; nil for anything else.
+    fileprivate var number: UInt16? {
+        guard !isEmpty else { return nil }
+        var number: UInt32 = 0
+        for byte in self {
+            guard byte &- 48 < 10 else { return nil }
+            number = number * 10 + UInt32(byte &- 48)
+            guard number <= UInt32(UInt16.max) else { return nil }
+        }
+        return UInt16(number)
+    }
+}
+#endif

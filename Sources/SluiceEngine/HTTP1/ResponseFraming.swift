@@ -1,0 +1,109 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The fields of one head that say where its body ends and whether the connection stays open (RFC 9112 §6 and §9.3).
+struct ResponseFraming {
+    private enum Coding: UInt8 {
+        case none, chunked, other
+    }
+
+    private var contentLength: Int64?
+    private var isLengthMalformed = false
+    private var coding = Coding.none
+    private var hasClose = false
+    private var hasKeepAlive = false
+
+    /// Takes account of a field if it is one of these.
+    @inline(__always)
+    mutating func note(_ field: FieldLine) {
+        switch field.name.count {
+        case 10 where field.name.isName("connection"): noteConnection(field.value)
+        case 14 where field.name.isName("content-length"): noteLength(field.value)
+        case 17 where field.name.isName("transfer-encoding"):
+            coding = coding == .none && field.value.isName("chunked") ? .chunked : .other
+        default: break
+        }
+    }
+
+    /// Checks the lengths of a head that has no body whatever it says: an informational one, 204, 304, any to HEAD.
+    func checkLengthOfNone() throws(ResponseFlaw) {
+        if isLengthMalformed { throw .malformedLength }
+    }
+
+    /// The length of the body of a head that can have one (RFC 9112 §6.3).
+    func length(isHTTP10: Bool) throws(ResponseFlaw) -> ResponseParser.Length {
+        if isLengthMalformed { throw .malformedLength }
+        switch coding {
+        case .other:
+            throw .unaskedCoding
+        case .chunked:
+            if isHTTP10 || contentLength != nil { throw .ambiguousLength }
+            return .chunked
+        case .none:
+            return contentLength.map { .exactly($0) } ?? .untilClose
+        }
+    }
+
+    /// True if the server keeps the connection open (RFC 9112 §9.3) and no framing that the response must not have
+    /// leaves doubt where it ends.
+    func keepsOpen(isHTTP10: Bool, status: Int) -> Bool {
+        if hasClose || (isHTTP10 && !hasKeepAlive) { return false }
+        if coding != .none, isHTTP10 || contentLength != nil { return false }
+        // RFC 9110 §8.6 and RFC 9112 §6.1 forbid both in a 204: a server that sends them may send a body as well.
+        return status != 204 || (coding == .none && contentLength ?? 0 == 0)
+    }
+
+    /// Reads `1*DIGIT`, or a list of such; all values of all lines must be one number (RFC 9110 §8.6).
+    private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
+        value.forEachListElement { element in
+            guard let number = element.decimalNumber, contentLength ?? number == number else {
+                isLengthMalformed = true
+                return
+            }
+            contentLength = number
+        }
+    }
+
+    private mutating func noteConnection(_ value: UnsafeRawBufferPointer) {
+        value.forEachListElement { element in
+            if element.isName("close") {
+                hasClose = true
+            } else if element.isName("keep-alive") {
+                hasKeepAlive = true
+            }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Calls `body` with each element between commas, without white space around it; empty ones included.
+    fileprivate func forEachListElement(_ body: (UnsafeRawBufferPointer) -> Void) {
+        var start = 0
+        while true {
+            var comma = start
+            while comma < count, self[comma] != UInt8(ascii: ",") { comma += 1 }
+            var (first, last) = (start, comma)
+            while first < last, self[first].isBlank { first += 1 }
+            while last > first, self[last - 1].isBlank { last -= 1 }
+            body(UnsafeRawBufferPointer(rebasing: self[first..<last]))
+            guard comma < count else { return }
+            start = comma + 1
+        }
+    }
+
+    /// The number that one digit or more make; nil for anything else and beyond 63 bits.
+    fileprivate var decimalNumber: Int64? {
+        guard !isEmpty else { return nil }
+        var number: Int64 = 0
+        for byte in self {
+            let digit = byte &- 48
+            guard digit < 10 else { return nil }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
+            guard !isTooLarge, !overflows else { return nil }
+            number = sum
+        }
+        return number
+    }
+}
+#endif

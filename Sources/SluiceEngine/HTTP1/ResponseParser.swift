@@ -1,0 +1,321 @@
+#if os(Linux)
+import Glibc
+import SluiceHTTP
+
+/// A strict parser of one response of HTTP/1.1 (RFC 9112), informational ones before it included.
+///
+/// A value without effects that works on the input in place:
+///
+///     statusLine → fields ─┬─ 1xx ──────────────→ statusLine
+///                          ├─ no body ──────────────────────────────→ complete
+///                          ├─ exactly ───────────→ body ────────────→ complete
+///                          ├─ chunked ──→ chunks → trailers ────────→ complete
+///                          └─ untilClose ────────→ open ── finish ──→ complete
+///
+/// Lines end with CRLF and nothing else. Whatever a sender must not send is refused where another recipient could read
+/// it in another way; the status may be any number from 100 to 999 (RFC 9110 §15 has clients treat those from 600 as
+/// 5xx, which is for the caller to do).
+package struct ResponseParser: Sendable {
+    package enum Event: Sendable {
+        /// All complete parts of the input are used; what is left from `position` must be put in front of the next input.
+        case needsMore
+        /// A 1xx head other than 101.
+        case informational(HTTPResponse)
+        /// The final head; its framing is known.
+        case head(HTTPResponse)
+        /// A piece of the body, as offsets into the input.
+        case body(Range<Int>)
+        /// The message is complete; trailers and `isReusable` are known.
+        case end
+        /// The response cannot be read on; every further call returns the same.
+        case failed(SluiceError)
+    }
+
+    /// The way in which the end of a body is found (RFC 9112 §6.3).
+    package enum Length: Sendable, Equatable {
+        case none
+        case exactly(Int64)
+        case chunked
+        case untilClose
+    }
+
+    /// The fields a head or a trailer section may have.
+    package static let fieldLimit = 1000
+    /// The informational responses that may come before the final one.
+    package static let informationalLimit = 100
+
+    private enum State: UInt8 {
+        case statusLine, fields, body, chunks, trailers, open, complete, failed
+    }
+
+    private var state = State.statusLine
+    private let isHead: Bool
+    private let isConnect: Bool
+    private var isHTTP10 = false
+    private var keepsOpen = false
+    private var status = 0
+    private var informationalCount = 0
+    private let headLimit: Int
+    private var lines: LineReader
+    private var framing = ResponseFraming()
+    private var fields = HTTPHeaders()
+    private var left: Int64 = 0
+    private var chunks = ChunkedBody()
+    private var failure: SluiceError?
+
+    /// The framing of the body; valid once the final head is known.
+    package private(set) var length = Length.none
+    /// The fields behind a chunked body, without those that only a head may have; they are no part of the head's.
+    package private(set) var trailers = HTTPHeaders()
+    /// True once any byte of a response was seen.
+    package private(set) var hasBegun = false
+
+    /// Creates a parser of the response to a request.
+    ///
+    /// - Parameters:
+    ///   - method: The request's method: a response to HEAD has no body, and one of 2xx to CONNECT neither.
+    ///   - headLimit: The bytes that all heads and the trailer section together may take.
+    package init(for method: HTTPMethod, headLimit: Int) {
+        isHead = method.rawValue == "HEAD"
+        isConnect = method.rawValue == "CONNECT"
+        // Positions in `HTTPHeaders` have 32 bits.
+        self.headLimit = min(max(headLimit, 0), Int(Int32.max))
+        lines = LineReader(budget: self.headLimit)
+    }
+
+    /// The bytes still to come of a body whose length the head says; nil for others.
+    package var bytesLeft: Int64? {
+        if case .exactly = length { left } else { nil }
+    }
+
+    /// True once every byte of the message is used, which may be before `.end` is returned.
+    package var isComplete: Bool { state == .complete }
+
+    /// True if the message is complete and the server lets another request follow on the connection (RFC 9112 §9.3).
+    package var isReusable: Bool { state == .complete && keepsOpen }
+
+    /// The bytes that were looked at in search of line ends.
+    var examinedBytes: Int { lines.examined }
+
+    /// Returns what comes next in the input.
+    ///
+    /// - Parameters:
+    ///   - input: What the connection has received; it is not kept.
+    ///   - position: An offset into `input`, which is moved behind what was used.
+    /// - Returns: The next event; call again until it is `.needsMore`, `.end` or `.failed`.
+    package mutating func next(in input: UnsafeRawBufferPointer, from position: inout Int) -> Event {
+        do throws(ResponseFlaw) {
+            switch state {
+            case .statusLine, .fields:
+                if position < input.count { hasBegun = true }
+                return try nextOfHead(in: input, from: &position)
+            case .body, .open:
+                return nextOfBody(in: input, from: &position)
+            case .chunks:
+                switch try chunks.next(in: input, from: &position) {
+                case .data(let piece): return .body(piece)
+                case .needsMore: return .needsMore
+                case .lastChunk: state = .trailers
+                }
+                return try nextOfTrailers(in: input, from: &position)
+            case .trailers:
+                return try nextOfTrailers(in: input, from: &position)
+            case .complete:
+                return .end
+            case .failed:
+                return .failed(failure ?? ResponseFlaw.malformedField.error)
+            }
+        } catch {
+            return fail(error)
+        }
+    }
+
+    /// Tells the parser that the other side has closed.
+    ///
+    /// - Returns: `.end` for a body that ends so, and for a message that is complete; `.failed` otherwise.
+    package mutating func finish() -> Event {
+        switch state {
+        case .statusLine, .fields:
+            return fail(hasBegun ? .closedInHead : .closedUnanswered)
+        case .body, .chunks, .trailers:
+            return fail(.closedInBody)
+        case .open, .complete:
+            state = .complete
+            return .end
+        case .failed:
+            return .failed(failure ?? ResponseFlaw.malformedField.error)
+        }
+    }
+
+    private mutating func fail(_ flaw: ResponseFlaw) -> Event {
+        let error = flaw.error
+        failure = error
+        state = .failed
+        return .failed(error)
+    }
+
+    // MARK: Head
+
+    private mutating func nextOfHead(
+        in input: UnsafeRawBufferPointer,
+        from position: inout Int
+    ) throws(ResponseFlaw) -> Event {
+        while true {
+            let isFirst = state == .statusLine
+            switch lines.next(in: input, from: &position) {
+            case .line(let line):
+                if isFirst {
+                    try take(statusLine: line)
+                } else if line.isEmpty {
+                    return try endHead()
+                } else {
+                    guard let field = FieldLine(line) else { throw .malformedField }
+                    guard fields.count < Self.fieldLimit else { throw .tooManyFields }
+                    fields.append(field)
+                    framing.note(field)
+                }
+            case .incomplete:
+                if isFirst { try checkStart(of: input, from: position) }
+                return .needsMore
+            case .malformed:
+                throw isFirst ? .noStatusLine : .malformedField
+            case .overBudget:
+                if isFirst { try checkStart(of: input, from: position) }
+                throw .headTooLarge(limit: headLimit)
+            }
+        }
+    }
+
+    /// Refuses a status line that is still incomplete once its first bytes are wrong: no line end may ever follow them.
+    private func checkStart(of input: UnsafeRawBufferPointer, from position: Int) throws(ResponseFlaw) {
+        let count = min(input.count - position, lines.budget, 7)
+        guard count > 0, let base = input.baseAddress else { return }
+        if memcmp(base + position, "HTTP/1.", count) != 0 { throw .noStatusLine }
+    }
+
+    /// Takes `HTTP/1.x SP 3DIGIT [SP reason]` (RFC 9112 §4).
+    private mutating func take(statusLine line: UnsafeRawBufferPointer) throws(ResponseFlaw) {
+        guard line.count >= 12, let base = line.baseAddress, memcmp(base, "HTTP/1.", 7) == 0 else {
+            throw .noStatusLine
+        }
+        let minor = line[7] &- 48
+        let (hundreds, tens, ones) = (line[9] &- 48, line[10] &- 48, line[11] &- 48)
+        guard minor < 10, line[8] == 32, hundreds > 0, hundreds < 10, tens < 10, ones < 10 else {
+            throw .noStatusLine
+        }
+        if line.count > 12 {
+            let reason = UnsafeRawBufferPointer(start: base + 13, count: line.count - 13)
+            guard line[12] == 32, reason.isFieldText else { throw .noStatusLine }
+        }
+        status = Int(hundreds) * 100 + Int(tens) * 10 + Int(ones)
+        // RFC 9110 §2.5: a higher minor version is read as the highest one known.
+        isHTTP10 = minor == 0
+        if status == 101 { throw .unaskedSwitch }
+        state = .fields
+    }
+
+    private mutating func endHead() throws(ResponseFlaw) -> Event {
+        var response = HTTPResponse(
+            status: HTTPStatus(rawValue: status),
+            version: isHTTP10 ? .http1_0 : .http1_1
+        )
+        swap(&response.headers, &fields)
+        if status < 200 {
+            try framing.checkLengthOfNone()
+            informationalCount += 1
+            guard informationalCount <= Self.informationalLimit else { throw .tooManyInformational }
+            framing = ResponseFraming()
+            state = .statusLine
+            return .informational(response)
+        }
+        try decideLength()
+        return .head(response)
+    }
+
+    private mutating func decideLength() throws(ResponseFlaw) {
+        keepsOpen = framing.keepsOpen(isHTTP10: isHTTP10, status: status)
+        if isConnect, status < 300 {
+            // RFC 9112 §6.3: the connection is a tunnel, and both fields are to be ignored.
+            keepsOpen = false
+            state = .complete
+            return
+        }
+        if isHead || status == 204 || status == 304 {
+            try framing.checkLengthOfNone()
+            state = .complete
+            return
+        }
+        length = try framing.length(isHTTP10: isHTTP10)
+        switch length {
+        case .none:
+            state = .complete
+        case .exactly(let count):
+            left = count
+            state = count == 0 ? .complete : .body
+        case .chunked:
+            state = .chunks
+        case .untilClose:
+            keepsOpen = false
+            state = .open
+        }
+    }
+
+    // MARK: Body
+
+    private mutating func nextOfBody(in input: UnsafeRawBufferPointer, from position: inout Int) -> Event {
+        var count = input.count - position
+        guard count > 0 else { return .needsMore }
+        if state == .body {
+            count = Int(min(left, Int64(count)))
+            left -= Int64(count)
+            if left == 0 { state = .complete }
+        }
+        let start = position
+        position += count
+        return .body(start..<position)
+    }
+
+    private mutating func nextOfTrailers(
+        in input: UnsafeRawBufferPointer,
+        from position: inout Int
+    ) throws(ResponseFlaw) -> Event {
+        while true {
+            switch lines.next(in: input, from: &position) {
+            case .line(let line):
+                if line.isEmpty {
+                    state = .complete
+                    return .end
+                }
+                guard let field = FieldLine(line) else { throw .malformedTrailer }
+                guard trailers.count < Self.fieldLimit else { throw .tooManyFields }
+                if !field.isOfHeadOnly { trailers.append(field) }
+            case .incomplete:
+                return .needsMore
+            case .malformed:
+                throw .malformedTrailer
+            case .overBudget:
+                throw .trailersTooLarge(limit: headLimit)
+            }
+        }
+    }
+}
+
+extension HTTPHeaders {
+    @inline(__always)
+    fileprivate mutating func append(_ field: FieldLine) {
+        if let line = field.usualForm {
+            append(line: line, nameLength: field.name.count)
+        } else {
+            append(name: field.name, value: field.value)
+        }
+    }
+}
+
+extension FieldLine {
+    /// True for the fields of framing and routing that a trailer section must not have (RFC 9110 §6.5.1).
+    fileprivate var isOfHeadOnly: Bool {
+        name.isName("content-length") || name.isName("transfer-encoding") || name.isName("host")
+            || name.isName("trailer")
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+#if os(Linux)
+import Glibc
+import SluiceHTTP
+
+/// A host, as written in a URL but without brackets, read as an address or as a name to look up.
+enum LookUpTarget: Hashable {
+    case address(ScopedAddress)
+    case name(LookUpName)
+    /// No name that could be found: empty, too long, or with a character that would end or change it.
+    case invalid
+
+    /// The longest name that is looked up, in bytes (RFC 1035 §2.3.4).
+    private static var maximumLength: Int { 255 }
+
+    /// Reads a host.
+    ///
+    /// - Parameters:
+    ///   - host: A name, an IPv4 address, or an IPv6 address with or without a zone (RFC 4007 §11, and RFC 6874's `%25` for the
+    ///     delimiter). Other forms of IPv4 addresses, as `127.1`, are names: the system's resolver reads them.
+    ///   - interfaceIndex: Finds the index of an interface by its name; 0 for none.
+    init(_ host: String, interfaceIndex: (String) -> UInt32 = { if_nametoindex($0) }) {
+        let bytes = host.utf8
+        guard (1...LookUpTarget.maximumLength).contains(bytes.count), !bytes.contains(0) else {
+            self = .invalid
+            return
+        }
+        if bytes.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "%") }) {
+            self = LookUpTarget.zoned(host, interfaceIndex).map { .address($0) } ?? .invalid
+            return
+        }
+        let name = bytes.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
+        if let address = IPAddress(name) {
+            self = .address(ScopedAddress(address))
+        } else {
+            self = name.isEmpty ? .invalid : .name(LookUpName(key: name, text: host))
+        }
+    }
+
+    private static func zoned(_ host: String, _ interfaceIndex: (String) -> UInt32) -> ScopedAddress? {
+        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let text = parts.first, let address = IPAddress(String(text)), !address.isIPv4 else { return nil }
+        guard parts.count == 2 else { return ScopedAddress(address) }
+        var zone = parts[1]
+        if zone.utf8.count > 2, zone.hasPrefix("25") { zone = zone.dropFirst(2) }
+        guard !zone.isEmpty else { return nil }
+        let index = interfaceIndex(String(zone))
+        if index > 0 { return ScopedAddress(address, scope: index) }
+        guard zone.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = UInt32(zone)
+        else { return nil }
+        return ScopedAddress(address, scope: number)
+    }
+}
+
+/// A name to look up.
+struct LookUpName: Hashable {
+    /// The name that equal look-ups share: lower-case ASCII letters, no dot at the end.
+    let key: String
+    /// The name as the system's resolver gets it; a dot at the end keeps it from the search list.
+    let text: String
+
+    /// Creates the look-up of a name; one below `.localhost` becomes that of `localhost` (RFC 6761 §6.3).
+    fileprivate init(key: String, text: String) {
+        // ASCII letters only: Unicode's rules turn other letters (U+212A) into ASCII ones.
+        let lowercased = String(
+            decoding: key.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
+            as: UTF8.self
+        )
+        let isLocal = lowercased == LookUpName.localhost || lowercased.hasSuffix("." + LookUpName.localhost)
+        self.key = isLocal ? LookUpName.localhost : lowercased
+        self.text = isLocal ? LookUpName.localhost : text
+    }
+
+    private static var localhost: String { "localhost" }
+    private static let loopbacks = [
+        ScopedAddress(IPAddress(bytes: Array(repeating: 0, count: 15) + [1]) ?? IPAddress(127, 0, 0, 1)),
+        ScopedAddress(IPAddress(127, 0, 0, 1)),
+    ]
+    private static var maximumAddresses: Int { 32 }
+
+    /// The answer to use for the name, given the system's: no duplicates, at most 32 addresses, at least one.
+    ///
+    /// `localhost` leads to loopback addresses only, with or without the system's help (RFC 6761 §6.3).
+    func answer(from result: Result<[ScopedAddress], Resolver.Failure>) -> Result<[ScopedAddress], Resolver.Failure> {
+        if key == LookUpName.localhost {
+            guard case .success(let addresses) = result, !addresses.isEmpty, addresses.allSatisfy(\.isLoopback) else {
+                return .success(LookUpName.loopbacks)
+            }
+        }
+        return result.flatMap { addresses in
+            addresses.isEmpty ? .failure(.notFound) : .success(addresses.trimmed(to: LookUpName.maximumAddresses))
+        }
+    }
+}
+#endif

@@ -1,0 +1,80 @@
+#if os(Linux)
+import Glibc
+import SluiceHTTP
+
+/// An IP address with a port that a socket can connect to.
+package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+    package let address: IPAddress
+    package let port: UInt16
+    /// The index of the interface of an IPv6 zone (RFC 4007), 0 for none.
+    package let scope: UInt32
+
+    package init(address: IPAddress, port: UInt16, scope: UInt32 = 0) {
+        self.address = address
+        self.port = port
+        self.scope = scope
+    }
+
+    init(_ address: ScopedAddress, port: UInt16) {
+        self.init(address: address.address, port: port, scope: address.scope)
+    }
+
+    /// Reads the address and port of a socket address of either version.
+    ///
+    /// - Returns: nil for another family, or for a structure that is shorter than its family's.
+    package init?(_ pointer: UnsafePointer<sockaddr>, length: socklen_t) {
+        let raw = UnsafeRawPointer(pointer)
+        let family = MemoryLayout<sa_family_t>.size
+        guard length >= family else { return nil }
+        let bytes: [UInt8]
+        switch Int32(raw.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            var socket = raw.loadUnaligned(as: sockaddr_in.self)
+            bytes = withUnsafeBytes(of: &socket.sin_addr) { Array($0) }
+            port = UInt16(bigEndian: socket.sin_port)
+            scope = 0
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            var socket = raw.loadUnaligned(as: sockaddr_in6.self)
+            bytes = withUnsafeBytes(of: &socket.sin6_addr) { Array($0) }
+            port = UInt16(bigEndian: socket.sin6_port)
+            scope = socket.sin6_scope_id
+        default: return nil
+        }
+        guard let address = IPAddress(bytes: bytes) else { return nil }
+        self.address = address
+    }
+
+    /// `AF_INET` or `AF_INET6`, as socket(2) takes it.
+    package var family: Int32 { address.isIPv4 ? AF_INET : AF_INET6 }
+
+    /// Calls a closure with the address as connect(2) takes it; the pointer is valid during the call only.
+    package func withSockaddr<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        if address.isIPv4 {
+            var socket = sockaddr_in()
+            socket.sin_family = sa_family_t(AF_INET)
+            socket.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &socket.sin_addr) { $0.copyBytes(from: address.bytes) }
+            return SocketAddress.with(socket, body)
+        }
+        var socket = sockaddr_in6()
+        socket.sin6_family = sa_family_t(AF_INET6)
+        socket.sin6_port = port.bigEndian
+        socket.sin6_scope_id = scope
+        withUnsafeMutableBytes(of: &socket.sin6_addr) { $0.copyBytes(from: address.bytes) }
+        return SocketAddress.with(socket, body)
+    }
+
+    private static func with<Socket, R>(_ socket: Socket, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        withUnsafePointer(to: socket) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<Socket>.size))
+            }
+        }
+    }
+
+    /// `127.0.0.1:80` or `[::1]:80`, without the zone, which means nothing elsewhere.
+    package var description: String {
+        address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
+    }
+}
+#endif

@@ -1,0 +1,216 @@
+#if os(Linux)
+import SluiceHTTP
+import Synchronization
+
+/// The transport of Linux: HTTP/1.1 over sockets of its own, with TLS by OpenSSL.
+///
+/// Each transport has its own connections and limits; the threads that serve them are the process's. There is nothing to shut down: a
+/// transport is made and dropped like any value, and its idle connections are closed with it.
+public struct SocketTransport: Transport {
+    private typealias Continuation = UnsafeContinuation<Result<TransportResponse, SluiceError>, Never>
+
+    /// Makes the transport for requests that this one cannot carry, once there is one: by proxies, over HTTP/2, with cookies or
+    /// credentials.
+    package static let makeFallback = Locked<(@Sendable (Configuration) -> any CallbackTransport)?>(nil)
+
+    private let client: Client
+
+    /// Closes the connections once nobody holds the transport any more.
+    private final class Client: Sendable {
+        let pool: Result<ConnectionPool, SluiceError>
+        private let configuration: Configuration
+        private let other = Locked<(any CallbackTransport)?>(nil)
+
+        /// The transport for what this one cannot carry, made with the first such request.
+        var fallback: (any CallbackTransport)? {
+            other.withLock { other in
+                if other == nil { other = SocketTransport.makeFallback.withLock { $0 }?(configuration) }
+                return other
+            }
+        }
+
+        init(_ configuration: Configuration) {
+            self.configuration = configuration
+            pool = Engine.available.map { ConnectionPool(configuration, $0) }
+        }
+
+        deinit {
+            if case .success(let pool) = pool { pool.close() }
+        }
+    }
+
+    /// The connections; nil where the engine could not start.
+    var pool: ConnectionPool? { try? client.pool.get() }
+
+    /// Creates a transport; the engine's threads start with the first one of the process.
+    public init(configuration: Configuration = Configuration()) {
+        client = Client(configuration)
+    }
+
+    /// Sends a request and returns as soon as the head of the response is known; with the whole body, where both came at once.
+    public func send(
+        _ request: HTTPRequest,
+        context: TransferContext
+    ) async throws(SluiceError) -> TransportResponse {
+        let plan = try plan(of: request, context)
+        if let other = try fallback(for: request, context, plan) {
+            return try await other.send(request, context: context)
+        }
+        let started = MonotonicTime.now
+        let upload: UploadSource
+        do {
+            upload = try UploadSource(try await request.body.prepared(within: context.timeouts.total))
+        } catch {
+            throw error.with(request: request)
+        }
+        let running = RunningCall()
+        defer { running.synchronize() }
+        let result = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: Continuation) in
+                let created = self.call(request, context, plan, upload, started) { continuation.resume(returning: $0) }
+                switch created {
+                case .success(let call): running.begin(call)
+                case .failure(let error): continuation.resume(returning: .failure(error))
+                }
+            }
+        } onCancel: {
+            running.cancel()
+        }
+        return try result.get()
+    }
+
+    private func plan(of request: HTTPRequest, _ context: TransferContext) throws(SluiceError) -> ConnectionPlan {
+        try request.validate()
+        do {
+            return try context.connection.plan(for: request.origin)
+        } catch {
+            throw error.with(request: request)
+        }
+    }
+
+    /// The transport for a request that this one cannot carry; nil if it can.
+    private func fallback(
+        for request: HTTPRequest,
+        _ context: TransferContext,
+        _ plan: ConnectionPlan
+    ) throws(SluiceError) -> (any CallbackTransport)? {
+        let mayBeHTTP2 =
+            plan.httpVersion == .http2PriorKnowledge || plan.httpVersion == .automatic && request.scheme == "https"
+        let credentials = try context.credentials(for: request)
+        let needsMore = plan.proxy != nil || context.cookies != nil || credentials != nil
+        guard mayBeHTTP2 || needsMore else { return nil }
+        if let fallback = client.fallback { return fallback }
+        guard !needsMore, plan.httpVersion != .http2PriorKnowledge else {
+            throw SluiceError(
+                .unsupported,
+                "This transport speaks HTTP/1.1, without proxies, cookies and credentials.",
+                request: request
+            )
+        }
+        return nil
+    }
+
+    private func call(
+        _ request: HTTPRequest,
+        _ context: TransferContext,
+        _ plan: ConnectionPlan,
+        _ upload: UploadSource,
+        _ started: MonotonicTime,
+        _ completion: @escaping Call.Completion
+    ) -> Result<Call, SluiceError> {
+        if Engine.isForked { return .failure(Engine.forked.with(request: request)) }
+        return client.pool.mapError { $0.with(request: request) }.map { pool in
+            Call(
+                request,
+                upload: upload,
+                context: context,
+                plan: plan,
+                origin: request.origin,
+                pool: pool,
+                started: started,
+                completion: completion
+            )
+        }
+    }
+
+    /// Sets the number of event loops, each a thread, that serve all transports of the process.
+    ///
+    /// The engine starts with the first transport, which the first client creates as a rule: call this before, later calls have no
+    /// effect. Without it there is one loop for two processors, eight at most.
+    ///
+    /// - Parameter count: The number of loops; values below 1 count as 1.
+    public static func setLoopCount(_ count: Int) {
+        Engine.requestedLoops.store(max(1, count), ordering: .relaxed)
+    }
+
+    /// Counts the transfers and connections of all transports of the process.
+    ///
+    /// - Returns: A snapshot.
+    public static func statistics() async -> EngineStatistics {
+        Engine.shared?.descriptors.statistics ?? EngineStatistics()
+    }
+}
+
+extension SocketTransport: CallbackTransport {
+    package func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void {
+        do throws(SluiceError) {
+            let plan = try plan(of: request, context)
+            if let other = try fallback(for: request, context, plan) {
+                return other.begin(request, context: context, completion: completion)
+            }
+            let call = try call(request, context, plan, try UploadSource(request.body), .now, completion).get()
+            call.pool.begin(call)
+            return { call.cancel() }
+        } catch {
+            completion(.failure(error))
+            return {}
+        }
+    }
+}
+
+/// Connects a task's cancellation with a call that may not have begun.
+private final class RunningCall: Sendable {
+    private enum Stage {
+        case idle
+        case running(Call)
+        case cancelled
+    }
+
+    private let stage = Locked(Stage.idle)
+
+    func begin(_ call: Call) {
+        let isCancelled = stage.withLock { stage in
+            if case .cancelled = stage { return true }
+            stage = .running(call)
+            return false
+        }
+        if isCancelled { call.cancel() } else { call.pool.begin(call) }
+    }
+
+    func cancel() {
+        let call: Call? = stage.withLock { stage in
+            defer { stage = .cancelled }
+            if case .running(let call) = stage { return call } else { return nil }
+        }
+        call?.cancel()
+    }
+
+    func synchronize() {
+        stage.synchronize()
+    }
+}
+
+/// The transfers and connections of a process at one moment.
+public struct EngineStatistics: Sendable, Hashable {
+    /// Transfers that have a slot.
+    public var activeTransfers = 0
+    /// Transfers that wait for a slot.
+    public var queuedTransfers = 0
+    /// Open connections, idle ones included.
+    public var connections = 0
+}
+#endif

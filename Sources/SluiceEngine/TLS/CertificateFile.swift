@@ -1,0 +1,143 @@
+#if os(Linux)
+import CSSL
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Glibc
+import SluiceHTTP
+
+/// The identity of a file's contents: another one is there as soon as one of these differs.
+struct FileIdentity: Sendable, Hashable {
+    let path: String
+    private let device: UInt
+    private let inode: UInt
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// The file that a path leads to now; nil if there is none.
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(path, status)
+    }
+
+    fileprivate init(_ path: String, _ status: stat) {
+        self.path = path
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+        size = Int(status.st_size)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+
+    /// True if the path still leads to the same contents, as far as can be told without reading them.
+    var isCurrent: Bool { FileIdentity(at: path) == self }
+}
+
+/// The contents of a certificate source and, for a file, the identity of what was read.
+struct CertificateFile {
+    /// More than any collection of authorities has.
+    private static let maximumSize = 32 << 20
+
+    let contents: [UInt8]
+    let identity: FileIdentity?
+
+    /// A failed read.
+    struct Unreadable: Error {
+        let reason: String
+    }
+
+    init(_ source: CertificateSource) throws(Unreadable) {
+        switch source {
+        case .bytes(let bytes):
+            self.init(contents: Array(bytes), identity: nil)
+        case .file(let path):
+            try self.init(path)
+        }
+    }
+
+    private init(contents: [UInt8], identity: FileIdentity?) {
+        self.contents = contents
+        self.identity = identity
+    }
+
+    init(_ path: String) throws(Unreadable) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw CertificateFile.unreadable(path, errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw CertificateFile.unreadable(path, errno) }
+        var contents: [UInt8] = []
+        var chunk = max(4096, min(Int(status.st_size) + 1, CertificateFile.maximumSize))
+        while true {
+            guard contents.count <= CertificateFile.maximumSize else {
+                throw CertificateFile.unreadable(path, EFBIG)
+            }
+            var failure: Int32 = 0
+            let piece = [UInt8](unsafeUninitializedCapacity: chunk) { room, count in
+                let received = Glibc.read(descriptor, room.baseAddress, room.count)
+                if received < 0 { failure = errno }
+                count = max(0, received)
+            }
+            if failure == EINTR { continue }
+            guard failure == 0 else { throw CertificateFile.unreadable(path, failure) }
+            if piece.isEmpty { break }
+            contents = contents.isEmpty ? piece : contents + piece
+            chunk = 1 << 16
+        }
+        self.contents = contents
+        identity = FileIdentity(path, status)
+    }
+
+    private static func unreadable(_ path: String, _ number: Int32) -> Unreadable {
+        Unreadable(reason: "\(path): \(String(cString: strerror(number)).lowercased())")
+    }
+
+    /// The certificates of a PEM text (RFC 7468), which the caller frees by ``free(_:)``.
+    ///
+    /// - Throws: The words of OpenSSL where one of them cannot be parsed or there is none.
+    func certificates() throws(Unreadable) -> [OpaquePointer] {
+        var certificates: [OpaquePointer] = []
+        let reason = contents.withUnsafeBytes { bytes -> String? in
+            ERR_clear_error()
+            guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else {
+                return "there is no certificate in PEM form"
+            }
+            guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeWords(or: "out of memory") }
+            defer { BIO_free(bio) }
+            while let certificate = PEM_read_bio_X509_AUX(bio, nil, refusePassword, nil) {
+                certificates.append(certificate)
+            }
+            let end = ERR_peek_last_error()
+            if sluice_tls_is_end_of_pem(end) != 0, !certificates.isEmpty {
+                ERR_clear_error()
+                return nil
+            }
+            return sluice_tls_is_end_of_pem(end) != 0
+                ? "there is no certificate in PEM form" : OpenSSLError.takeWords(or: "no certificate can be read")
+        }
+        if let reason {
+            ERR_clear_error()
+            CertificateFile.free(certificates)
+            throw Unreadable(reason: identity.map { "\($0.path): \(reason)" } ?? reason)
+        }
+        return certificates
+    }
+
+    static func free(_ certificates: [OpaquePointer]) {
+        for certificate in certificates { X509_free(certificate) }
+    }
+}
+
+/// Gives OpenSSL no password: without a callback it would ask the terminal.
+private let refusePassword:
+    @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
+        _,
+        _,
+        _,
+        _ in -1
+    }
+#endif

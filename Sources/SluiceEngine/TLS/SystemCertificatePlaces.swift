@@ -1,0 +1,114 @@
+#if os(Linux)
+import CSSL
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Glibc
+
+/// The file and the directories in which the system keeps the authorities that it trusts.
+///
+/// As OpenSSL finds them: `SSL_CERT_FILE` and `SSL_CERT_DIR`, or its own defaults. Where neither variable is set and the file can be
+/// read, the directory is left out, since systems keep the same certificates in both.
+struct SystemCertificatePlaces: CustomStringConvertible {
+    /// The files of other systems than Debian, in case OpenSSL was built to look elsewhere.
+    private static let knownFiles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    let files: [String]
+    let directories: [String]
+    let needsDirectories: Bool
+
+    init() {
+        let own = { (name: UnsafePointer<CChar>?) -> String? in
+            name.flatMap(sluice_tls_environment).map { String(cString: $0) }
+        }
+        let file = own(X509_get_default_cert_file_env())
+        let directory = own(X509_get_default_cert_dir_env())
+        self.init(file: file, directory: directory)
+    }
+
+    init(file: String?, directory: String?) {
+        let standard = X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
+        files = file.map { [$0] } ?? standard + SystemCertificatePlaces.knownFiles
+        let standardDirectory = X509_get_default_cert_dir().map { String(cString: $0) } ?? ""
+        directories = (directory ?? standardDirectory).split(separator: ":").map(String.init)
+        needsDirectories = file != nil || directory != nil
+    }
+
+    var description: String { (files + directories).joined(separator: ", ") }
+
+    /// The certificates in DER, each once; empty if there are none.
+    func read() -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for file in files {
+            found = SystemCertificatePlaces.certificates(in: file)
+            if !found.isEmpty { break }
+        }
+        guard needsDirectories || found.isEmpty else { return found }
+        var known = Set(found)
+        for path in directories.flatMap(SystemCertificatePlaces.hashedFiles) {
+            for certificate in SystemCertificatePlaces.certificates(in: path) where known.insert(certificate).inserted {
+                found.append(certificate)
+            }
+        }
+        return found
+    }
+
+    /// The files of a directory that are named by the hash of a subject, as `2c11d503.0`: OpenSSL looks at no others.
+    private static func hashedFiles(of directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var paths: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count == 8, parts[0].allSatisfy(\.isHexDigit), UInt16(parts[1]) != nil
+            else { continue }
+            paths.append("\(directory)/\(name)")
+        }
+        return paths.sorted()
+    }
+
+    private static func certificates(in path: String) -> [[UInt8]] {
+        guard let file = try? CertificateFile(path) else { return [] }
+        return PEMCertificates.contents(of: file.contents)
+    }
+}
+
+/// The certificates of a PEM text (RFC 7468), decoded and not parsed.
+enum PEMCertificates {
+    private static let labels: Set = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"]
+
+    static func contents(of text: [UInt8]) -> [[UInt8]] {
+        let dashes = Array("-----".utf8)
+        var certificates: [[UInt8]] = []
+        var begin: (label: String, start: Int)?
+        var lineStart = 0
+        while lineStart < text.count {
+            let lineEnd = text[lineStart...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
+            defer { lineStart = lineEnd + 1 }
+            guard text[lineStart] == dashes[0], text[lineStart..<lineEnd].starts(with: dashes) else { continue }
+            let words =
+                String(decoding: text[lineStart..<lineEnd], as: UTF8.self)
+                .split(whereSeparator: { $0 == "-" || $0 == "\r" }).first ?? ""
+            if words.hasPrefix("BEGIN ") {
+                begin = (String(words.dropFirst(6)), min(lineEnd + 1, text.count))
+            } else if words.hasPrefix("END "), let (label, start) = begin {
+                begin = nil
+                guard labels.contains(label), words.dropFirst(4) == label else { continue }
+                let encoded = Data(text[start..<lineStart])
+                if let bytes = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) {
+                    certificates.append(Array(bytes))
+                }
+            }
+        }
+        return certificates
+    }
+}
+#endif

@@ -1,0 +1,127 @@
+#if os(Linux)
+import CSSL
+import Glibc
+import SluiceHTTP
+
+/// A session that can be resumed, and what was found as its certificates were verified.
+final class StoredSession: Sendable {
+    /// An SSL_SESSION, which this object owns, as a bit pattern since pointers are not Sendable. It is a copy that no connection
+    /// changes: OpenSSL marks the session of a connection that fails.
+    private let address: UInt
+    /// False if no pin matched and that was only reported.
+    let meetsPins: Bool
+    /// Seconds since 1970 until which the verification of the certificates stands, also for sessions that come of this one.
+    let verifiedUntil: Int64
+    /// Seconds since 1970 until which the session can be offered.
+    let goodUntil: Int64
+    /// True for TLS 1.3, whose tickets are used once (RFC 8446 §C.4).
+    let isSingleUse: Bool
+
+    /// Copies a session; nil for one that cannot be resumed.
+    init?(_ session: OpaquePointer, meetsPins: Bool, verifiedUntil: Int64) {
+        guard SSL_SESSION_is_resumable(session) == 1, let copy = SSL_SESSION_dup(session) else { return nil }
+        address = UInt(bitPattern: copy)
+        self.meetsPins = meetsPins
+        self.verifiedUntil = verifiedUntil
+        isSingleUse = SSL_SESSION_get_protocol_version(session) == TLS1_3_VERSION
+        // The time of TLS 1.3 tickets is the server's hint; of others the shorter of the two counts.
+        let hint = Int64(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
+        let timeout = Int64(clamping: SSL_SESSION_get_timeout(session))
+        let lifetime = hint > 0 ? (isSingleUse ? hint : min(hint, timeout)) : timeout
+        goodUntil = min(verifiedUntil, Int64(clamping: SSL_SESSION_get_time(session)) + min(lifetime, 7 * 86_400))
+    }
+
+    deinit {
+        SSL_SESSION_free(OpaquePointer(bitPattern: address))
+    }
+
+    /// Has a connection that has not begun offer the session.
+    func offer(by connection: OpaquePointer) -> Bool {
+        guard let session = SSL_SESSION_dup(OpaquePointer(bitPattern: address)) else { return false }
+        defer { SSL_SESSION_free(session) }
+        return SSL_set_session(connection, session) == 1
+    }
+}
+
+/// The sessions of the process. A session is found only under the context, host, port and pins that it was made with.
+final class TLSSessionCache: Sendable {
+    static let shared = TLSSessionCache(limit: 256, limitPerKey: 8)
+
+    struct Key: Sendable, Hashable {
+        let context: UInt64
+        let host: String
+        let port: Int
+        let pins: [PublicKeyPin]
+        let enforcesPins: Bool
+    }
+
+    private struct Entry {
+        let session: StoredSession
+        let key: Key
+    }
+
+    private struct State {
+        /// By the order in which they were stored or last used.
+        var entries: [Entry] = []
+    }
+
+    private let limit: Int
+    private let limitPerKey: Int
+    private let state = Locked(State())
+
+    init(limit: Int, limitPerKey: Int) {
+        self.limit = limit
+        self.limitPerKey = limitPerKey
+    }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// The latest session under a key, which is removed if it can be used only once.
+    func take(_ key: Key, at now: Int64 = Int64(time(nil))) -> StoredSession? {
+        let (session, _) = state.withLock { state -> (StoredSession?, [Entry]) in
+            let gone = state.entries.filter { $0.session.goodUntil <= now }
+            if !gone.isEmpty { state.entries.removeAll { $0.session.goodUntil <= now } }
+            guard let position = state.entries.lastIndex(where: { $0.key == key }) else { return (nil, gone) }
+            let entry = state.entries.remove(at: position)
+            if !entry.session.isSingleUse { state.entries.append(entry) }
+            return (entry.session, gone)
+        }
+        return session
+    }
+
+    func store(_ session: StoredSession, under key: Key) {
+        // Sessions are freed outside the lock.
+        _ = state.withLock { state -> [Entry] in
+            var removed: [Entry] = []
+            // A session that can be used again takes the place of an older one.
+            let room = session.isSingleUse ? limitPerKey : 1
+            while state.entries.count(where: { $0.key == key }) >= room,
+                let oldest = state.entries.firstIndex(where: { $0.key == key })
+            {
+                removed.append(state.entries.remove(at: oldest))
+            }
+            if state.entries.count >= limit { removed.append(state.entries.removeFirst()) }
+            state.entries.append(Entry(session: session, key: key))
+            return removed
+        }
+    }
+
+    /// Removes the sessions under a key, one of which a server did not accept.
+    func remove(_ key: Key) {
+        removeAll { $0 == key }
+    }
+
+    /// Removes the sessions of a context that goes.
+    func removeAll(of context: UInt64) {
+        removeAll { $0.context == context }
+    }
+
+    private func removeAll(where isMatch: (Key) -> Bool) {
+        _ = state.withLock { state -> [Entry] in
+            let removed = state.entries.filter { isMatch($0.key) }
+            if !removed.isEmpty { state.entries.removeAll { isMatch($0.key) } }
+            return removed
+        }
+    }
+}
+#endif

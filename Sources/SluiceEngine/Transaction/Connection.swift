@@ -1,0 +1,576 @@
+#if os(Linux)
+import CLinux
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Glibc
+import SluiceHTTP
+import Synchronization
+
+/// An open connection to a server, plain or TLS, by which one request after another goes.
+///
+/// It belongs to one loop for life. A request is begun by whichever thread has it, under the connection's lock, so that a small one is
+/// written without a hand-over; everything else happens on the loop. The loop never waits for the lock: it passes over a connection whose
+/// lock is taken, and whoever holds it gives the connection another turn.
+package final class Connection: LoopHandler {
+    /// The most bytes that one turn reads, writes or decodes: a tenth of a millisecond's work.
+    static let turnBytes = 256 << 10
+
+    struct State {
+        var isOpen = true
+        var stream: SocketStream
+        var transaction: Transaction?
+        var output = OutputQueue()
+        /// Bytes that were read and belong in front of what is read next.
+        var rest: [UInt8] = []
+        /// True if `rest` holds more than an incomplete line.
+        var isRestUnseen = false
+        /// True if the socket takes no more output until it says so.
+        var isBlocked = false
+        /// The words of a failed write; what the server said before is still read.
+        var writeFailure: String?
+        var requests = 0
+        var idleSince: MonotonicTime
+        /// The time for which the loop's timer is set.
+        var timerAt = MonotonicTime.distantFuture
+    }
+
+    let pool: ConnectionPool
+    let group: PoolState<Call, Connection, Dial>.GroupID
+    private let loop: EventLoop
+    private let registration: LoopThread.Registration
+    private let descriptor: Int32
+    private let remoteAddress: String
+    private let timings: ConnectionTimings
+    /// The moment at which the dial began.
+    private let dialed: MonotonicTime
+    /// The moment from which it is too old to be used again.
+    private let expires: MonotonicTime
+    /// The failed check of pins that are only reported.
+    private let pinFailure: TLSFailure?
+    private let state: Locked<State>
+    /// The events with which the loop came while the lock was taken; 0 if it did not.
+    private let missedEvents = Atomic<UInt32>(0)
+
+    /// Takes over a socket that is connected.
+    init(_ dialed: DialedSocket, from dial: Dial) {
+        pool = dial.pool
+        group = dial.group
+        loop = dial.loop
+        registration = dialed.registration
+        descriptor = dialed.descriptor
+        remoteAddress = dialed.remoteAddress
+        timings = dialed.timings
+        self.dialed = dial.began
+        expires = dial.pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        pinFailure = dialed.tls?.pinFailure
+        state = Locked(unchecked: State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
+    }
+
+    /// True if the thread is that of the connection's loop.
+    func isOf(_ thread: LoopThread?) -> Bool { thread?.loop === loop }
+
+    // MARK: Beginning
+
+    /// Sends a request by this connection, on any thread.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - thread: The loop's thread, if the caller is on it.
+    /// - Returns: False if the connection has died since it was last used; nothing was sent then.
+    func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
+        let now = MonotonicTime.now
+        var effects = Effects()
+        let isAlive = state.withLockUnchecked { state in
+            guard state.isOpen, expires > now, state.requests == 0 || state.stream.isSilent()
+            else {
+                close(&state, &effects)
+                return false
+            }
+            guard call.begin(on: self) else {
+                // The request was cancelled on the way here. A connection that was made for it alone goes with it.
+                state.idleSince = now
+                effects.release = state.requests > 0
+                if state.requests == 0 { close(&state, &effects) }
+                return true
+            }
+            state.requests += 1
+            let isReused = state.requests > 1
+            let transaction = Transaction(
+                call,
+                on: self,
+                isReused: isReused,
+                began: isReused ? now : max(dialed, call.queued),
+                timings: isReused ? ConnectionTimings() : timings,
+                now: now
+            )
+            state.transaction = transaction
+            if case .stream = call.upload { call.withAttempt { $0.sender = self } }
+            transaction.start(&state.output, now: now)
+            push(&state, transaction, now: now, limit: Transaction.inlineBody, &effects)
+            setTimer(&state, &effects, now: now)
+            return true
+        }
+        if let pinFailure, isAlive, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
+        perform(effects, on: thread)
+        return isAlive
+    }
+
+    /// Takes more of the body that is sent, on the loop.
+    func bodyHasMore() {
+        loop.post { [self] in $0.turn(of: self) }
+    }
+
+    // MARK: Turns
+
+    package func ready(_ events: UInt32, on thread: LoopThread) {
+        locked(events, on: thread) { state, effects, events in
+            if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
+            let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+            if events & (EPOLLIN.rawValue | ends) != 0 { state.stream.mayRead = true }
+            if events & ends != 0 { state.stream.hasHungUp = true }
+            turn(&state, &effects, on: thread)
+        }
+    }
+
+    package func deadlinePassed(on thread: LoopThread) {
+        locked(0, on: thread) { state, effects, _ in
+            state.timerAt = .distantFuture
+            expire(&state, &effects, on: thread)
+            setTimer(&state, &effects, now: thread.now)
+        }
+    }
+
+    /// Runs one turn under the lock; if somebody holds it, the connection gets another turn once it is free.
+    private func locked(
+        _ events: UInt32,
+        on thread: LoopThread,
+        _ body: (inout State, inout Effects, UInt32) -> Void
+    ) {
+        var effects = Effects()
+        let isDone = state.withLockIfAvailable { body(&$0, &effects, events) } != nil
+        if !isDone {
+            missedEvents.bitwiseOr(events | Connection.turnMissed, ordering: .sequentiallyConsistent)
+            // Whoever held the lock may have looked just before.
+            let isFree: Void? = state.withLockIfAvailable { state in
+                let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
+                if missed != 0 { body(&state, &effects, missed) }
+            }
+            if isFree == nil { return }
+        }
+        perform(effects, on: thread)
+    }
+
+    /// Marks a missed turn that had no events; no bit of epoll's.
+    private static let turnMissed: UInt32 = 1 << 24
+
+    private func turn(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+        guard state.isOpen else { return }
+        guard let transaction = state.transaction else { return watchIdle(&state, &effects, on: thread) }
+        push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
+        if state.transaction === transaction { pull(&state, transaction, &effects, on: thread) }
+        if state.transaction === transaction {
+            // A 100 may have come.
+            push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
+        }
+        setTimer(&state, &effects, now: thread.now)
+    }
+
+    /// Closes an idle connection if anything has come by it, or its end.
+    private func watchIdle(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+        guard state.stream.mayRead else { return }
+        switch state.stream.read(into: thread.scratch) {
+        case .nothing: break
+        case .bytes, .end, .failed:
+            close(&state, &effects)
+            effects.leavesPool = true
+        }
+    }
+
+    private func expire(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+        guard state.isOpen else { return }
+        let now = thread.now
+        guard let transaction = state.transaction else {
+            if idleDeadline(state) <= now {
+                close(&state, &effects)
+                effects.leavesPool = true
+            }
+            return
+        }
+        guard transaction.deadline(hasOutput: !state.output.isEmpty) <= now else { return }
+        if case .waitsForContinue = transaction.sending, transaction.call.deadline > now {
+            transaction.waitNoLongerForContinue()
+            return push(&state, transaction, now: now, limit: Connection.turnBytes, &effects)
+        }
+        fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
+    }
+
+    private func idleDeadline(_ state: State) -> MonotonicTime {
+        min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
+    }
+
+    /// Has the loop look at the deadline, unless its timer comes before it anyway.
+    private func setTimer(_ state: inout State, _ effects: inout Effects, now: MonotonicTime) {
+        guard state.isOpen else { return }
+        let deadline = state.transaction?.deadline(hasOutput: !state.output.isEmpty) ?? idleDeadline(state)
+        guard deadline < state.timerAt || state.timerAt <= now, deadline != .distantFuture else { return }
+        state.timerAt = deadline
+        effects.timer = deadline
+    }
+
+    // MARK: Writing
+
+    private func push(
+        _ state: inout State,
+        _ transaction: Transaction,
+        now: MonotonicTime,
+        limit: Int,
+        _ effects: inout Effects
+    ) {
+        var left = limit
+        while !state.isBlocked, state.writeFailure == nil {
+            transaction.fill(&state.output, now: now)
+            if transaction.hasBodyFailed, state.output.isEmpty {
+                let error = transaction.bodyFailure ?? Engine.unavailable
+                return fail(&state, transaction, error, &effects)
+            }
+            if state.output.isEmpty { return }
+            if left <= 0 {
+                effects.wantsTurn = true
+                return
+            }
+            switch state.stream.write(state.output) {
+            case .bytes(let count):
+                state.output.consume(count)
+                transaction.hasWritten = true
+                transaction.lastActivity = now
+                left -= count
+            case .nothing:
+                state.isBlocked = true
+            case .end, .failed:
+                state.writeFailure = state.stream.lastFailure
+                state.output.removeAll()
+                transaction.stopSending()
+                // The server may have said why before it closed.
+                state.stream.mayRead = true
+                state.stream.hasHungUp = true
+                effects.wantsTurn = true
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    private func pull(_ state: inout State, _ transaction: Transaction, _ effects: inout Effects, on thread: LoopThread)
+    {
+        let now = thread.now
+        var output = Connection.turnBytes
+        var input = Connection.turnBytes
+        if state.isRestUnseen || transaction.hasUndecoded, !transaction.isPaused {
+            state.isRestUnseen = false
+            let status = processRest(&state, transaction, &output, now)
+            guard goesOn(status, &state, transaction, &effects, now) else { return }
+        }
+        while state.stream.mayRead, !transaction.isPaused, !state.isRestUnseen, input > 0 {
+            let (moved, status) = readOnce(&state, transaction, &output, on: thread)
+            switch moved {
+            case .nothing: continue
+            case .bytes(let count):
+                transaction.lastActivity = now
+                input -= count
+                guard goesOn(status, &state, transaction, &effects, now) else { return }
+            case .end(let isClean): return ended(&state, transaction, isClean: isClean, &effects, now)
+            case .failed: return died(&state, transaction, lost(state), &effects)
+            }
+        }
+        transaction.flush()
+        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        let hasMore = state.stream.mayRead || state.isRestUnseen || transaction.hasUndecoded
+        if hasMore, !transaction.isPaused { effects.wantsTurn = true }
+    }
+
+    /// Reads once and takes what came.
+    private func readOnce(
+        _ state: inout State,
+        _ transaction: Transaction,
+        _ output: inout Int,
+        on thread: LoopThread
+    ) -> (SocketStream.Moved, Transaction.Status) {
+        if state.rest.isEmpty, let wanted = transaction.largeRead {
+            var moved = SocketStream.Moved.nothing
+            let piece = thread.buffers.piece(upTo: wanted) { buffer in
+                let (count, last) = state.stream.fill(buffer)
+                moved = last
+                return count
+            }
+            guard let piece, !piece.isEmpty else { return (moved, .needsInput) }
+            return (.bytes(piece.count), transaction.take(piece))
+        }
+        let moved = state.stream.read(into: thread.scratch)
+        guard case .bytes(let count) = moved else { return (moved, .needsInput) }
+        let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
+        if !state.rest.isEmpty {
+            state.rest.append(contentsOf: bytes)
+            return (moved, processRest(&state, transaction, &output, thread.now))
+        }
+        var position = 0
+        let status = transaction.process(bytes, from: &position, budget: &output, now: thread.now)
+        if position < count { state.rest = Array(bytes[position...]) }
+        return (moved, status)
+    }
+
+    private func processRest(
+        _ state: inout State,
+        _ transaction: Transaction,
+        _ output: inout Int,
+        _ now: MonotonicTime
+    ) -> Transaction.Status {
+        var position = 0
+        let status = state.rest.withUnsafeBytes { bytes in
+            transaction.process(bytes, from: &position, budget: &output, now: now)
+        }
+        if position == state.rest.count { state.rest = [] } else { state.rest.removeFirst(position) }
+        return status
+    }
+
+    /// Acts on what came of a piece of input; returns true if more may be read.
+    private func goesOn(
+        _ status: Transaction.Status,
+        _ state: inout State,
+        _ transaction: Transaction,
+        _ effects: inout Effects,
+        _ now: MonotonicTime
+    ) -> Bool {
+        switch status {
+        case .needsInput: return true
+        case .blocked:
+            state.isRestUnseen = !state.rest.isEmpty
+            transaction.flush()
+            effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+            if !transaction.isPaused { effects.wantsTurn = true }
+            return false
+        case .complete:
+            complete(&state, transaction, &effects, now)
+            return false
+        case .failed(let error):
+            fail(&state, transaction, error, &effects)
+            return false
+        }
+    }
+
+    // MARK: Ends
+
+    private func complete(
+        _ state: inout State,
+        _ transaction: Transaction,
+        _ effects: inout Effects,
+        _ now: MonotonicTime
+    ) {
+        if transaction.isContradicted {
+            transaction.call.withAttempt { $0.omitsExpect = true }
+            return resend(&state, transaction, &effects)
+        }
+        let isReusable =
+            transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
+            && !state.stream.hasHungUp && expires > now && !transaction.call.request.headers.closesConnection
+        transaction.finish(now: now, remoteAddress: remoteAddress)
+        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        state.transaction = nil
+        effects.release = isReusable
+        state.idleSince = now
+        if !isReusable { close(&state, &effects) }
+    }
+
+    /// The server has closed its side.
+    private func ended(
+        _ state: inout State,
+        _ transaction: Transaction,
+        isClean: Bool,
+        _ effects: inout Effects,
+        _ now: MonotonicTime
+    ) {
+        if transaction.parser.hasBegun {
+            // Without close_notify anybody may have cut the body short (RFC 8446 §6.1).
+            if !isClean, transaction.parser.length == .untilClose, transaction.head != nil {
+                return fail(&state, transaction, ResponseFlaw.closedInBody.error, &effects)
+            }
+            _ = goesOn(transaction.end(), &state, transaction, &effects, now)
+            return
+        }
+        let host = transaction.call.serverName
+        let error =
+            state.writeFailure == nil
+            ? SluiceError(.connectionLost, "The server at \(host) closed the connection without an answer.")
+            : lost(state)
+        died(&state, transaction, error, &effects)
+    }
+
+    /// The connection is gone: sends the request again by another one if it may be, and fails it otherwise.
+    ///
+    /// A connection that was kept open may be closed by the server at any time. The server may have seen the request, so only an
+    /// idempotent one is sent again (RFC 9110 §9.2.2).
+    private func died(_ state: inout State, _ transaction: Transaction, _ error: SluiceError, _ effects: inout Effects)
+    {
+        let call = transaction.call
+        guard transaction.isReused, !transaction.parser.hasBegun else {
+            return fail(&state, transaction, error, &effects)
+        }
+        guard call.request.method.isIdempotent || !transaction.hasWritten else {
+            return fail(&state, transaction, .closedUnanswered, &effects)
+        }
+        let attempts = call.withAttempt { attempt in
+            attempt.resends += 1
+            return attempt.resends
+        }
+        guard attempts <= 3 else { return fail(&state, transaction, error, &effects) }
+        resend(&state, transaction, &effects)
+    }
+
+    private func resend(_ state: inout State, _ transaction: Transaction, _ effects: inout Effects) {
+        guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
+        effects.resend = transaction.call
+        state.transaction = nil
+        close(&state, &effects)
+    }
+
+    private func fail(_ state: inout State, _ transaction: Transaction, _ error: SluiceError, _ effects: inout Effects)
+    {
+        transaction.fail(error)
+        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        state.transaction = nil
+        effects.release = false
+        close(&state, &effects)
+    }
+
+    private func close(_ state: inout State, _ effects: inout Effects) {
+        guard state.isOpen else { return }
+        state.isOpen = false
+        state.stream.tls?.close()
+        state.stream.tls = nil
+        state.output.removeAll()
+        state.rest = []
+        pool.engine.descriptors.close(descriptor)
+        effects.isClosed = true
+    }
+
+    /// Takes a request off the wire: its caller has left.
+    func abandon(_ call: Call) {
+        var effects = Effects()
+        state.withLockUnchecked { state in
+            guard let transaction = state.transaction, transaction.call === call else { return }
+            fail(&state, transaction, .cancelled, &effects)
+        }
+        perform(effects, on: nil)
+    }
+
+    /// Closes a connection that the pool has taken out of those that are idle.
+    func closeIdle() {
+        var effects = Effects()
+        state.withLockUnchecked { state in
+            if state.transaction == nil { close(&state, &effects) }
+        }
+        perform(effects, on: nil)
+    }
+
+    /// The error for a connection that was lost.
+    private func lost(_ state: State) -> SluiceError {
+        let call = state.transaction?.call
+        let words = state.writeFailure ?? state.stream.lastFailure
+        let host = call?.serverName ?? ""
+        // TLS 1.3 tells after the handshake that a client certificate is missing or not accepted.
+        if let failure = state.stream.tls?.failure { return failure.error(host: host) }
+        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
+    }
+
+    // MARK: Effects
+
+    /// Effects that follow a turn once the lock is free.
+    private struct Effects {
+        var answer: (call: Call, result: Result<TransportResponse, SluiceError>)?
+        /// The request's slot is free; with it the connection if it can be used again.
+        var release: Bool?
+        var resend: Call?
+        var isClosed = false
+        /// The connection was idle, and the pool does not know yet that it is closed.
+        var leavesPool = false
+        var timer: MonotonicTime?
+        var wantsTurn = false
+    }
+
+    private func perform(_ effects: Effects, on thread: LoopThread?) {
+        if thread == nil {
+            let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
+            if missed != 0 { loop.post { [self] in ready(missed, on: $0) } }
+        }
+        if effects.isClosed {
+            if let thread {
+                thread.unregister(registration)
+            } else {
+                loop.post { [registration] in $0.unregister(registration) }
+            }
+        } else {
+            if let timer = effects.timer {
+                if let thread {
+                    thread.setTimer(registration, at: timer)
+                } else {
+                    loop.post { [registration] in $0.setTimer(registration, at: timer) }
+                }
+            }
+            if effects.wantsTurn {
+                if let thread { thread.runAgain(registration) } else { loop.post { [self] in $0.turn(of: self) } }
+            }
+        }
+        if effects.leavesPool { pool.removeIdle(self) }
+        if let isReusable = effects.release { pool.release(isReusable ? self : nil, of: group, on: thread) }
+        if let call = effects.resend { pool.resend(call, in: group, on: thread) }
+        if let (call, result) = effects.answer { call.answer(result) }
+    }
+
+    /// Creates the pipe for a body that does not come at once.
+    func makePipe(for call: Call) -> ResponsePipe {
+        ResponsePipe(
+            highWater: pool.configuration.responseBuffer,
+            onDemand: { [self] in
+                state.withLockUnchecked { state in
+                    if let transaction = state.transaction, transaction.call === call { transaction.resume(now: .now) }
+                }
+                let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
+                loop.post { [self] in ready(missed, on: $0) }
+            },
+            onAbandon: { [self] in abandon(call) }
+        )
+    }
+}
+
+extension LoopThread {
+    /// Gives a connection a turn although nothing has stirred.
+    fileprivate func turn(of connection: Connection) {
+        connection.ready(0, on: self)
+    }
+}
+
+extension HTTPHeaders {
+    /// True if the connection must not be used again (RFC 9112 §9.6).
+    fileprivate var closesConnection: Bool {
+        contains(.connection)
+            && values(for: .connection).contains { value in
+                value.lowercased().split { ", \t".contains($0) }.contains("close")
+            }
+    }
+}
+
+extension SluiceError {
+    static var closedUnanswered: SluiceError {
+        SluiceError(
+            .connectionLost,
+            "The connection, which had been kept open, closed without an answer, and the server may have seen the request."
+        )
+    }
+
+    static var bodyNotRewound: SluiceError {
+        SluiceError(.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
+    }
+}
+#endif

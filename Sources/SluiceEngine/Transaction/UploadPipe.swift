@@ -1,0 +1,183 @@
+#if os(Linux)
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// Carries a request's body from the task that reads its source to the engine's thread, which must not wait.
+///
+/// The task waits while more than `highWater` bytes have not been sent; so a body of any size takes little memory.
+package final class UploadPipe: Sendable {
+    package enum Piece: Equatable {
+        case bytes(Int)
+        /// Nothing is there yet; `onData` will be called when something is.
+        case wait
+        case end
+        case failed
+    }
+
+    fileprivate struct State {
+        /// Chunks that have not been read, from `first` on.
+        var chunks: [Data] = []
+        var first = 0
+        var bytes = 0
+        var writer: UnsafeContinuation<Void, Never>?
+        var end: Result<Void, SluiceError>?
+        var isReaderWaiting = false
+        var isClosed = false
+        var hasBeenRead = false
+    }
+
+    package static let highWater = 1 << 20
+    private let state = Locked(State())
+    private let onData: @Sendable () -> Void
+
+    package init(onData: @escaping @Sendable () -> Void) {
+        self.onData = onData
+    }
+
+    /// What the source failed with.
+    package var failure: SluiceError? {
+        state.withLock { state in
+            if case .failure(let error) = state.end { error } else { nil }
+        }
+    }
+
+    /// Whether the engine has taken any byte yet.
+    package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
+
+    /// Adds a chunk, and waits where enough of them are waiting; false once the engine wants no more.
+    package func write(_ chunk: Data) async -> Bool {
+        let (isReaderWaiting, isFull, isClosed) = state.withLock { state in
+            if state.isClosed { return (false, false, true) }
+            state.append(chunk)
+            return (state.takeReaderWaiting(), state.bytes >= UploadPipe.highWater, false)
+        }
+        if isReaderWaiting { onData() }
+        guard isFull else { return !isClosed }
+        await withUnsafeContinuation { continuation in
+            let mayGoOn = state.withLock { state in
+                if state.isClosed || state.bytes < UploadPipe.highWater { return true }
+                state.writer = continuation
+                return false
+            }
+            if mayGoOn { continuation.resume() }
+        }
+        return state.withLock { !$0.isClosed }
+    }
+
+    /// Ends the body.
+    package func finish(_ end: Result<Void, SluiceError>) {
+        let isReaderWaiting = state.withLock { state in
+            if state.end == nil { state.end = end }
+            return state.takeReaderWaiting()
+        }
+        if isReaderWaiting { onData() }
+    }
+
+    /// Copies what is there into the engine's buffer.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+        let (piece, writer): (Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+            let count = state.fill(buffer)
+            return count > 0 ? (.bytes(count), state.takeWriter()) : (state.ending(), nil)
+        }
+        writer?.resume()
+        return piece
+    }
+
+    /// Takes the next chunk as it is, without copying it.
+    ///
+    /// - Returns: The chunk; nil with what to do in its place.
+    package func takeChunk() -> (chunk: Data?, piece: Piece) {
+        let (chunk, piece, writer): (Data?, Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+            guard let chunk = state.popChunk() else { return (nil, state.ending(), nil) }
+            return (chunk, .bytes(chunk.count), state.takeWriter())
+        }
+        writer?.resume()
+        return (chunk, piece)
+    }
+
+    /// The engine wants no more; a writer that waits is let go.
+    package func close() {
+        let writer = state.withLock { state in
+            state.isClosed = true
+            state.chunks = []
+            state.first = 0
+            return state.writer.take()
+        }
+        writer?.resume()
+    }
+}
+
+extension UploadPipe.State {
+    fileprivate mutating func takeReaderWaiting() -> Bool {
+        defer { isReaderWaiting = false }
+        return isReaderWaiting
+    }
+
+    /// Chunks below this size are put together, so that a body in pieces of some bytes costs about what one in large pieces does.
+    private static let smallChunk = 4 << 10
+    private static let joinedChunk = 64 << 10
+
+    fileprivate mutating func append(_ chunk: Data) {
+        guard !chunk.isEmpty else { return }
+        bytes += chunk.count
+        if chunk.count < Self.smallChunk, first < chunks.count, let last = chunks.indices.last,
+            chunks[last].count + chunk.count <= Self.joinedChunk
+        {
+            chunks[last].append(chunk)
+        } else {
+            chunks.append(chunk)
+        }
+    }
+
+    fileprivate mutating func popChunk() -> Data? {
+        guard first < chunks.count else { return nil }
+        let chunk = chunks[first]
+        dropFirst()
+        bytes -= chunk.count
+        hasBeenRead = true
+        return chunk
+    }
+
+    private mutating func dropFirst() {
+        chunks[first] = Data()
+        first += 1
+        if first == chunks.count {
+            chunks.removeAll(keepingCapacity: true)
+            first = 0
+        }
+    }
+
+    /// The writer that waits, if there is room for it to go on.
+    fileprivate mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
+        bytes < UploadPipe.highWater / 2 ? writer.take() : nil
+    }
+
+    /// The outcome of reading where no chunk is left.
+    fileprivate mutating func ending() -> UploadPipe.Piece {
+        switch end {
+        case .success: return .end
+        case .failure: return .failed
+        case nil:
+            isReaderWaiting = true
+            return .wait
+        }
+    }
+
+    fileprivate mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var filled = 0
+        while filled < buffer.count, first < chunks.count {
+            let count = Swift.min(chunks[first].count, buffer.count - filled)
+            chunks[first].copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), count: count)
+            filled += count
+            if count == chunks[first].count { dropFirst() } else { chunks[first] = chunks[first].dropFirst(count) }
+        }
+        bytes -= filled
+        if filled > 0 { hasBeenRead = true }
+        return filled
+    }
+}
+#endif

@@ -1,0 +1,34 @@
+#if os(Linux)
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// A request's body made ready to send: opened, and its length known where it can be.
+package enum UploadSource: Sendable {
+    case none
+    case data(Data)
+    case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
+
+    /// How many bytes it gives, where it is known.
+    package var length: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream(_, let length, _): length
+        }
+    }
+
+    /// Makes a source of a body that has been prepared.
+    package init(_ body: HTTPBody) throws(SluiceError) {
+        switch body.source {
+        case .none: self = .none
+        case .data(let data): self = .data(data)
+        case .stream(let stream): self = .stream(stream, length: body.length, isReplayable: body.isReplayable)
+        case .file, .deferred: throw SluiceError(.unsupported, "The body has to be prepared before it can be sent.")
+        }
+    }
+}
+#endif

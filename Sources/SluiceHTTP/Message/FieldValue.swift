@@ -1,0 +1,88 @@
+/// The value of a header field, byte for byte: a server may send bytes that are no UTF-8 (RFC 9110 §5.5).
+///
+/// It compares by its bytes. As JSON it is a string, or a list of its bytes where these are no UTF-8.
+package struct FieldValue: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    /// Makes a value of its bytes.
+    package init(bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// Makes a value of a text, in UTF-8.
+    package init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    /// The value as text, with replacement characters for what is no UTF-8.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The text, or nil where the bytes are no UTF-8.
+    package var exactText: String? { String(validating: bytes, as: UTF8.self) }
+
+    /// The value as part of a URI: bytes that are no UTF-8 are percent-encoded (RFC 3986 §2.1), all others stay.
+    package var uriText: String {
+        if let exactText { return exactText }
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count + 16)
+        var rest = bytes[...]
+        while let byte = rest.first {
+            let length = Self.sequenceLength(byte)
+            let sequence = rest.prefix(length)
+            if sequence.count == length, String(validating: sequence, as: UTF8.self) != nil {
+                encoded.append(contentsOf: sequence)
+                rest = rest.dropFirst(length)
+            } else {
+                encoded.append(UInt8(ascii: "%"))
+                encoded.append(Self.digit(byte >> 4))
+                encoded.append(Self.digit(byte & 15))
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The length of the UTF-8 sequence that begins with a byte; 1 for a byte that begins none.
+    private static func sequenceLength(_ byte: UInt8) -> Int {
+        switch byte {
+        case 0xC2...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xF4: 4
+        default: 1
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+    }
+}
+
+extension FieldValue: ExpressibleByStringInterpolation {
+    package init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
+extension FieldValue: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self.init(text)
+        } else {
+            self.init(bytes: try container.decode([UInt8].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let exactText { try container.encode(exactText) } else { try container.encode(bytes) }
+    }
+}
+
+extension FieldValue: CustomStringConvertible, CustomReflectable {
+    /// Its length only: it may be a secret.
+    package var description: String { "\(bytes.count) bytes" }
+
+    /// Its length only.
+    package var customMirror: Mirror { Mirror(self, children: ["count": bytes.count], displayStyle: .struct) }
+}

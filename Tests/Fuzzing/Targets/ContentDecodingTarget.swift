@@ -1,0 +1,94 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if os(Linux)
+@testable import SluiceEngine
+#endif
+
+extension FuzzTarget {
+    /// An encoded body: its first byte chooses the codings, its second the size of the pieces it comes in. Every step is bounded, a
+    /// body ends in as many steps as its sizes allow, and how it is cut makes no difference.
+    static let contentDecoding = FuzzTarget("content-decoding") { bytes in
+        #if os(Linux)
+        guard bytes.count >= 2 else { return }
+        let codings = codingsOfBodies[Int(bytes[0]) % codingsOfBodies.count]
+        let body = UnsafeRawBufferPointer(rebasing: bytes[2...])
+        let whole = try DecodedBody(body, codings, pieceSize: max(1, body.count))
+        let cut = try DecodedBody(body, codings, pieceSize: Int(bytes[1]) + 1)
+        // libzstd decodes a short frame that came whole without its window, to which a damaged one need not keep. How much is given
+        // out before a flaw depends on the cut, since libbrotlidec keeps back what lies before it, and so does which of two chained
+        // codings is found to be damaged first.
+        if whole.isAll, cut.isAll, !codings.contains(.zstd) {
+            let flaws = "\(String(describing: whole.flaw)) and \(String(describing: cut.flaw))"
+            if codings.count == 1 {
+                try promise(whole.flaw == cut.flaw, "A body and its pieces have the flaws \(flaws).")
+            }
+            try promise((whole.flaw == nil) == (cut.flaw == nil), "A body and its pieces have the flaws \(flaws).")
+            if whole.flaw == nil { try promise(whole.output == cut.output, "A cut body is another one.") }
+        }
+        if body.isEmpty { try promise(whole.isAll && whole.flaw == nil, "An empty body has a flaw.") }
+        #endif
+    }
+
+    #if os(Linux)
+    /// The characters 0 to 9 and : choose them in this order, 0 the fifth.
+    private static let codingsOfBodies: [[ContentCoding]] = [
+        [.gzip], [.deflate], [.br], [.zstd],
+        [.gzip, .gzip], [.gzip, .br], [.br, .gzip], [.zstd, .deflate], [.deflate, .zstd], [.br, .zstd], [.zstd, .br],
+    ]
+    #endif
+}
+
+#if os(Linux)
+/// A body decoded up to a size, in pieces, each of which is at an address of its own so that a read beyond it is found.
+private struct DecodedBody {
+    private static let maximumSize = 1 << 20
+
+    var output = Data()
+    var flaw: ContentDecoder.Flaw?
+    /// False for a body that is larger than the size.
+    var isAll = true
+
+    init(_ body: UnsafeRawBufferPointer, _ codings: [ContentCoding], pieceSize: Int) throws {
+        guard let decoder = ContentDecoder(codings) else { return }
+        for start in stride(from: 0, to: body.count, by: pieceSize) {
+            let piece = Array(body[start..<min(start + pieceSize, body.count)])
+            try piece.withUnsafeBytes { try decode($0, by: decoder) }
+            if flaw != nil || !isAll { return }
+        }
+        flaw = decoder.finish()
+    }
+
+    private mutating func decode(_ input: UnsafeRawBufferPointer, by decoder: ContentDecoder) throws {
+        var position = 0
+        var idleSteps = 0
+        while isAll {
+            let before = position
+            let step = decoder.next(from: input, at: &position)
+            try promise(before <= position && position <= input.count, "The position is \(position).")
+            switch step {
+            case .output(let data):
+                try promise((1...ContentDecoder.pieceSize).contains(data.count), "A piece has \(data.count) bytes.")
+                output += data
+                try promise(decoder.decoded == output.count, "\(decoder.decoded) bytes are counted.")
+                isAll = output.count <= DecodedBody.maximumSize
+                idleSteps = 0
+            case .again:
+                idleSteps = position > before ? 0 : idleSteps + 1
+                // Between two codings so much may become of one step's input.
+                try promise(idleSteps < 1 << 12, "It goes on and on.")
+            case .needsInput:
+                try promise(position == input.count, "There is input left.")
+                return
+            case .failed(let found):
+                flaw = found
+                try promise(decoder.finish() == found, "The flaw does not stand.")
+                return
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,28 @@
+import Sluice
+import SluiceHTTP
+import Testing
+
+/// Runs each test of a suite once with every choice of HTTP version, which its clients take from ``current``.
+///
+/// On Linux that makes two engines: HTTP/1.1 goes by another than what may become HTTP/2.
+struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
+    /// The choice of the test that runs.
+    @TaskLocal static var current = HTTPVersionChoice.automatic
+
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        for version in [HTTPVersionChoice.automatic, .http1] {
+            try await EveryHTTPVersion.$current.withValue(version) { try await function() }
+        }
+    }
+}
+
+extension Trait where Self == EveryHTTPVersion {
+    /// Runs each test of a suite once with every choice of HTTP version.
+    static var everyHTTPVersion: Self { Self() }
+}

@@ -1,0 +1,201 @@
+#if os(Linux)
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+/// An event of a race, or the action that is expected next, at a time in milliseconds.
+private enum Step: Sendable {
+    case attempt(Int, String)
+    case wait(Int64)
+    case waitForEvents
+    case won(Int, abandon: [Int])
+    case allFailed
+    case time(Int64)
+    case fails(Int)
+    case connects(Int)
+}
+
+private struct RaceCase: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let addresses: [String]
+    let steps: [Step]
+
+    init(_ description: String, _ addresses: [String], _ steps: [Step]) {
+        testDescription = description
+        self.addresses = addresses
+        self.steps = steps
+    }
+}
+
+private func address(_ text: String) throws -> SocketAddress {
+    SocketAddress(address: try #require(IPAddress(text)), port: 80)
+}
+
+private func time(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+}
+
+private let cases = [
+    RaceCase("no address", [], [.allFailed, .allFailed]),
+    RaceCase(
+        "one address connects",
+        ["::1"],
+        [.attempt(0, "::1"), .waitForEvents, .time(9000), .waitForEvents, .connects(0), .won(0, abandon: [])]
+    ),
+    RaceCase("one address fails", ["::1"], [.attempt(0, "::1"), .waitForEvents, .fails(0), .allFailed]),
+    RaceCase(
+        "both versions, the first in time",
+        ["::1", "::2", "127.0.0.1"],
+        [.attempt(0, "::1"), .wait(200), .time(199), .wait(200), .connects(0), .won(0, abandon: [])]
+    ),
+    RaceCase(
+        "first version dead at once",
+        ["::1", "::2", "127.0.0.1", "127.0.0.2"],
+        [
+            .attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .wait(200), .connects(1), .won(1, abandon: []),
+        ]
+    ),
+    RaceCase(
+        "one version dead and the other one slow",
+        ["::1", "::2", "127.0.0.1"],
+        [
+            .attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .time(200), .attempt(2, "::2"), .fails(2),
+            .waitForEvents, .time(60_000), .waitForEvents, .connects(1), .won(1, abandon: []),
+        ]
+    ),
+    RaceCase(
+        "the slow first wins after others have started",
+        ["::1", "127.0.0.1", "::2"],
+        [
+            .attempt(0, "::1"), .wait(200), .time(200), .attempt(1, "127.0.0.1"), .wait(400), .time(450),
+            .attempt(2, "::2"), .waitForEvents, .connects(0), .won(0, abandon: [1, 2]),
+        ]
+    ),
+    RaceCase(
+        "a failure restarts the delay",
+        ["::1", "::2", "::3"],
+        [.attempt(0, "::1"), .time(150), .fails(0), .attempt(1, "::2"), .wait(350), .time(350), .attempt(2, "::3")]
+    ),
+    RaceCase(
+        "two failures in one turn",
+        ["::1", "::2", "::3", "::4"],
+        [
+            .attempt(0, "::1"), .time(200), .attempt(1, "::2"), .time(210), .fails(0), .fails(1), .attempt(2, "::3"),
+            .wait(410), .fails(2), .attempt(3, "::4"), .waitForEvents, .fails(3), .allFailed,
+        ]
+    ),
+    RaceCase(
+        "two connect in the same turn",
+        ["::1", "127.0.0.1", "::2"],
+        [
+            .attempt(0, "::1"), .time(200), .attempt(1, "127.0.0.1"), .time(400), .attempt(2, "::2"), .connects(1),
+            .connects(0), .won(1, abandon: [0, 2]), .connects(2), .won(1, abandon: []),
+        ]
+    ),
+    RaceCase(
+        "failed ones are not abandoned",
+        ["::1", "127.0.0.1", "::2"],
+        [
+            .attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .time(200), .attempt(2, "::2"), .connects(2),
+            .won(2, abandon: [1]), .fails(1), .fails(2), .won(2, abandon: []),
+        ]
+    ),
+    RaceCase(
+        "a connection that is lost before it is used",
+        ["::1", "127.0.0.1"],
+        [.attempt(0, "::1"), .connects(0), .fails(0), .attempt(1, "127.0.0.1"), .connects(1), .won(1, abandon: [])]
+    ),
+    RaceCase(
+        "duplicates",
+        ["::1", "::1", "127.0.0.1", "::1", "127.0.0.1"],
+        [.attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .waitForEvents, .fails(1), .allFailed]
+    ),
+    RaceCase(
+        "events of unknown attempts",
+        ["::1", "127.0.0.1"],
+        [
+            .fails(0), .connects(1), .fails(-1), .attempt(0, "::1"), .fails(7), .connects(1), .wait(200), .fails(0),
+            .fails(0), .attempt(1, "127.0.0.1"), .waitForEvents,
+        ]
+    ),
+    RaceCase(
+        "a clock that has moved on starts one attempt at a time",
+        ["::1", "::2", "::3"],
+        [.attempt(0, "::1"), .time(100_000), .attempt(1, "::2"), .wait(100_200)]
+    ),
+]
+
+@Suite struct AddressRaceTests {
+    @Test(arguments: cases)
+    private func script(_ script: RaceCase) throws {
+        var race = AddressRace(try script.addresses.map(address))
+        var now: Int64 = 0
+        for (place, step) in script.steps.enumerated() {
+            switch step {
+            case .time(let time): now = time
+            case .fails(let index): race.attemptFailed(index, at: time(now))
+            case .connects(let index): race.attemptConnected(index)
+            case .attempt(let index, let text):
+                #expect(race.next(at: time(now)) == .attempt(index, try address(text)), "Step \(place)")
+            case .wait(let until):
+                #expect(race.next(at: time(now)) == .wait(until: time(until)), "Step \(place)")
+            case .waitForEvents:
+                #expect(race.next(at: time(now)) == .wait(until: .distantFuture), "Step \(place)")
+                #expect(!race.isOver)
+            case .won(let index, let abandon):
+                #expect(race.isOver)
+                #expect(race.next(at: time(now)) == .won(index, abandon: abandon), "Step \(place)")
+                #expect(race.running.isEmpty)
+            case .allFailed:
+                #expect(race.isOver)
+                #expect(race.next(at: time(now)) == .failed, "Step \(place)")
+            }
+        }
+    }
+
+    static let orders: [(addresses: [String], order: [String])] = [
+        (["::1", "::2", "::3", "127.0.0.1"], ["::1", "127.0.0.1", "::2", "::3"]),
+        (["127.0.0.1", "::1", "::2", "127.0.0.2"], ["127.0.0.1", "::1", "127.0.0.2", "::2"]),
+        (["127.0.0.1", "127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"]),
+    ]
+
+    @Test(arguments: orders)
+    func versionsAlternateBeginningWithTheFirst(addresses: [String], order: [String]) throws {
+        #expect(try attempts(AddressRace(addresses.map(address))) == order.map(address))
+    }
+
+    @Test func hundredsOfAddressesAreCappedAndAllOfThemTriedBeforeFailure() throws {
+        let many = try (1...200).map { try address("2001:db8::\(String($0, radix: 16))") }
+        let four = SocketAddress(address: IPAddress(127, 0, 0, 1), port: 80)
+        let capped = attempts(AddressRace(many + [four]))
+        #expect(capped == [many[0], four] + many[1...30])
+        #expect(attempts(AddressRace(many, limit: 500)) == many)
+    }
+
+    /// The attempts of a race where each of them fails at once.
+    private func attempts(_ race: AddressRace) -> [SocketAddress] {
+        var race = race
+        var result: [SocketAddress] = []
+        while case .attempt(let index, let address) = race.next(at: time(0)) {
+            #expect(index == result.count)
+            #expect(!race.isOver)
+            result.append(address)
+            race.attemptFailed(index, at: time(0))
+        }
+        #expect(race.next(at: time(0)) == .failed)
+        return result
+    }
+
+    static let delays: [(delay: Duration, wait: Int64)] = [
+        (.zero, 10), (.milliseconds(-5), 10), (.milliseconds(250), 250),
+    ]
+
+    @Test(arguments: delays)
+    func delayHasALowerBound(delay: Duration, wait: Int64) throws {
+        var race = AddressRace([try address("::1"), try address("::2")], delay: delay)
+        #expect(race.next(at: time(0)) == .attempt(0, try address("::1")))
+        #expect(race.next(at: time(0)) == .wait(until: time(wait)))
+    }
+}
+#endif

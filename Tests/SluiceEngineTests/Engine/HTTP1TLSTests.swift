@@ -1,0 +1,166 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// HTTP/1.1 over TLS, from the call to the wire.
+    @Suite struct HTTP1TLSTests {
+        private let certificates: TestCertificates
+        private let transport = SocketTransport()
+        private let lost: PublicKeyPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+        init() throws { certificates = try TestCertificates.shared.get() }
+
+        private func trusting(_ pins: PublicKeyPins? = nil) -> TransferContext {
+            .http1(TLSConfiguration(trust: .only(certificates.root.source), pins: pins))
+        }
+
+        @Test(arguments: ["127.0.0.1", "localhost"])
+        func oneConnectionServesManyRequests(_ host: String) async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            for index in 0..<5 {
+                let response = try await transport.exchange(server.request("/\(index)", host: host), trusting())
+                #expect(response.status == .ok)
+                #expect(response.text == "GET /\(index) 0")
+                let metrics = try #require(response.metrics)
+                #expect(metrics.isConnectionReused == (index > 0))
+                #expect((metrics.tls > .zero) == (index == 0))
+                #expect(metrics.version == .http1_1)
+            }
+            #expect(server.connections == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func manyRequestsAtOnceAreAllAnswered() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let tasks = (0..<64).map { index in
+                let (request, context) = (server.request("/\(index)"), trusting())
+                return Task { [transport] in await transport.result(of: request, context) }
+            }
+            for (index, task) in tasks.enumerated() { #expect(try await task.value.get().text == "GET /\(index) 0") }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aLaterConnectionResumesTheSession() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            for _ in 0..<3 {
+                let response = try await transport.exchange(server.request("/close"), trusting())
+                #expect(response.text == "GET /close 0")
+                try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            }
+            #expect(server.resumptions == [false, true, true])
+        }
+
+        @Test func aMebibyteGoesBothWays() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let content = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            for _ in 0..<2 {
+                let request = server.request("/echo", method: .put, body: .data(content))
+                let response = try await transport.exchange(request, trusting())
+                #expect(response.body == content)
+                #expect(response.metrics?.bytesSent == 1 << 20)
+                #expect(response.metrics?.bytesReceived == 1 << 20)
+            }
+            #expect(server.connections == 1)
+        }
+
+        // MARK: Trust
+
+        @Test func aServerThatIsNotTrustedGetsNoRequest() async throws {
+            for (certificate, check) in [
+                (certificates.wrongName, TLSFailure.Check.hostName), (certificates.expired, .expired),
+                (certificates.strange, .authority), (certificates.selfSigned, .selfSigned),
+            ] {
+                let server = try TestHTTPSServer(certificate)
+                let error = await transport.failure(of: server.request("/", host: "localhost"), trusting())
+                #expect(error?.code == .tlsFailed)
+                #expect((error?.underlyingError as? TLSFailure)?.check == check)
+                try await waitUntil("the connection is closed") { server.openConnections == 0 }
+                #expect(server.requests.isEmpty)
+                #expect(transport.isQuiet)
+            }
+        }
+
+        @Test func pinsAreEnforced() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let right = PublicKeyPins(try certificates.right.pin, backups: lost)
+            let wrong = PublicKeyPins(lost, backups: lost)
+            for _ in 0..<3 {
+                #expect(try await transport.exchange(server.request("/right"), trusting(right)).status == .ok)
+                let error = await transport.failure(of: server.request("/wrong"), trusting(wrong))
+                #expect((error?.underlyingError as? TLSFailure)?.check == .pin)
+            }
+            #expect(Set(server.requests) == ["GET /right"])
+        }
+
+        @Test func watchedPinsAreReportedOnceForEachRequest() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let reports = Locked<[TLSFailure]>([])
+            let mode = PublicKeyPins.Mode.report { failure in reports.withLock { $0.append(failure) } }
+            let wrong = PublicKeyPins(lost, backups: lost, mode: mode)
+            for count in 1...3 {
+                #expect(try await transport.exchange(server.request("/"), trusting(wrong)).status == .ok)
+                #expect(reports.withLock { $0.count } == count)
+            }
+            #expect(reports.withLock { $0.allSatisfy { $0.check == .pin } })
+            // A resumed session knows it as well.
+            #expect(try await transport.exchange(server.request("/close"), trusting(wrong)).status == .ok)
+            #expect(try await transport.exchange(server.request("/"), trusting(wrong)).status == .ok)
+            #expect(reports.withLock { $0.count } == 5)
+            let right = PublicKeyPins(try certificates.right.pin, backups: lost, mode: mode)
+            #expect(try await transport.exchange(server.request("/"), trusting(right)).status == .ok)
+            #expect(reports.withLock { $0.count } == 5)
+        }
+
+        @Test func policiesDoNotShareConnections() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let policies: [TLSConfiguration] = [
+                TLSConfiguration(trust: .only(certificates.root.source)),
+                TLSConfiguration(trust: .insecurelyAnyCertificate),
+                TLSConfiguration(trust: .only(certificates.root.source), minimumVersion: .tls13),
+                TLSConfiguration(
+                    trust: .only(certificates.root.source),
+                    pins: PublicKeyPins(try certificates.right.pin, backups: lost)
+                ),
+            ]
+            for isReused in [false, true, true] {
+                for policy in policies {
+                    let response = try await transport.exchange(server.request("/"), .http1(policy))
+                    #expect(response.metrics?.isConnectionReused == isReused)
+                }
+                // It trusts nobody here, and connections that others have made are not for it.
+                let stranger = TLSConfiguration(trust: .only(certificates.stranger.source))
+                let error = await transport.failure(of: server.request("/stranger"), .http1(stranger))
+                #expect((error?.underlyingError as? TLSFailure)?.check == .authority)
+            }
+            #expect(server.requests.count == 12)
+            #expect(!server.requests.contains("GET /stranger"))
+        }
+
+        // MARK: Ends
+
+        @Test func aBodyThatEndsWithTheConnectionNeedsTheServersWord() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            let whole = try await transport.exchange(server.request("/notified"), trusting())
+            #expect(whole.text == "until the end")
+            let cut = await transport.failure(of: server.request("/cut"), trusting())
+            #expect(cut?.code == .truncatedBody)
+            #expect(transport.isQuiet)
+            #expect(try await transport.exchange(server.request("/"), trusting()).status == .ok)
+        }
+
+        @Test func aConnectionThatTheServerEndsIsClosedWhileIdle() async throws {
+            let server = try TestHTTPSServer(certificates.right)
+            #expect(try await transport.exchange(server.request("/leave"), trusting()).status == .ok)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            let next = try await transport.exchange(server.request("/"), trusting())
+            #expect(next.metrics?.isConnectionReused == false)
+        }
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Connections that nobody uses.
+    @Suite struct IdleTests {
+        private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        private let server: LoopbackServer
+
+        init() throws {
+            server = try LoopbackServer()
+            server.on("/*", .text("ok"))
+        }
+
+        @Test func itClosesAsSoonAsTheServerDoes() async throws {
+            let closes = DispatchSemaphore(value: 0)
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                TestListener.write(IdleTests.answer, to: descriptor)
+                closes.wait()
+                // Only its own direction: the service ends once the client has closed the other one.
+                shutdown(descriptor, Int32(SHUT_WR))
+                TestListener.saysNothing(descriptor)
+            }
+            let transport = SocketTransport()
+            let request = HTTPRequest(scheme: "http", authority: listener.authority, path: "/")
+            #expect(try await transport.exchange(request).text == "ok")
+            #expect(transport.hasIdle)
+            #expect(listener.openConnections == 1)
+            closes.signal()
+            try await waitUntil("the client has closed") { listener.openConnections == 0 }
+            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            #expect(listener.connections == 1)
+        }
+
+        @Test func itClosesWhenItsTimeIsUp() async throws {
+            let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(100) }
+            let start = ContinuousClock.now
+            for _ in 0..<3 { _ = try await transport.exchange(server.request("/")) }
+            #expect(server.connections == 1)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(ContinuousClock.now - start >= .milliseconds(100))
+            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            let next = try await transport.exchange(server.request("/"))
+            #expect(next.metrics?.isConnectionReused == false)
+            #expect(server.connections == 2)
+        }
+
+        @Test func thoseInUseAreNotIdle() async throws {
+            let signal = LoopbackSignal()
+            server.on("/held", .after(signal, .text("held")))
+            let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(50) }
+            _ = try await transport.exchange(server.request("/"))
+            let request = server.request("/held")
+            let task = Task { await transport.result(of: request) }
+            await server.waitForRequests(2)
+            let end = ContinuousClock.now + .milliseconds(200)
+            try await waitUntil("the idle time is over") { ContinuousClock.now >= end }
+            #expect(server.openConnections == 1)
+            signal.fire()
+            let held = try await task.value.get()
+            #expect(held.text == "held")
+        }
+
+        @Test func theyCloseWithTheirTransport() async throws {
+            weak var pool: ConnectionPool?
+            do {
+                let transport = SocketTransport()
+                pool = transport.pool
+                let tasks = (0..<8).map { index in
+                    let request = server.request("/\(index)")
+                    return Task { await transport.result(of: request) }
+                }
+                for task in tasks { _ = try await task.value.get() }
+                #expect(server.openConnections > 0)
+                #expect(pool != nil)
+            }
+            try await waitUntil("the connections are closed") { server.openConnections == 0 }
+            try await waitUntil("the pool is released") { pool == nil }
+        }
+
+        @Test func aRequestThatOutlivesItsTransportEndsAndItsConnectionCloses() async throws {
+            let signal = LoopbackSignal()
+            server.on("/held", .after(signal, .text("held")))
+            let request = server.request("/held")
+            let answers = Locked<[String]>([])
+            do {
+                let transport = SocketTransport()
+                _ = transport.begin(request, context: TransferContext()) { result in
+                    guard case .success(let response) = result, let (data, _) = response.body.whole else { return }
+                    answers.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
+                }
+            }
+            await server.waitForRequests(1)
+            signal.fire()
+            try await waitUntil("the answer is there") { answers.withLock { $0 } == ["held"] }
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+        }
+
+        @Test func aConnectionThatIsTooOldIsNotUsedAgain() async throws {
+            let young = SocketTransport { $0.connectionLifetime = .seconds(3600) }
+            for isReused in [false, true, true] {
+                let response = try await young.exchange(server.request("/"))
+                #expect(response.metrics?.isConnectionReused == isReused)
+            }
+            let signal = LoopbackSignal()
+            server.on("/held", .after(signal, .text("held")))
+            let transport = SocketTransport { $0.connectionLifetime = .milliseconds(100) }
+            let request = server.request("/held")
+            let task = Task { await transport.result(of: request) }
+            await server.waitForRequests(4)
+            let end = ContinuousClock.now + .milliseconds(150)
+            try await waitUntil("the connection is too old") { ContinuousClock.now >= end }
+            signal.fire()
+            // It ends what it has begun.
+            let held = try await task.value.get()
+            #expect(held.text == "held")
+            let next = try await transport.exchange(server.request("/"))
+            #expect(next.metrics?.isConnectionReused == false)
+            #expect(server.connections == 3)
+            // Nobody asks any more, and it closes all the same; the other transport keeps its own.
+            try await waitUntil("the old connection is closed") { server.openConnections == 1 }
+            #expect(young.hasIdle)
+        }
+
+        @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"])
+        func whatTheServerSaysUnaskedIsNoAnswer(_ unasked: String) async throws {
+            let transport = SocketTransport()
+            for round in 1...10 {
+                let answered = LoopbackSignal()
+                server.on("/poisoned", .script(.write(IdleTests.answer), .wait(for: answered), .write(unasked)))
+                #expect(try await transport.exchange(server.request("/poisoned")).text == "ok")
+                answered.fire()
+                try await waitUntil("the connection is closed") { server.openConnections == 0 }
+                let next = try await transport.exchange(
+                    server.request("/next", method: .post, body: .data(Data("x".utf8)))
+                )
+                #expect(next.text == "ok", "\(round)")
+                #expect(next.metrics?.isConnectionReused == false)
+            }
+        }
+
+        /// Behind the response, before the connection is idle.
+        @Test func whatFollowsAResponseClosesTheConnection() async throws {
+            let transport = SocketTransport()
+            server.on("/overlong", .overlong(Data("ok".utf8) + Data("HTTP/1.1 200 OK".utf8), announced: 2))
+            for _ in 1...10 {
+                #expect(try await transport.exchange(server.request("/overlong")).text == "ok")
+                try await waitUntil("the connection is closed") { server.openConnections == 0 }
+                #expect(!transport.hasIdle)
+            }
+            #expect(server.connections == 10)
+        }
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Synchronization
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Floods of all kinds at once: no turn on a loop is long, and others are served meanwhile.
+    @Suite struct LongestTurnTests {
+        private typealias Flood = Task<SluiceError?, Never>
+
+        private let server: LoopbackServer
+        private let signal = LoopbackSignal()
+        private let transport = SocketTransport { $0.maximumTransfersPerHost = 300 }
+
+        init() throws {
+            server = try LoopbackServer()
+            server.recordsRequests = false
+            server.on("/bomb", .data(CodingSamples.brBomb, headers: ["Content-Encoding": "br"]))
+            server.on("/gzip", .data(CodingSamples.gzip(Data(count: 16 << 20)), headers: ["Content-Encoding": "gzip"]))
+            let chunks = Data(Array(repeating: Data("1\r\nx\r\n".utf8), count: 10_000).joined())
+            let chunked = LoopbackResponse.Step.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let tiny = Array(repeating: LoopbackResponse.Step.write(chunks), count: 100)
+            server.on("/tiny", .script([chunked] + tiny + [.write("0\r\n\r\n")]))
+            let head =
+                "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 60 << 10) + "\r\nContent-Length: 0\r\n\r\n"
+            // A pause of no time sends what was written.
+            let bytes = head.utf8.map { [LoopbackResponse.Step.write(Data([$0])), .pause(.zero)] }
+            server.on("/bytewise", .script(Array(bytes.joined())))
+            server.on("/endless", .endless(chunk: Data(count: 1 << 20)))
+            server.on("/held", .after(signal, .text("held")))
+        }
+
+        /// Sends a request and reads what comes without keeping it, up to a limit.
+        private func flood(
+            _ path: String,
+            host: String? = nil,
+            upTo limit: Int = .max,
+            _ context: TransferContext = TransferContext()
+        ) -> Flood {
+            let request = server.request(path, host: host)
+            return Task { [transport] in
+                do throws(SluiceError) {
+                    let response = try await transport.send(request, context: context)
+                    var iterator = response.body.makeAsyncIterator()
+                    var count = 0
+                    while count < limit, let chunk = try await iterator.next() { count += chunk.count }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+
+        private func longestTurn() async -> Duration {
+            var longest = Duration.zero
+            for loop in Engine.shared?.loops ?? [] {
+                let turn = await withCheckedContinuation { (continuation: CheckedContinuation<Duration, Never>) in
+                    loop.post { continuation.resume(returning: $0.longestTurn) }
+                }
+                longest = max(longest, turn)
+            }
+            return longest
+        }
+
+        @Test func floodsHoldUpNobody() async throws {
+            LoopThread.measuresTurns.store(true, ordering: .relaxed)
+            defer { LoopThread.measuresTurns.store(false, ordering: .relaxed) }
+            let unlimited = TransferContext(limits: ResponseLimits(decompressionRatio: nil))
+            let held = (0..<200).map { _ in flood("/held") }
+            let bombs = (0..<4).flatMap { _ in [flood("/bomb"), flood("/gzip")] }
+            let long = [
+                flood("/bomb", unlimited), flood("/gzip", unlimited), flood("/tiny"), flood("/tiny"),
+                flood("/bytewise"), flood("/bytewise"), flood("/endless", upTo: 256 << 20),
+            ]
+            let endless = (0..<2).map { _ in flood("/endless") } + [flood("/", host: "slow.invalid")]
+            await server.waitForRequests(held.count + bombs.count + long.count + 2)
+
+            let other = SocketTransport()
+            let quick = try LoopbackServer()
+            quick.on("/", .text("ok"))
+            for _ in 0..<100 {
+                let response = try await other.exchange(
+                    quick.request("/"),
+                    TransferContext(timeouts: Timeouts(total: .seconds(5)))
+                )
+                #expect(response.text == "ok")
+            }
+            for bomb in bombs { #expect(await bomb.value?.code == .bodyTooLarge) }
+            for flood in long { #expect(await flood.value == nil) }
+            for flood in endless { flood.cancel() }
+            for flood in endless {
+                let error = await flood.value
+                #expect(error?.code == .cancelled || error?.code == .cannotResolveHost)
+            }
+            signal.fire()
+            for flood in held { #expect(await flood.value == nil) }
+            try await waitUntil("no request is left") { transport.isQuiet }
+
+            let longest = await longestTurn()
+            #expect(longest > .zero)
+            // Debug builds take several times as long as release builds.
+            #expect(longest < .milliseconds(100), "\(longest)")
+        }
+    }
+}
+#endif

@@ -1,0 +1,82 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Synchronization
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// More hosts than the process may have sockets.
+    @Suite struct ManyHostsTests {
+        private let engine: Engine
+        private let server: LoopbackServer
+
+        init() throws {
+            engine = try Engine.available.get()
+            server = try LoopbackServer()
+            server.on("/*", .text("ok"))
+        }
+
+        @Test func idleConnectionsMakeRoom() async throws {
+            let budget = 50
+            engine.descriptors.chosenLimit.store(budget, ordering: .relaxed)
+            defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }
+            let transport = SocketTransport { $0.maximumTransfers = 20 }
+            for part in 0..<5 {
+                let answers = await withTaskGroup(of: String?.self) { group in
+                    for index in 0..<100 {
+                        let request = server.request("/\(index)", host: "h\(part * 100 + index).test")
+                        group.addTask { try? await transport.result(of: request, .anyHost).get().text }
+                    }
+                    return await group.reduce(into: [String?]()) { $0.append($1) }
+                }
+                #expect(answers == Array(repeating: "ok", count: 100))
+                // Each loop may have opened one at the same moment; the server sees a connection's end a little later.
+                let limit = budget + engine.loops.count
+                try await waitUntil("the connections are closed") { server.openConnections <= limit }
+            }
+            #expect(server.connections == 500)
+            #expect(transport.hasIdle)
+            #expect(transport.isQuiet)
+        }
+
+        /// As long as all are in use, none is refused: the limit is a share of the system's.
+        @Test func connectionsInUseStayOpen() async throws {
+            engine.descriptors.chosenLimit.store(5, ordering: .relaxed)
+            defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }
+            let signal = LoopbackSignal()
+            server.on("/held/*", .after(signal, .text("held")))
+            let transport = SocketTransport()
+            let tasks = (0..<30).map { index in
+                let request = server.request("/held/\(index)", host: "h\(index).test")
+                return Task { await transport.result(of: request, .anyHost) }
+            }
+            await server.waitForRequests(30)
+            #expect(server.openConnections == 30)
+            signal.fire()
+            for task in tasks { #expect(try await task.value.get().text == "held") }
+            #expect(try await transport.exchange(server.request("/"), .anyHost).text == "ok")
+        }
+
+        @Test func socketsAreCounted() {
+            let budget = DescriptorBudget()
+            budget.chosenLimit.store(2, ordering: .relaxed)
+            let sockets = (0..<3).map { _ in budget.socket(AF_INET) }
+            #expect(sockets.allSatisfy { $0 >= 0 })
+            #expect(Set(sockets).count == 3)
+            #expect(budget.statistics.connections == 3)
+            for socket in sockets {
+                #expect(fcntl(socket, F_GETFL) & O_NONBLOCK != 0)
+                #expect(fcntl(socket, F_GETFD) & FD_CLOEXEC != 0)
+                budget.close(socket)
+            }
+            #expect(budget.count == 0)
+            // A family that the system does not have counts for nothing.
+            #expect(budget.socket(-1) < 0)
+            #expect(budget.count == 0)
+        }
+    }
+}
+#endif

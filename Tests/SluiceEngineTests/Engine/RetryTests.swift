@@ -1,0 +1,132 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Kept connections that die under a request.
+    @Suite struct RetryTests {
+        private let server: LoopbackServer
+        private let transport = SocketTransport()
+
+        init() throws {
+            server = try LoopbackServer()
+            server.on("/first", .text("ok"))
+        }
+
+        /// Sends a request by a connection that was used before.
+        private func sendOverKept(
+            _ method: HTTPMethod,
+            body: HTTPBody = .none
+        ) async throws -> Result<ReadResponse, SluiceError> {
+            _ = try await transport.exchange(server.request("/first"))
+            #expect(transport.hasIdle)
+            return await transport.result(of: server.request("/second", method: method, body: body))
+        }
+
+        static let ends: [LoopbackResponse] = [.drop, .reset]
+
+        @Test(arguments: 0..<2, [HTTPMethod.get, .head, .put, .delete])
+        func whatMayBeSentTwiceGoesAgainByANewConnection(_ end: Int, _ method: HTTPMethod) async throws {
+            server.on("/second", RetryTests.ends[end], .text("again"))
+            let body: HTTPBody = method == .put ? .data(Data("content".utf8)) : .none
+            let response = try await sendOverKept(method, body: body).get()
+            #expect(response.text == (method == .head ? "" : "again"))
+            #expect(response.metrics?.isConnectionReused == false)
+            let seen = server.requests(to: "/second")
+            #expect(seen.map(\.connection) == [1, 2])
+            #expect(seen.allSatisfy { $0.body == Data((method == .put ? "content" : "").utf8) })
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: 0..<2)
+        func whatMayNotIsSentOnce(_ end: Int) async throws {
+            server.on("/second", RetryTests.ends[end], .text("again"))
+            let result = try await sendOverKept(.post, body: .data(Data("x".utf8)))
+            #expect(result.error?.code == .connectionLost)
+            #expect(server.requests(to: "/second").count == 1)
+            #expect(transport.isQuiet)
+            let next = try await transport.exchange(server.request("/first"))
+            #expect(next.metrics?.isConnectionReused == false)
+        }
+
+        @Test(arguments: 0..<2)
+        func onlyAKeptConnectionIsReplaced(_ end: Int) async throws {
+            server.on("/second", RetryTests.ends[end], .text("again"))
+            let error = await transport.failure(of: server.request("/second"))
+            #expect(error?.code == .connectionLost)
+            #expect(server.requests(to: "/second").count == 1)
+            #expect(server.connections == 1)
+        }
+
+        @Test func theNewConnectionIsTheLastAttempt() async throws {
+            server.on("/second", .drop)
+            #expect(try await sendOverKept(.get).error?.code == .connectionLost)
+            #expect(server.requests(to: "/second").count == 2)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func anAnswerThatHasBegunIsNotAskedForAgain() async throws {
+            server.on("/second", .raw("HTTP/1.1 200 OK\r\nContent-Le", thenClose: true), .text("again"))
+            #expect(try await sendOverKept(.get).error?.code == .connectionLost)
+            #expect(server.requests(to: "/second").count == 1)
+        }
+
+        @Test func aBodyThatCanBeReadOnceEndsTheRequest() async throws {
+            server.on("/second", .drop, .text("again"))
+            let chunks = AsyncStream<Data> { continuation in
+                for _ in 0..<3 { continuation.yield(Data("piece".utf8)) }
+                continuation.finish()
+            }
+            let result = try await sendOverKept(.put, body: .stream(chunks))
+            #expect(result.error?.code == .bodyNotReplayable)
+            #expect(server.requests(to: "/second").map(\.body) == [Data("piecepiecepiece".utf8)])
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aBodyThatCanBeReadAgainGoesAgain() async throws {
+            server.on("/second", .drop, .text("again"))
+            let pieces = Pieces(pieces: Array(repeating: Data("piece".utf8), count: 3))
+            let result = try await sendOverKept(.put, body: .stream(pieces, isReplayable: true))
+            #expect(try result.get().text == "again")
+            let whole = Data("piecepiecepiece".utf8)
+            #expect(server.requests(to: "/second").map(\.body) == [whole, whole])
+        }
+
+        @Test func manyKeptConnectionsThatDieAtOnceAreAllReplaced() async throws {
+            let signal = LoopbackSignal()
+            server.on("/warm/*", .after(signal, .text("ok")))
+            server.on("/second/*", respond: { $0.connection <= 20 ? .drop : .text("again") })
+            func all(_ path: String) -> [Task<Result<ReadResponse, SluiceError>, Never>] {
+                (0..<20).map { index in
+                    let request = server.request("\(path)/\(index)")
+                    return Task { [transport] in await transport.result(of: request) }
+                }
+            }
+            let warm = all("/warm")
+            await server.waitForRequests(20)
+            signal.fire()
+            for task in warm { _ = try await task.value.get() }
+            #expect(server.connections == 20)
+            for task in all("/second") { #expect(try await task.value.get().text == "again") }
+            #expect(transport.isQuiet)
+        }
+    }
+}
+
+/// A sequence that can be read as often as one likes.
+private struct Pieces: AsyncSequence, Sendable {
+    struct Iterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<Data>
+
+        mutating func next() async -> Data? { rest.popFirst() }
+    }
+
+    let pieces: [Data]
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...]) }
+}
+#endif

@@ -1,0 +1,132 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+
+/// A port of 127.0.0.1 whose connections a closure serves, each on a thread of its own; closed when released.
+final class TestListener: Sendable {
+    /// Serves a blocking socket, which is closed when the closure returns.
+    typealias Service = @Sendable (Int32) -> Void
+
+    private struct State: Sendable {
+        var open: Set<Int32> = []
+        var accepted = 0
+        var isStopped = false
+    }
+
+    let port: Int
+    private let descriptor: Int32
+    private let state = Locked(State())
+
+    /// Starts to listen.
+    init(_ serve: @escaping Service) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 128) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isListening else {
+            Foundation.close(descriptor)
+            throw TestCertificate.Failure(words: "no port")
+        }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [state] in
+            while true {
+                let accepted = accept(descriptor, nil, nil)
+                if accepted < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                guard accepted >= 0, TestListener.note(accepted, in: state) else { break }
+                TestListener.start(serve, accepted, state)
+            }
+            Foundation.close(descriptor)
+        }
+    }
+
+    deinit { stop() }
+
+    /// The name and port of the server in requests.
+    var authority: String { "127.0.0.1:\(port)" }
+
+    /// The connections accepted so far.
+    var connections: Int { state.withLock { $0.accepted } }
+
+    /// The connections whose service has not ended.
+    var openConnections: Int { state.withLock { $0.open.count } }
+
+    /// Ends every connection, and accepts none any more.
+    func stop() {
+        state.withLock { state in
+            if state.isStopped { return }
+            state.isStopped = true
+            // Under the lock, so that no descriptor is another's by now.
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            for open in state.open { shutdown(open, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private static func note(_ accepted: Int32, in state: Locked<State>) -> Bool {
+        let isWanted = state.withLock { state in
+            if state.isStopped { return false }
+            state.accepted += 1
+            state.open.insert(accepted)
+            return true
+        }
+        if !isWanted { Foundation.close(accepted) }
+        return isWanted
+    }
+
+    private static func start(_ serve: @escaping Service, _ accepted: Int32, _ state: Locked<State>) {
+        Thread.detachNewThread {
+            var pipe = sigset_t()
+            sigemptyset(&pipe)
+            sigaddset(&pipe, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &pipe, nil)
+            serve(accepted)
+            state.withLock { state in
+                state.open.remove(accepted)
+                Foundation.close(accepted)
+            }
+        }
+    }
+
+    /// Reads until the client leaves, and never answers.
+    static let saysNothing: Service = { descriptor in
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
+    }
+
+    /// Reads a head; nil if the client leaves before its end.
+    static func readHead(_ descriptor: Int32) -> String? {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.ends(with: Array("\r\n\r\n".utf8)) {
+            guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+            head.append(byte)
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+
+    /// Writes a text; false if the client has left.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with suffix: [UInt8]) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
+}
+#endif

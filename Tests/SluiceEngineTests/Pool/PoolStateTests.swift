@@ -1,0 +1,201 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+/// Things that a pool tells apart by identity alone.
+final class PoolItem: CustomStringConvertible, Sendable {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+@Suite struct PoolStateTests {
+    typealias State = PoolState<PoolItem, PoolItem, PoolItem>
+
+    private var state = State(limit: 4, limitPerHost: 2, maximumWaiting: 2)
+    private let now = MonotonicTime(nanoseconds: 0)
+
+    private static let a = HTTPOrigin(scheme: "http", authority: "a")
+    private static let b = HTTPOrigin(scheme: "http", authority: "b")
+
+    private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    private mutating func acquire(
+        _ call: PoolItem,
+        _ origin: HTTPOrigin = PoolStateTests.a,
+        total: MonotonicTime = .distantFuture,
+        connect: Duration? = .seconds(10)
+    ) -> (group: State.GroupID, outcome: String) {
+        let (group, acquisition) = state.acquire(
+            call,
+            to: origin,
+            by: .standard,
+            priority: .normal,
+            total: total,
+            connectTimeout: connect,
+            at: now
+        )
+        return (group, acquisition.text)
+    }
+
+    @Test mutating func takesTheConnectionThatWasUsedLast() {
+        let (one, two) = (PoolItem("one"), PoolItem("two"))
+        let (first, second, third) = (PoolItem("c1"), PoolItem("c2"), PoolItem("c3"))
+        let group = acquire(one).group
+        _ = acquire(two)
+        _ = connect(one, first, group)
+        _ = connect(two, second, group)
+        expect(state.release(first, of: group, at: now).isEmpty, true)
+        expect(state.release(second, of: group, at: now).isEmpty, true)
+        expect(acquire(third).outcome, "use c2")
+        #expect(state.idleCount == 1)
+    }
+
+    /// Has a request dial, and gives it its connection.
+    private mutating func connect(_ call: PoolItem, _ connection: PoolItem, _ group: State.GroupID) -> [String] {
+        let dial = PoolItem("dial of \(call)")
+        expect(state.dialStarted(dial, for: call, in: group), true)
+        return state.dialSucceeded(dial, connection, at: now).actions.map(\.text)
+    }
+
+    @Test mutating func waitsBeyondTheLimitOfAnOriginAndIsRefusedBeyondThatOfWaiting() {
+        let calls = (1...5).map { PoolItem("call \($0)") }
+        let outcomes = calls.map { acquire($0).outcome }
+        #expect(outcomes == ["dial", "dial", "wait", "wait", "refused"])
+        // Another origin is not held up.
+        expect(acquire(PoolItem("other"), Self.b).outcome, "dial")
+    }
+
+    @Test mutating func aFreeConnectionGoesToTheOldestThatDialsAndItsDialIsKept() {
+        let (one, two, three) = (PoolItem("one"), PoolItem("two"), PoolItem("three"))
+        let group = acquire(one).group
+        expect(connect(one, PoolItem("c1"), group), ["start one by c1"])
+        _ = acquire(two)
+        let dial = PoolItem("dial of two")
+        expect(state.dialStarted(dial, for: two, in: group), true)
+        _ = acquire(three)
+        let connection = PoolItem("c1")
+        expect(state.release(connection, of: group, at: now).map(\.text), ["start two by c1", "dial three"])
+        // What is left of the dial of “two” serves “three”, which has not begun to dial.
+        expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).actions.map(\.text), ["start three by c2"])
+        expect(state.dialStarted(PoolItem("late"), for: three, in: group), false)
+    }
+
+    @Test mutating func theFirstToConnectServesTheOldestAndTheDialsChangeHands() {
+        let (one, two) = (PoolItem("one"), PoolItem("two"))
+        let group = acquire(one).group
+        _ = acquire(two)
+        let (first, second) = (PoolItem("d1"), PoolItem("d2"))
+        _ = state.dialStarted(first, for: one, in: group)
+        _ = state.dialStarted(second, for: two, in: group)
+        expect(state.dialSucceeded(second, PoolItem("c"), at: now).actions.map(\.text), ["start one by c"])
+        // The dial that is left is now that of “two”.
+        let error = SluiceError(.cannotConnect, "refused")
+        expect(state.dialFailed(first, with: error, at: now).map(\.text), ["fail two: cannotConnect"])
+    }
+
+    @Test mutating func aFailedDialFailsItsRequestAndLetsTheNextOneDial() {
+        let calls = (1...3).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0]).group
+        _ = acquire(calls[1])
+        _ = acquire(calls[2])
+        let dial = PoolItem("dial")
+        _ = state.dialStarted(dial, for: calls[0], in: group)
+        let actions = state.dialFailed(dial, with: SluiceError(.cannotConnect, ""), at: now)
+        #expect(actions.map(\.text) == ["fail call 1: cannotConnect", "dial call 3"])
+    }
+
+    @Test mutating func aRequestThatLeavesTakesItsDialAlong() {
+        let call = PoolItem("call")
+        let group = acquire(call).group
+        let dial = PoolItem("dial")
+        _ = state.dialStarted(dial, for: call, in: group)
+        expect(state.remove(call, at: now)?.map(\.text), ["cancel dial"])
+        expect(state.remove(call, at: now)?.count, nil)
+        expect(state.dialSucceeded(dial, PoolItem("c"), at: now).isWanted, false)
+        #expect(state.active == 0)
+    }
+
+    @Test mutating func theTimeToConnectBeginsWithTheSlot() {
+        let calls = (1...3).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0], connect: .seconds(5)).group
+        _ = acquire(calls[1], connect: .seconds(100))
+        expect(acquire(calls[2], connect: .seconds(1)).outcome, "wait")
+        #expect(state.nextDeadline == Self.time(5))
+        expect(state.expire(at: Self.time(4)).isEmpty, true)
+        let actions = state.expire(at: Self.time(5)).map(\.text)
+        #expect(actions == ["dial call 3", "fail call 1: connectTimedOut"])
+        #expect(state.nextDeadline == Self.time(6))
+        _ = group
+    }
+
+    @Test mutating func theTotalTimeCountsWhileARequestWaits() {
+        let calls = (1...3).map { PoolItem("call \($0)") }
+        _ = acquire(calls[0])
+        _ = acquire(calls[1])
+        _ = acquire(calls[2], total: Self.time(3))
+        expect(state.expire(at: Self.time(3)).map(\.text), ["fail call 3: timedOut"])
+        #expect(state.waiting == 0)
+    }
+
+    @Test mutating func theLeastRecentlyUsedConnectionOfAllOriginsGoesFirst() {
+        let (one, two) = (PoolItem("one"), PoolItem("two"))
+        let first = acquire(one).group
+        let second = acquire(two, Self.b).group
+        _ = connect(one, PoolItem("c1"), first)
+        _ = connect(two, PoolItem("c2"), second)
+        let (older, newer) = (PoolItem("older"), PoolItem("newer"))
+        _ = state.release(older, of: second, at: Self.time(1))
+        _ = state.release(newer, of: first, at: Self.time(2))
+        #expect(state.oldestIdle == Self.time(1))
+        expect(state.popOldestIdle()?.description, "older")
+        expect(state.popOldestIdle()?.description, "newer")
+        expect(state.popOldestIdle()?.description, nil)
+    }
+
+    @Test mutating func nothingIsKeptOfOriginsThatNobodyUses() {
+        for number in 0..<100 {
+            let call = PoolItem("call")
+            let group = acquire(call, HTTPOrigin(scheme: "http", authority: "host\(number)")).group
+            _ = connect(call, PoolItem("c"), group)
+            expect(state.release(nil, of: group, at: now).isEmpty, true)
+            #expect(group == 0, "The group's place was not used again.")
+        }
+    }
+
+    @Test mutating func aClientThatIsGoneKeepsNoConnection() {
+        let call = PoolItem("call")
+        let group = acquire(call).group
+        _ = connect(call, PoolItem("c"), group)
+        state.keepsIdle = false
+        expect(state.release(PoolItem("c"), of: group, at: now).map(\.text), ["discard c"])
+    }
+}
+
+extension PoolState.Acquisition where Connection == PoolItem {
+    fileprivate var text: String {
+        switch self {
+        case .connection(let connection): "use \(connection)"
+        case .dial: "dial"
+        case .waiting: "wait"
+        case .refused: "refused"
+        }
+    }
+}
+
+extension PoolState.Action where Call == PoolItem, Connection == PoolItem, Dial == PoolItem {
+    var text: String {
+        switch self {
+        case .start(let call, let connection): "start \(call) by \(connection)"
+        case .dial(let call): "dial \(call)"
+        case .cancel(let dial): "cancel \(dial)"
+        case .discard(let connection): "discard \(connection)"
+        case .fail(let call, .timedOut): "fail \(call): timedOut"
+        case .fail(let call, .connectTimedOut): "fail \(call): connectTimedOut"
+        case .fail(let call, .failed(let error)): "fail \(call): \(error.code)"
+        }
+    }
+}

@@ -1,0 +1,146 @@
+#if os(Linux)
+import Testing
+
+@testable import SluiceEngine
+
+@Suite struct TransferQueueTests {
+    private typealias Queue = TransferQueue<String, String, String>
+
+    /// Admits elements named by their host and a number, `a1`, and gives back those that may start at once.
+    private static func admit(_ names: [String], to queue: inout Queue) -> [String] {
+        names.filter { queue.admit($0, id: $0, host: String($0.prefix(1))) == .admitted }
+    }
+
+    private static func releasing(_ hosts: [String], of queue: inout Queue) -> [String] {
+        hosts.map { queue.release(host: $0) ?? "-" }
+    }
+
+    @Test(arguments: [
+        (10, 10, ["a1", "a2", "b1"], ["a1", "a2", "b1"]), (2, 10, ["a1", "a2", "b1"], ["a1", "a2"]),
+        (10, 1, ["a1", "a2", "b1", "b2", "c1"], ["a1", "b1", "c1"]), (2, 1, ["a1", "a2", "b1", "c1"], ["a1", "b1"]),
+        (3, 2, ["a1", "a2", "a3", "b1", "b2"], ["a1", "a2", "b1"]), (0, 0, ["a1", "a2"], ["a1"]),
+        (-1, 5, ["a1", "a2"], ["a1"]),
+    ])
+    func asManyStartAtOnceAsBothLimitsAllow(limit: Int, perHost: Int, arriving: [String], starting: [String]) {
+        var queue = Queue(limit: limit, limitPerHost: perHost)
+        #expect(Self.admit(arriving, to: &queue) == starting)
+        #expect(queue.active == starting.count)
+        #expect(Set(queue.waiting) == Set(arriving).subtracting(starting))
+    }
+
+    @Test func thoseOfOneHostStartInTheOrderTheyCame() {
+        var queue = Queue(limit: 1, limitPerHost: 1)
+        #expect(Self.admit((1...200).map { "a\($0)" }, to: &queue) == ["a1"])
+        #expect(Self.releasing(Array(repeating: "a", count: 199), of: &queue) == (2...200).map { "a\($0)" })
+        #expect(queue.release(host: "a") == nil)
+        #expect(queue.active == 0)
+    }
+
+    @Test func hostsTakeTurns() {
+        var queue = Queue(limit: 1, limitPerHost: 1)
+        _ = Self.admit(["x1", "a1", "a2", "a3", "b1", "b2", "c1"], to: &queue)
+        let order = Self.releasing(["x", "a", "b", "c", "a", "b", "a"], of: &queue)
+        #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3", "-"])
+    }
+
+    @Test func aHostAtItsLimitIsPassedOverAndKeepsItsTurn() {
+        var queue = Queue(limit: 2, limitPerHost: 1)
+        #expect(Self.admit(["a1", "b1", "a2", "c1", "b2"], to: &queue) == ["a1", "b1"])
+        #expect(queue.release(host: "b") == "c1")
+        #expect(queue.release(host: "c") == "b2")
+        #expect(queue.release(host: "a") == "a2")
+    }
+
+    @Test func aNewcomerOfAnotherHostMayTakeASlotThatNobodyWaitingCan() {
+        var queue = Queue(limit: 2, limitPerHost: 1)
+        #expect(Self.admit(["a1", "a2", "b1", "b2"], to: &queue) == ["a1", "b1"])
+        #expect(queue.release(host: "b") == "b2")
+        #expect(queue.release(host: "b") == nil)
+        #expect(Self.admit(["c1"], to: &queue) == ["c1"])
+    }
+
+    @Test func oneThatLeftTheLineIsPassedOver() {
+        var queue = Queue(limit: 1, limitPerHost: 1)
+        _ = Self.admit(["a1", "a2", "a3", "b1", "a4"], to: &queue)
+        #expect(queue.remove("a2") == "a2")
+        #expect(queue.remove("a2") == nil)
+        #expect(queue.remove("a1") == nil)
+        #expect(queue.remove("b1") == "b1")
+        #expect(Set(queue.waiting) == ["a3", "a4"])
+        #expect(Self.releasing(["a", "a", "a"], of: &queue) == ["a3", "a4", "-"])
+        #expect(queue.active == 0)
+    }
+
+    @Test func aLineThatAllHaveLeftTakesNewcomers() {
+        var queue = Queue(limit: 1, limitPerHost: 1)
+        _ = Self.admit(["x1", "a1", "a2"], to: &queue)
+        _ = queue.remove("a1")
+        _ = queue.remove("a2")
+        _ = Self.admit(["b1", "a3"], to: &queue)
+        #expect(Set(Self.releasing(["x", "b"], of: &queue) + Self.releasing(["a"], of: &queue)) == ["a3", "b1", "-"])
+    }
+
+    /// The engine's identities are addresses, which the next transfer may get once one has left.
+    @Test func anIdentityUsedAgainIsSomebodyElse() {
+        var queue = Queue(limit: 2, limitPerHost: 1)
+        #expect(Self.admit(["a1", "b1"], to: &queue) == ["a1", "b1"])
+        #expect(queue.admit("a2", id: "address", host: "a") == .waiting)
+        #expect(queue.remove("address") == "a2")
+        #expect(queue.admit("b2", id: "address", host: "b") == .waiting)
+        #expect(queue.release(host: "a") == nil)
+        #expect(queue.release(host: "b") == "b2")
+        #expect(queue.release(host: "b") == nil)
+        #expect(Self.admit(["a3", "b3"], to: &queue) == ["a3", "b3"])
+    }
+
+    @Test func oneThatLeavesAndComesAgainStandsAtTheEnd() {
+        var queue = Queue(limit: 1, limitPerHost: 1)
+        _ = Self.admit(["a1", "a2", "a3"], to: &queue)
+        #expect(queue.remove("a2") == "a2")
+        _ = Self.admit(["a2"], to: &queue)
+        #expect(Self.releasing(["a", "a", "a"], of: &queue) == ["a3", "a2", "-"])
+    }
+
+    @Test(arguments: [(0, 0), (1, 1), (3, 3), (-1, 0)])
+    func noMoreWaitThanMay(maximum: Int, waiting: Int) {
+        var queue = Queue(limit: 2, limitPerHost: 1, maximumWaiting: maximum)
+        #expect(Self.admit(["a1"], to: &queue) == ["a1"])
+        let answers = (2...6).map { queue.admit("a\($0)", id: "a\($0)", host: "a") }
+        #expect(answers == (0..<5).map { $0 < waiting ? .waiting : .refused })
+        // The line of one host is no reason to turn away who may start at once.
+        #expect(queue.admit("b1", id: "b1", host: "b") == .admitted)
+        #expect(queue.waiting.count == waiting)
+    }
+
+    @Test func whoLeavesOrStartsMakesRoomForAnother() {
+        var queue = Queue(limit: 1, limitPerHost: 1, maximumWaiting: 2)
+        _ = Self.admit(["a1", "a2", "b1"], to: &queue)
+        #expect(queue.admit("c1", id: "c1", host: "c") == .refused)
+        #expect(queue.remove("a2") == "a2")
+        #expect(queue.admit("c2", id: "c2", host: "c") == .waiting)
+        #expect(queue.admit("c3", id: "c3", host: "c") == .refused)
+        #expect(queue.release(host: "a") == "b1")
+        #expect(queue.admit("a3", id: "a3", host: "a") == .waiting)
+        #expect(Self.releasing(["b", "c", "a"], of: &queue) == ["c2", "a3", "-"])
+    }
+
+    /// A server that answers nobody lets no line move on, and all who come to it leave again.
+    @Test(arguments: [1, 7, 1000])
+    func thePlacesOfThoseWhoHaveLeftAreGivenUp(hosts: Int) {
+        var queue = TransferQueue<Int, Int, Int>(limit: 1, limitPerHost: 1, maximumWaiting: 100)
+        #expect(queue.admit(-1, id: -1, host: -1) == .admitted)
+        #expect(queue.admit(-2, id: -2, host: 0) == .waiting)
+        var most = 0
+        for number in 0..<20_000 {
+            _ = queue.admit(number, id: number, host: number % hosts)
+            most = max(most, queue.places)
+            if number % 50 == 49 { for left in number - 49...number { _ = queue.remove(left) } }
+        }
+        #expect(most < 2 * (hosts + 100), "\(most) places are kept for one that waits.")
+        #expect(Array(queue.waiting) == [-2])
+        #expect(queue.release(host: -1) == -2)
+        #expect(queue.release(host: 0) == nil)
+        #expect(queue.active == 0)
+    }
+}
+#endif

@@ -1,0 +1,182 @@
+#if os(Linux)
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+private typealias State = ResolverState<Int>
+
+@Suite struct ResolverStateTests {
+    private let start = MonotonicTime(nanoseconds: 0)
+    private let found = State.Answer.success([ScopedAddress(IPAddress(10, 0, 0, 1))])
+
+    private func name(_ text: String) throws -> LookUpName {
+        guard case .name(let name) = LookUpTarget(text) else { throw Resolver.Failure.notFound }
+        return name
+    }
+
+    private func ask(_ state: inout State, _ host: String, _ waiter: Int = 0) throws -> (Resolver.Ticket, State.Work) {
+        let (reply, work) = state.request(try name(host), waiter, at: start)
+        guard case .pending(let ticket) = reply else { throw Resolver.Failure.notFound }
+        return (ticket, work)
+    }
+
+    /// Asks for a name and has the thread that is started for it begin the look-up.
+    private func begin(_ state: inout State, _ host: String) throws -> Resolver.Ticket {
+        let (ticket, work) = try ask(&state, host)
+        #expect(work == .startThread)
+        #expect(state.threadArrived() == .lookUp(id: ticket.lookUp, name: host))
+        return ticket
+    }
+
+    @Test func equalNamesShareALookUp() throws {
+        var state = State(threads: 2, lifetime: .seconds(60))
+        let (first, work) = try ask(&state, "API.example", 1)
+        #expect(work == .startThread)
+        let (second, none) = try ask(&state, "api.example.", 2)
+        #expect(none == .none && second.lookUp == first.lookUp)
+        #expect(state.threadArrived() == .lookUp(id: first.lookUp, name: "API.example"))
+        #expect(try ask(&state, "api.EXAMPLE", 3).1 == .none)
+        let (answer, waiters) = state.finish(first.lookUp, found, at: start)
+        #expect(answer == found && waiters == [1, 2, 3])
+        #expect(state.nextStep() == .idle)
+        guard case (.answer(found), .none) = state.request(try name("api.example"), 4, at: start) else {
+            Issue.record("The answer is not cached.")
+            return
+        }
+        #expect(state.cancel(first) == (false, .none))
+        state.forget(try name("Api.Example"))
+        #expect(try ask(&state, "api.example", 5).1 == .wakeThread)
+    }
+
+    @Test func noMoreThreadsThanTheBoundForAttendedLookUps() throws {
+        var state = State(threads: 2, lifetime: .zero)
+        let first = try begin(&state, "a")
+        _ = try begin(&state, "b")
+        let (third, work) = try ask(&state, "c")
+        #expect(work == .none)
+        #expect(try ask(&state, "d").1 == .none)
+        #expect(state.queued == 2 && state.threads == 2)
+        _ = state.finish(first.lookUp, found, at: start)
+        #expect(state.nextStep() == .lookUp(id: third.lookUp, name: "c"))
+    }
+
+    @Test func abandonedLookUpsMakeRoomUpToTwiceTheBound() throws {
+        var state = State(threads: 2, lifetime: .seconds(60))
+        let tickets = try ["a", "b"].map { try begin(&state, $0) }
+        #expect(try ask(&state, "c").1 == .none)
+        #expect(try ask(&state, "d").1 == .none)
+        #expect(try ask(&state, "e").1 == .none)
+        // Each look-up that is left lets one that waits begin.
+        for ticket in tickets { #expect(state.cancel(ticket) == (true, .startThread)) }
+        guard case .lookUp(let third, "c") = state.threadArrived(), case .lookUp(_, "d") = state.threadArrived() else {
+            Issue.record("The queue is not served.")
+            return
+        }
+        #expect(state.threads == 4 && state.abandoned == 2 && state.capacity == 4)
+        // The others count again beyond that.
+        let (_, waiters) = state.finish(third, found, at: start)
+        #expect(waiters.count == 1)
+        guard case .lookUp(let fifth, "e") = state.nextStep() else {
+            Issue.record("The thread does not go on.")
+            return
+        }
+        // The answer of an abandoned look-up is cached, and its thread ends.
+        #expect(state.finish(tickets[0].lookUp, found, at: start).1.isEmpty)
+        guard case (.answer(found), .none) = state.request(try name("a"), 0, at: start) else {
+            Issue.record("The late answer is not cached.")
+            return
+        }
+        #expect(state.nextStep() == .end)
+        _ = state.finish(fifth, found, at: start)
+        #expect(state.nextStep() == .end)
+        #expect(state.threads == 2)
+    }
+
+    @Test func moreAbandonedOnesThanTheBoundHoldTheirThreads() throws {
+        var state = State(threads: 1, lifetime: .zero)
+        #expect(state.cancel(try begin(&state, "a")) == (true, .none))
+        #expect(state.cancel(try begin(&state, "b")) == (true, .none))
+        #expect(try ask(&state, "c").1 == .none)
+        #expect(state.threads == 2 && state.abandoned == 2)
+    }
+
+    @Test func anAbandonedLookUpIsJoinedAgain() throws {
+        var state = State(threads: 1, lifetime: .zero)
+        let ticket = try begin(&state, "a")
+        #expect(state.cancel(ticket) == (true, .none))
+        #expect(state.cancel(ticket) == (false, .none))
+        let second = try begin(&state, "b")
+        let (joined, work) = try ask(&state, "a", 7)
+        #expect(work == .none && joined.lookUp == ticket.lookUp && state.abandoned == 0)
+        #expect(try ask(&state, "c").1 == .none)
+        // Two attended look-ups run and one may: the first thread that is done ends though a name waits.
+        _ = state.finish(second.lookUp, found, at: start)
+        #expect(state.nextStep() == .end)
+        #expect(state.finish(ticket.lookUp, found, at: start).1 == [7])
+        guard case .lookUp(_, "c") = state.nextStep() else {
+            Issue.record("The name that waited is not looked up.")
+            return
+        }
+    }
+
+    @Test func aQueuedLookUpThatIsLeftIsNeverBegun() throws {
+        var state = State(threads: 1, lifetime: .zero)
+        let first = try begin(&state, "a")
+        let (second, _) = try ask(&state, "b")
+        let (third, _) = try ask(&state, "c")
+        #expect(state.cancel(second) == (true, .none))
+        #expect(state.queued == 1)
+        _ = state.finish(first.lookUp, found, at: start)
+        #expect(state.nextStep() == .lookUp(id: third.lookUp, name: "c"))
+        _ = state.finish(third.lookUp, found, at: start)
+        #expect(state.nextStep() == .idle)
+    }
+
+    @Test func aWokenThreadIsNotEndedByItsTime() throws {
+        var state = State(threads: 1, lifetime: .zero)
+        _ = state.finish(try begin(&state, "a").lookUp, found, at: start)
+        #expect(state.nextStep() == .idle)
+        let (ticket, work) = try ask(&state, "b")
+        #expect(work == .wakeThread)
+        #expect(state.idleTimePassed() == false)
+        #expect(state.threadArrived() == .lookUp(id: ticket.lookUp, name: "b"))
+        _ = state.finish(ticket.lookUp, found, at: start)
+        #expect(state.nextStep() == .idle)
+        #expect(state.idleTimePassed() == true)
+        #expect(state.threads == 0)
+        #expect(try ask(&state, "c").1 == .startThread)
+    }
+
+    @Test func withoutAnyThreadAllThatWaitFail() throws {
+        var state = State(threads: 2, lifetime: .seconds(60))
+        let (first, work) = try ask(&state, "a", 1)
+        #expect(work == .startThread)
+        let (second, _) = try ask(&state, "a", 2)
+        let failed = state.threadFailed()
+        #expect(failed.map(\.0) == [first, second] && failed.map(\.1) == [1, 2])
+        #expect(state.threads == 0 && state.queued == 0 && state.running == 0)
+        // With another thread at work the look-up waits for that.
+        let running = try begin(&state, "b")
+        #expect(try ask(&state, "c", 3).1 == .startThread)
+        #expect(state.threadFailed().isEmpty)
+        _ = state.finish(running.lookUp, found, at: start)
+        guard case .lookUp(_, "c") = state.nextStep() else {
+            Issue.record("The name that waited is not looked up.")
+            return
+        }
+    }
+
+    @Test func manyCancelledNamesLeaveNothingBehind() throws {
+        var state = State(threads: 1, lifetime: .zero)
+        let first = try begin(&state, "a")
+        for round in 0..<50 {
+            let tickets = try (0..<100).map { try ask(&state, "n\(round)-\($0)").0 }
+            for ticket in tickets.reversed() { #expect(state.cancel(ticket) == (true, .none)) }
+        }
+        #expect(state.queued == 0 && state.running == 1)
+        _ = state.finish(first.lookUp, found, at: start)
+        #expect(state.nextStep() == .idle)
+    }
+}
+#endif

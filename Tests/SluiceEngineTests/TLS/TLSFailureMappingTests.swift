@@ -1,0 +1,179 @@
+#if os(Linux)
+import CSSL
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+@Suite struct TLSFailureMappingTests {
+    @Test(arguments: [
+        (X509_V_ERR_CERT_HAS_EXPIRED, TLSFailure.Check.expired), (X509_V_ERR_CERT_NOT_YET_VALID, .notYetValid),
+        (X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, .selfSigned), (X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, .authority),
+        (X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, .authority), (X509_V_ERR_CERT_REVOKED, .revoked),
+        (X509_V_ERR_HOSTNAME_MISMATCH, .hostName), (X509_V_ERR_IP_ADDRESS_MISMATCH, .hostName),
+        (X509_V_ERR_CERT_SIGNATURE_FAILURE, .certificate), (X509_V_ERR_EE_KEY_TOO_SMALL, .certificate),
+    ])
+    func aFindingHasItsCheck(_ code: Int32, _ check: TLSFailure.Check) {
+        #expect(TLSFailure.Check(finding: code) == check)
+    }
+
+    @Test(
+        arguments: [
+            (SSL_AD_CERTIFICATE_REQUIRED, TLSFailure.Check.clientCertificateRequired, .clientCertificateRequired),
+            (SSL_AD_PROTOCOL_VERSION, .version, .version), (SSL_AD_UNKNOWN_CA, nil, .clientCertificateAccepted),
+            (SSL_AD_BAD_CERTIFICATE, nil, .clientCertificateAccepted),
+            (SSL_AD_CERTIFICATE_EXPIRED, nil, .clientCertificateAccepted),
+            (SSL_AD_CERTIFICATE_REVOKED, nil, .clientCertificateAccepted),
+            (SSL_AD_UNSUPPORTED_CERTIFICATE, nil, .clientCertificateAccepted),
+            (SSL_AD_CERTIFICATE_UNKNOWN, nil, .clientCertificateAccepted),
+            (SSL_AD_ACCESS_DENIED, nil, .clientCertificateAccepted),
+            (SSL_AD_DECRYPT_ERROR, nil, .clientCertificateAccepted),
+            (SSL_AD_HANDSHAKE_FAILURE, nil, nil), (SSL_AD_INTERNAL_ERROR, nil, nil),
+            (SSL_AD_UNRECOGNIZED_NAME, nil, nil),
+        ] as [(Int32, TLSFailure.Check?, TLSFailure.Check?)]
+    )
+    func anAlertHasItsCheck(_ alert: Int32, _ check: TLSFailure.Check?, _ withCertificate: TLSFailure.Check?) throws {
+        ERR_clear_error()
+        OPENSSL_init_ssl(UInt64(OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS), nil)
+        OpenSSLError.leave(SSL_AD_REASON_OFFSET + alert)
+        let words = try #require(OpenSSLError.take()).words
+        #expect(TLSFailure.Check(alert: words, showsCertificate: false) == check, "\(words)")
+        #expect(TLSFailure.Check(alert: words, showsCertificate: true) == withCertificate, "\(words)")
+        #expect(OpenSSLError.take() == nil)
+    }
+
+    @Test func theErrorOfARequestNamesHostAndReason() {
+        let failure = TLSFailure(.clientCertificateRequired, detail: "words")
+        let error = failure.error(host: "a.example:1")
+        #expect(error.code == .tlsFailed)
+        #expect(error.reason == "No TLS connection to a.example:1: the server asks for a client certificate.")
+        #expect(error.underlyingError as? TLSFailure == failure)
+    }
+}
+
+@Suite struct ServerIdentityTests {
+    @Test(arguments: [
+        ("Api.Example", "api.example", true), ("api.example.", "api.example", true), ("127.0.0.1", "127.0.0.1", false),
+        ("127.0.0.1.", "127.0.0.1", false), ("[::1]", "::1", false), ("::1", "::1", false),
+        ("[FE80::1%25eth0]", "fe80::1", false),
+        ("fe80::1%eth0", "fe80::1", false), ("[::ffff:1.2.3.4]", "1.2.3.4", false), ("127.1", "127.1", true),
+    ])
+    func aHostIsANameOrAnAddress(_ host: String, _ description: String, _ isAnnounced: Bool) {
+        let identity = ServerIdentity(host: host)
+        #expect(identity?.description == description)
+        #expect(identity?.announcedName == (isAnnounced ? description : nil))
+    }
+}
+
+@Suite struct SystemCertificatesTests {
+    @Test func theIndexFindsANameHoweverItIsWritten() {
+        // CN=Some Root, as PrintableString, as UTF8String with other spaces and letters, and as BMPString.
+        let name = { (tag: UInt8, value: [UInt8]) -> DistinguishedNameKey in
+            let type: [UInt8] = [6, 3, 0x55, 4, 3]
+            let pair = type + [tag, UInt8(value.count)] + value
+            let set = [0x30, UInt8(pair.count)] + pair
+            return DistinguishedNameKey([0x30, UInt8(set.count + 2), 0x31, UInt8(set.count)] + set)
+        }
+        let plain = name(0x13, Array("Some Root".utf8))
+        #expect(plain == name(0x0C, Array("some  ROOT ".utf8)))
+        #expect(plain != name(0x13, Array("Some Roof".utf8)))
+        let wide = name(0x1E, "Some Root".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] })
+        #expect(wide.text == nil)
+    }
+
+    @Test(
+        arguments: [[], [0x30], [0x30, 0x82], [0x30, 0x85, 1, 1, 1, 1, 1], [0x30, 0x80], [0x30, 3, 0x30, 1, 0xA0]]
+            as [[UInt8]]
+    )
+    func whatIsNoCertificateHasNoSubject(_ bytes: [UInt8]) {
+        #expect(DERReader.subject(ofCertificate: bytes[...]) == nil)
+        #expect(SystemCertificates([bytes]).count == 0)
+    }
+
+    @Test func certificatesAreFoundInATextWithOthers() throws {
+        let certificates = try TestCertificates.shared.get()
+        let parts = [
+            Data("# a comment\n".utf8), certificates.root.certificate, certificates.root.key,
+            certificates.stranger.certificate, Data("-----BEGIN CERTIFICATE-----\nAAAA".utf8),
+        ]
+        let found = PEMCertificates.contents(of: Array(parts.joined()))
+        #expect(found.count == 2)
+        for (bytes, certificate) in zip(found, [certificates.root, certificates.stranger]) {
+            let parsed = try certificate.parsed()
+            var der = [UInt8](repeating: 0, count: Int(i2d_X509(parsed, nil)))
+            der.withUnsafeMutableBufferPointer { room in
+                var start = room.baseAddress
+                i2d_X509(parsed, &start)
+            }
+            X509_free(parsed)
+            #expect(bytes == der)
+        }
+        let windows = certificates.root.certificate.flatMap { $0 == 10 ? [13, 10] : [$0] }
+        #expect(PEMCertificates.contents(of: windows) == [found[0]])
+    }
+
+    @Test func aStoreFindsTheIssuerAmongMany() throws {
+        let certificates = try TestCertificates.shared.get()
+        let all = [certificates.stranger, certificates.root, certificates.root]
+        let index = SystemCertificates(all.flatMap { PEMCertificates.contents(of: Array($0.certificate)) })
+        let store = try #require(index.makeStore())
+        defer { X509_STORE_free(store) }
+        for (certificate, result) in [
+            (certificates.right, X509_V_OK), (certificates.strange, X509_V_OK), (certificates.right, X509_V_OK),
+            (certificates.chained, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY),
+            (certificates.selfSigned, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT), (certificates.root, X509_V_OK),
+        ] {
+            let parsed = try certificate.parsed()
+            let verification = try #require(X509_STORE_CTX_new())
+            X509_STORE_CTX_init(verification, store, parsed, nil)
+            X509_verify_cert(verification)
+            #expect(X509_STORE_CTX_get_error(verification) == result, "\(certificate.name)")
+            X509_STORE_CTX_free(verification)
+            X509_free(parsed)
+        }
+    }
+
+    @Test func theEnvironmentSaysWhereTheyAre() throws {
+        let certificates = try TestCertificates.shared.get()
+        let folder = try TestFolder()
+        let file = try folder.put(certificates.root.certificate, at: "bundle.pem")
+        try folder.put(certificates.stranger.certificate, at: "0123abcd.0")
+        try folder.put(certificates.root.certificate, at: "89abcdef.12")
+        try folder.put(certificates.middle.certificate, at: "middle.pem")
+        let count = { (file: String?, directory: String?) in
+            SystemCertificatePlaces(file: file, directory: directory).read().count
+        }
+        #expect(count(file, "/no/such/directory") == 1)
+        #expect(count(file, "/no/such/directory:\(folder.path)") == 2)
+        #expect(count("/no/such/file.pem", folder.path) == 2)
+        #expect(count("/no/such/file.pem", "/no/such/directory") == 0)
+        #expect(count(nil, "/no/such/directory") == SystemCertificatePlaces(file: nil, directory: nil).read().count)
+    }
+
+    @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/etc/ssl/certs/ca-certificates.crt")))
+    func theSystemsAreAllIndexedAndFound() throws {
+        let places = SystemCertificatePlaces(file: nil, directory: nil)
+        let found = places.read()
+        let text = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)
+        #expect(found.count == text.components(separatedBy: "-----BEGIN CERTIFICATE-----").count - 1)
+        let index = SystemCertificates(found)
+        #expect(index.count == found.count)
+        let store = try #require(index.makeStore())
+        defer { X509_STORE_free(store) }
+        for bytes in found.prefix(12) {
+            let certificate = bytes.withUnsafeBufferPointer { bytes in
+                var start = bytes.baseAddress
+                return d2i_X509(nil, &start, bytes.count)
+            }
+            let parsed = try #require(certificate)
+            let verification = try #require(X509_STORE_CTX_new())
+            X509_STORE_CTX_init(verification, store, parsed, nil)
+            X509_verify_cert(verification)
+            #expect(X509_STORE_CTX_get_error(verification) == X509_V_OK)
+            X509_STORE_CTX_free(verification)
+            X509_free(parsed)
+        }
+    }
+}
+#endif

@@ -1,0 +1,218 @@
+#if os(Linux)
+import CSSL
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+@Suite struct TLSIdentityTests {
+    private let certificates: TestCertificates
+    private let lost: PublicKeyPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+    init() throws { certificates = try TestCertificates.shared.get() }
+
+    private func client(
+        _ server: TestTLSServer,
+        trust: TLSConfiguration.Trust? = nil,
+        pins: PublicKeyPins? = nil,
+        certificate: ClientCertificate? = nil,
+        _ script: @escaping TestTLSServer.Script = { $0.echo() }
+    ) throws -> TestTLSClient {
+        let tls = TLSConfiguration(
+            trust: trust ?? .only(certificates.root.source),
+            pins: pins,
+            clientCertificate: certificate
+        )
+        return try TestTLSClient(TLSContext.context(for: tls, offering: []), server.connect(script), pins: pins)
+    }
+
+    private func failure(of client: TestTLSClient) throws -> TLSFailure {
+        let error = try #require(client.handshake(), "It was accepted.")
+        #expect(error.code == .tlsFailed)
+        return try #require(error.underlyingError as? TLSFailure, "\(error)")
+    }
+
+    // MARK: Pins
+
+    @Test func aKeyInTheChainThatWasVerifiedMeetsThePins() throws {
+        var options = TestTLSServer.Options(certificates.chained)
+        options.chain = [certificates.middle, certificates.stranger]
+        let server = try TestTLSServer(options)
+        for certificate in [certificates.chained, certificates.middle, certificates.root] {
+            for pins in [
+                PublicKeyPins(try certificate.pin, backups: lost), PublicKeyPins(lost, backups: try certificate.pin),
+            ] {
+                let client = try client(server, pins: pins)
+                #expect(client.handshake() == nil, "\(certificate.name)")
+                #expect(client.stream.pinFailure == nil)
+            }
+        }
+        // It is sent along, and not in the chain.
+        for pin in [try certificates.stranger.pin, lost] {
+            let failure = try failure(of: client(server, pins: PublicKeyPins(pin, backups: lost)))
+            #expect(failure.check == .pin)
+            #expect(failure.certificate?.subject == "CN=chained")
+            #expect(try failure.certificate?.publicKey == certificates.chained.pin)
+        }
+    }
+
+    @Test func nothingIsSentToAServerThatMeetsNoPin() throws {
+        let server = try TestTLSServer(certificates.right)
+        let read = Locked<[[UInt8]?]>([])
+        let client = try client(server, pins: PublicKeyPins(lost, backups: lost)) { connection in
+            let bytes = connection.read()
+            read.withLock { $0.append(bytes) }
+        }
+        #expect(try failure(of: client).check == .pin)
+        #expect(client.write("secret") == .failed(errno: 0))
+        #expect(client.read().0 == .failed(errno: 0))
+        client.stream.close()
+        if case .failed = client.stream.handshake() {} else { Issue.record("It was forgotten.") }
+        shutdown(client.socket.descriptor, Int32(SHUT_WR))
+        client.socket.waitForServer()
+        #expect(read.withLock(\.self) == [nil])
+    }
+
+    @Test func pinsThatAreWatchedAreReportedAndNotEnforced() throws {
+        let server = try TestTLSServer(certificates.right)
+        let watched = client(server, watching: lost)
+        let stranger = try watched()
+        #expect(stranger.handshake() == nil)
+        #expect(stranger.stream.pinFailure?.check == .pin)
+        #expect(stranger.stream.pinFailure?.certificate?.subject == "CN=right")
+        #expect(stranger.answer(to: "hello") == "hello")
+        let met = try client(server, watching: try certificates.right.pin)()
+        #expect(met.handshake() == nil)
+        #expect(met.stream.pinFailure == nil)
+    }
+
+    private func client(_ server: TestTLSServer, watching pin: PublicKeyPin) -> () throws -> TestTLSClient {
+        let pins = PublicKeyPins(pin, backups: lost, mode: .report { _ in })
+        return { try client(server, pins: pins) }
+    }
+
+    @Test func aDeviceThatSignsItselfCanBeKnownByItsKey() throws {
+        let pins = PublicKeyPins(try certificates.selfSigned.pin, backups: lost)
+        let known = try client(
+            TestTLSServer(certificates.selfSigned),
+            trust: .insecurelyAnyCertificate,
+            pins: pins
+        )
+        #expect(known.handshake() == nil)
+        // Of a chain that nobody has verified only the server's own key counts.
+        var options = TestTLSServer.Options(certificates.strange)
+        options.chain = [certificates.selfSigned]
+        let other = try client(TestTLSServer(options), trust: .insecurelyAnyCertificate, pins: pins)
+        #expect(try failure(of: other).check == .pin)
+    }
+
+    // MARK: Client certificates
+
+    private func strictServer(_ versions: ClosedRange<Int32> = TLS1_2_VERSION...TLS1_3_VERSION) throws -> TestTLSServer
+    {
+        var options = TestTLSServer.Options(certificates.right)
+        options.clientAuthority = certificates.root
+        options.versions = versions
+        return try TestTLSServer(options)
+    }
+
+    @Test func aClientShowsItsCertificateWhicheverFormItHas() throws {
+        let folder = try TestFolder()
+        let own = certificates.client
+        let certificate = try folder.put(own.certificate, at: "client.pem")
+        let key = try folder.put(own.key, at: "client.key")
+        let both = try folder.put(own.key + own.certificate + certificates.root.certificate, at: "both.pem")
+        let locked = try own.lockedKey("pw")
+        let bundle = try own.bundle("pw")
+        let server = try strictServer()
+        for form: ClientCertificate in [
+            .pem(certificate: .file(certificate), key: .file(key)),
+            .pem(certificate: .file(both), key: .file(both)),
+            .pem(certificate: own.source, key: .bytes(own.key)),
+            .pem(certificate: own.source, key: .bytes(own.key), password: "not needed"),
+            .pem(certificate: .file(certificate), key: .bytes(locked), password: "pw"),
+            .pkcs12(.bytes(bundle), password: "pw"),
+            .pkcs12(.file(try folder.put(bundle, at: "client.p12")), password: "pw"),
+            .pkcs12(.bytes(try own.bundle("")), password: ""),
+        ] {
+            let subject = Locked("")
+            let client = try client(server, certificate: form) { connection in
+                guard let certificate = SSL_get1_peer_certificate(connection.ssl) else { return }
+                let name = CertificateSummary(certificate, at: 0).subject
+                subject.withLock { $0 = name }
+                X509_free(certificate)
+                connection.echo()
+            }
+            #expect(client.handshake() == nil)
+            #expect(client.answer(to: "hello") == "hello")
+            #expect(subject.withLock(\.self) == "CN=client", "\(form)")
+        }
+    }
+
+    @Test func aClientCertificateThatCannotBeUsedIsSaid() throws {
+        let own = certificates.client
+        let locked = CertificateSource.bytes(try own.lockedKey("pw"))
+        let bundle = CertificateSource.bytes(try own.bundle("pw"))
+        for (form, words) in [
+            (ClientCertificate.pem(certificate: own.source, key: locked, password: "no"), ""),
+            (.pem(certificate: own.source, key: locked), ""),
+            (.pem(certificate: own.source, key: .bytes(certificates.foreign.key)), "mismatch"),
+            (.pem(certificate: own.source, key: .file("/no/such.key")), "/no/such.key: no such file"),
+            (.pem(certificate: .file("/no/such.pem"), key: .bytes(own.key)), "/no/such.pem: no such file"),
+            (.pem(certificate: .bytes(Data()), key: .pem("nonsense")), "PEM"),
+            (.pem(certificate: own.source, key: .bytes(Data())), ""),
+            (.pem(certificate: .bytes(own.key), key: .bytes(own.key)), "PEM"),
+            (.pkcs12(bundle, password: "no"), "mac verify failure"),
+            (.pkcs12(.file("/no/such.p12"), password: "pw"), "no such"),
+            (.pkcs12(.bytes(Data()), password: "pw"), ""), (.pkcs12(own.source, password: "pw"), ""),
+        ] {
+            let tls = TLSConfiguration(trust: .only(certificates.root.source), clientCertificate: form)
+            let failure = #expect(throws: TLSFailure.self) { try TLSContext.context(for: tls, offering: []) }
+            #expect(failure?.check == .clientCertificateReadable, "\(form)")
+            #expect(words.isEmpty || failure?.detail.contains(words) == true, "\(failure as Any)")
+            #expect(failure?.detail.isEmpty == false)
+        }
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func aServerThatRefusesTheCertificateIsToldFromOneThatAsksForOne(_ version: Int32) throws {
+        let server = try strictServer(version...version)
+        let foreign = ClientCertificate.pem(
+            certificate: certificates.foreign.source,
+            key: .bytes(certificates.foreign.key)
+        )
+        for (certificate, check) in [
+            (nil, TLSFailure.Check.clientCertificateRequired), (foreign, .clientCertificateAccepted),
+        ] {
+            let client = try client(server, certificate: certificate)
+            guard version == TLS1_3_VERSION else {
+                // RFC 5246 has no alert of its own for the lack of one.
+                let failure = try failure(of: client)
+                #expect(failure.check == (certificate == nil ? .handshake : check), "\(failure)")
+                continue
+            }
+            // The client has finished before the server has looked at its certificate.
+            #expect(client.handshake() == nil)
+            #expect(client.read().0 == .failed(errno: 0))
+            #expect(client.stream.failure?.check == check)
+            #expect(client.stream.failureDetail?.contains("alert") == true)
+            client.stream.close()
+        }
+    }
+
+    @Test func aRenewedCertificateIsShownByNewConnections() throws {
+        let folder = try TestFolder()
+        let paths = try (
+            folder.put(certificates.foreign.certificate, at: "own.pem"),
+            folder.put(certificates.foreign.key, at: "own.key")
+        )
+        let form = ClientCertificate.pem(certificate: .file(paths.0), key: .file(paths.1))
+        let server = try strictServer(TLS1_2_VERSION...TLS1_2_VERSION)
+        #expect(try failure(of: client(server, certificate: form)).check == .clientCertificateAccepted)
+        try folder.put(certificates.client.certificate, at: "own.pem")
+        try folder.put(certificates.client.key, at: "own.key")
+        #expect(try client(server, certificate: form).handshake() == nil)
+    }
+}
+#endif
