@@ -27,7 +27,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let progress = DownloadProgress(meter: TransferMeter(time: pipeline.time))
         self.upload = upload
         self.progress = progress
-        flight = Flight(cancelled: nil) { land in
+        flight = Flight(cancelled: nil) { land, _ in
             let lease = PartLease()
             let download = Download(
                 pipeline: pipeline,

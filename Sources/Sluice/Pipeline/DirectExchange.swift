@@ -27,6 +27,7 @@ final class DirectExchange: Sendable {
     private let transfer: TransferContext
     private let deadline: ContinuousClock.Instant?
     private let steps: Steps?
+    private let caller: CallerContext
     private let completion: @Sendable (TransportOutcome) -> Void
     private let state = Locked(State.beginning)
 
@@ -37,12 +38,14 @@ final class DirectExchange: Sendable {
     ///   - request: What to send.
     ///   - transfer: Time-outs and limits.
     ///   - steps: What is behind the transport; nil for nothing.
+    ///   - caller: Runs the steps behind the transport, which may be a user's code.
     ///   - completion: Called once with the outcome.
     init(
         _ pipeline: Pipeline,
         _ request: HTTPRequest,
         _ transfer: TransferContext,
         _ steps: Steps?,
+        _ caller: @escaping CallerContext,
         _ completion: @escaping @Sendable (TransportOutcome) -> Void
     ) {
         self.pipeline = pipeline
@@ -50,6 +53,7 @@ final class DirectExchange: Sendable {
         self.transfer = transfer
         deadline = transfer.timeouts.total.map { ContinuousClock.now + $0 }
         self.steps = steps
+        self.caller = caller
         self.completion = completion
     }
 
@@ -69,6 +73,7 @@ final class DirectExchange: Sendable {
         return { [self] in cancel() }
     }
 
+    /// Takes what the transport brings, on its thread.
     private func take(_ result: Result<TransportResponse, SluiceError>) {
         let outcome: TransportOutcome
         switch result {
@@ -77,7 +82,7 @@ final class DirectExchange: Sendable {
         case .success(let response):
             guard let (body, metrics) = response.body.whole, response.head.status.class != .redirection else {
                 // The body has to be collected, or a redirect followed.
-                return follow { [self] in await following(response) }
+                return caller { [self] in follow { [self] in await following(response) } }
             }
             outcome = .success(
                 ServerResponse(
@@ -89,8 +94,11 @@ final class DirectExchange: Sendable {
                 )
             )
         }
-        if let steps { steps.context.sending.tell(.received, steps.context.attempt) { .received(outcome) } }
-        conclude(outcome)
+        guard let steps else { return finish(outcome) }
+        caller { [self] in
+            steps.context.sending.tell(.received, steps.context.attempt) { .received(outcome) }
+            conclude(outcome)
+        }
     }
 
     private func following(_ response: TransportResponse) async -> TransportOutcome {
@@ -123,7 +131,7 @@ final class DirectExchange: Sendable {
 
     /// Goes on in a task.
     private func follow(_ work: @escaping @Sendable () async -> TransportOutcome) {
-        let task = Task { finish(await work()) }
+        let task = pipeline.startedTask { [self] in finish(await work()) }
         let isOver = state.withLock { state in
             if case .over = state { return true }
             state = .following(task)

@@ -1,25 +1,39 @@
 import SluiceHTTP
 
+/// Runs a job at once within the task of a caller, with its task-local values and its priority, instead of on the thread that has it.
+typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
+
 /// One piece of work, many who wait for it: begun by the first, its value kept for all, cancelled when the last leaves.
 ///
 /// The work is nobody's own task, so that the cancellation of one caller does not touch what others wait for.
 /// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
 final class Flight<Value: Sendable>: Sendable {
     /// Begins the work on the calling thread, without waiting; it calls `land` with the value, once, from anywhere, and learns
-    /// whether anybody still waited for it. Gives back what stops it.
-    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool) -> Stop
+    /// whether anybody still waited for it. Parts of it that run a user's code go by `caller`. Gives back what stops it.
+    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
     /// Stops the work; it may still call `land`, to no effect.
     typealias Stop = @Sendable () -> Void
 
+    fileprivate enum Wake: Sendable {
+        case value(Value?)
+        /// Run this, and wait again.
+        case job(@Sendable () -> Void)
+    }
+
     fileprivate enum Waiter: Sendable {
-        case task(UnsafeContinuation<Value?, Never>)
-        case call(@Sendable (Value?) -> Void)
+        /// Without a continuation while the task runs a job.
+        case task(UnsafeContinuation<Wake, Never>?)
+        case call(@Sendable (Value?) -> Void, CallerContext)
 
         func resume(returning value: Value?) {
             switch self {
-            case .task(let continuation): continuation.resume(returning: value)
-            case .call(let completion): completion(value)
+            case .task(let continuation): continuation?.resume(returning: .value(value))
+            case .call(let completion, _): completion(value)
             }
+        }
+
+        var runsJob: Bool {
+            if case .task(nil) = self { true } else { false }
         }
     }
 
@@ -65,7 +79,15 @@ final class Flight<Value: Sendable>: Sendable {
         let id = nextID()
         defer { state.synchronize() }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { join(id, .task($0)) }
+            var wake = await withUnsafeContinuation { join(id, .task($0)) }
+            while true {
+                switch wake {
+                case .value(let value): return value
+                case .job(let job):
+                    job()
+                    wake = await withUnsafeContinuation { rejoin(id, $0) }
+                }
+            }
         } onCancel: {
             leave(id)
         }
@@ -73,13 +95,21 @@ final class Flight<Value: Sendable>: Sendable {
 
     /// Has the value handed over as soon as there is one, on any thread, and begins the work if nobody has.
     ///
-    /// - Parameter completion: Called once: with the value, or with nil where the caller leaves before there is one.
+    /// - Parameters:
+    ///   - caller: Runs parts of the work for this caller.
+    ///   - completion: Called once: with the value, or with nil where the caller leaves before there is one.
     /// - Returns: What makes the caller leave; nil, and no call, where all have left before.
-    func join(_ completion: @escaping @Sendable (Value?) -> Void) -> Stop? {
+    func join(
+        caller: @escaping CallerContext = Flight.nobody,
+        _ completion: @escaping @Sendable (Value?) -> Void
+    ) -> Stop? {
         let id = nextID()
-        guard join(id, .call(completion)) else { return nil }
+        guard join(id, .call(completion, caller)) else { return nil }
         return { [self] in leave(id) }
     }
+
+    /// Runs a job in a task of its own, where no caller's can run it.
+    static var nobody: CallerContext { { job in Task.detached { job() } } }
 
     /// How many wait.
     var waiting: Int {
@@ -121,8 +151,28 @@ final class Flight<Value: Sendable>: Sendable {
         return true
     }
 
+    /// Waits on after a job; the task may have left meanwhile, or the value come.
+    private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
+        let value: Value?? = state.withLock { state in
+            if case .landed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
+            guard state.remove(id) != nil else { return .some(nil) }
+            state.add(.task(continuation), id)
+            return nil
+        }
+        if let value { continuation.resume(returning: .value(value)) }
+    }
+
+    /// Runs a job within the task of one who waits, or by whom one of them names for it.
+    private func lend(_ job: @escaping @Sendable () -> Void) {
+        switch state.withLock({ $0.lender() }) {
+        case .task(let continuation?): continuation.resume(returning: .job(job))
+        case .call(_, let caller): caller(job)
+        case .task(nil), nil: Flight.nobody(job)
+        }
+    }
+
     private func start(_ work: Work) {
-        let stop = work { [self] value in land(value, isCancelling: false) }
+        let stop = work({ [self] value in land(value, isCancelling: false) }, { [self] job in lend(job) })
         let isLanded = state.withLock { state in
             guard case .flying = state.phase else { return true }
             state.phase = .flying(stop)
@@ -137,8 +187,11 @@ final class Flight<Value: Sendable>: Sendable {
             if case .landed = state.phase { return (nil, [], nil, false) }
             let stop = state.land(value)
             let others = state.others.isEmpty ? [] : Array(state.others.values)
-            state.others = [:]
-            return (state.first.take()?.waiter, others, stop, true)
+            // Those who run a job look for the value once it is done.
+            state.others = state.others.filter { $0.value.runsJob }
+            let first = state.first?.waiter
+            if first?.runsJob != true { state.first = nil }
+            return (first, others, stop, true)
         }
         first?.resume(returning: value)
         for waiter in others { waiter.resume(returning: value) }
@@ -148,6 +201,7 @@ final class Flight<Value: Sendable>: Sendable {
 
     private func leave(_ id: Int) {
         let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
+            if case .landed = state.phase { return (nil, nil) }
             guard let waiter = state.remove(id) else { return (nil, nil) }
             guard state.isDeserted else { return (waiter, nil) }
             state.wasDeserted = true
@@ -169,6 +223,18 @@ extension Flight.State {
         guard let first, first.id == id else { return others.removeValue(forKey: id) }
         self.first = nil
         return first.waiter
+    }
+
+    /// One who can run a job, the first as a rule; of a task the continuation is taken for that.
+    fileprivate mutating func lender() -> Flight.Waiter? {
+        if case .landed = phase { return nil }
+        if let first, !first.waiter.runsJob {
+            if case .task = first.waiter { self.first = (first.id, .task(nil)) }
+            return first.waiter
+        }
+        guard let (id, waiter) = others.first(where: { !$0.value.runsJob }) else { return nil }
+        if case .task = waiter { others[id] = .task(nil) }
+        return waiter
     }
 
     /// Keeps the value; returns what stops the work on it.

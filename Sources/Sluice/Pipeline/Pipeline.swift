@@ -83,11 +83,13 @@ final class Pipeline: Sendable {
     /// - Parameters:
     ///   - draft: What to build it of.
     ///   - meter: Where its transfers tell how far they are.
+    ///   - caller: Runs those parts that may be a user's code.
     ///   - completion: Called once with the server's response, whatever its status, on any thread.
     /// - Returns: What stops it.
     func begin(
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
+        caller: @escaping CallerContext,
         completion: @escaping @Sendable (Landing) -> Void
     ) -> Flight<Landing>.Stop {
         let request: HTTPRequest
@@ -99,11 +101,12 @@ final class Pipeline: Sendable {
             return {}
         }
         guard let key = SharedTransferKey(request, draft, self) else {
-            return begin(request, draft, meter, completion)
+            return begin(request, draft, meter, caller, completion)
         }
         guard let deadline = Deadline.earliest(draft.options.deadline) else {
-            return transfers.join(key, meter, time: time, completion: completion) { [self] meter, land in
-                begin(request, draft, meter, land)
+            return transfers.join(key, meter, time: time, caller: caller, completion: completion) {
+                [self] meter, caller, land in
+                begin(request, draft, meter, caller, land)
             }
         }
         // Others who share it may have more time.
@@ -111,8 +114,9 @@ final class Pipeline: Sendable {
         unbounded.options.deadline = nil
         return BoundedWait(completion).begin(within: deadline.timeLeft(on: time), on: time, for: request) {
             completion in
-            transfers.join(key, meter, time: time, completion: completion) { [self, unbounded] meter, land in
-                begin(request, unbounded, meter, land)
+            transfers.join(key, meter, time: time, caller: caller, completion: completion) {
+                [self, unbounded] meter, caller, land in
+                begin(request, unbounded, meter, caller, land)
             }
         }
     }
@@ -121,6 +125,7 @@ final class Pipeline: Sendable {
         _ request: HTTPRequest,
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
+        _ caller: @escaping CallerContext,
         _ completion: @escaping @Sendable (Landing) -> Void
     ) -> Flight<Landing>.Stop {
         let completion = request.method.isSafe ? completion : outdating(completion)
@@ -133,7 +138,8 @@ final class Pipeline: Sendable {
             transfer.timeouts.total.map({ $0 > .zero }) ?? true
         {
             guard let cache else {
-                return DirectExchange(self, request, transfer, nil) { completion(Landing($0)) }.begin(on: transport)
+                return DirectExchange(self, request, transfer, nil, caller) { completion(Landing($0)) }
+                    .begin(on: transport)
             }
             let lookup = CacheLookup(cache, request, transfer, steps)
             if let hit = lookup.immediateResponse(within: transfer.limits) {
@@ -143,7 +149,7 @@ final class Pipeline: Sendable {
         }
         let sending = sending(of: request, draft, transfer)
         if let transport, sending.mayBeImmediate, !request.body.needsPreparation, !sending.isOverdue {
-            return begin(sending, on: transport) { completion(Landing($0, sending)) }
+            return begin(sending, on: transport, caller) { completion(Landing($0, sending)) }
         }
         let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
         return { task.cancel() }
@@ -245,6 +251,7 @@ final class Pipeline: Sendable {
     private func begin(
         _ sending: Sending,
         on transport: any CallbackTransport,
+        _ caller: @escaping CallerContext,
         _ completion: @escaping @Sendable (TransportOutcome) -> Void
     ) -> Flight<Landing>.Stop {
         deposit(sending)
@@ -261,14 +268,14 @@ final class Pipeline: Sendable {
             for adapter in sending.steps.requestAdapters { try adapter.adapt(&request, context: context) }
         } catch {
             let steps = DirectExchange.Steps(context: context, admission: admission)
-            return DirectExchange(self, request, context.transfer, steps, completion)
+            return DirectExchange(self, request, context.transfer, steps, caller, completion)
                 .end(with: .failure(.interceptor(error, request)))
         }
         admission.sign(&request)
         let steps = DirectExchange.Steps(context: context, admission: admission)
         var transfer = context.transfer
         transfer.onInformational = sending.informationalNote(context.attempt)
-        let exchange = DirectExchange(self, request, transfer, steps, completion)
+        let exchange = DirectExchange(self, request, transfer, steps, caller, completion)
         let goOn: @Sendable () async -> Void = { [self, admission, request] in
             let first = await within(sending) { [self] in await sent(request, context, sending) }
             let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))
@@ -276,7 +283,7 @@ final class Pipeline: Sendable {
         }
         if let cache = sending.cache {
             let lookup = CacheLookup(cache, request, context.transfer, sending.steps)
-            return begin(lookup, exchange, steps, otherwise: goOn)
+            return begin(lookup, exchange, steps, caller, otherwise: goOn)
         }
         if request.body.needsPreparation {
             let task = startedTask(goOn)

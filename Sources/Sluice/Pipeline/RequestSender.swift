@@ -30,13 +30,13 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return made.isSuccess ? made : nil
             }
         self.sourced = sourced
-        flight = Flight(cancelled: Landing.cancelled) { land in
+        flight = Flight(cancelled: Landing.cancelled) { land, caller in
             let finish: @Sendable (Landing) -> Void = { landing in
                 meter.end(after: landing.outcome)
                 // Nobody waits for it any longer, and so nobody else will say that it is over.
                 if !land(landing), !landing.isShared { landing.sending?.finish(.failure(.cancelled)) }
             }
-            return sourced?.begin(finish) ?? pipeline.begin(draft, meter, completion: finish)
+            return sourced?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
         }
     }
 

@@ -221,7 +221,8 @@ extension TransferMeter {
                 let listener = Listener(direction: direction, waiter: waiter, awaitsChange: interval == nil)
                 let isWaiting = state.withLock { state in
                     if state.isOver || Task.isCancelled { return false }
-                    if interval == nil, state[direction].version != version { return false }
+                    // It may have begun to follow another since it was looked at.
+                    if interval == nil, state.leader != nil || state[direction].version != version { return false }
                     state.listeners[id] = listener
                     return true
                 }

@@ -53,6 +53,20 @@ final class TransferMeterFollowingTests: XCTestCase {
         XCTAssertTrue(values.contains(100))
     }
 
+    func testAListenerNeverMissesThatAnotherIsFollowed() async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<500 {
+                let (leader, follower) = (TransferMeter(), TransferMeter())
+                leader.begin(uploading: 0).received(40)
+                group.addTask {
+                    let progress = TransferProgressSequence(follower, .download, time: SystemTime())
+                    for await progress in progress where progress.completed == 40 { break }
+                }
+                group.addTask { follower.follow(leader) }
+            }
+        }
+    }
+
     func testOneThatIsOverFollowsNobody() {
         let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
         follower.end()

@@ -111,7 +111,7 @@ final class SharedTransferTests: XCTestCase {
         let transfers = SharedTransfers()
         let (begun, stopped) = (Shared(0), Shared(0))
         let answers = Shared([Bool]())
-        let begin: SharedTransfers.Begin = { _, _ in
+        let begin: SharedTransfers.Begin = { _, _, _ in
             begun.change { $0 += 1 }
             return { stopped.change { $0 += 1 } }
         }
@@ -119,12 +119,14 @@ final class SharedTransferTests: XCTestCase {
             key,
             nil,
             time: ManualTime(),
+            caller: { $0() },
             completion: { _ in
                 // Nobody waits any longer, and the transfer is about to be stopped.
                 _ = transfers.join(
                     key,
                     nil,
                     time: ManualTime(),
+                    caller: { $0() },
                     completion: { _ in answers.change { $0.append(true) } },
                     begin
                 )

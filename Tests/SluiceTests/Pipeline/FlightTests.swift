@@ -26,7 +26,7 @@ import Testing
         }
 
         func flight() -> Flight<String> {
-            Flight(cancelled: "cancelled") { land in
+            Flight(cancelled: "cancelled") { land, _ in
                 let task = Task { land(await self.run()) }
                 return { task.cancel() }
             }
@@ -131,7 +131,7 @@ import Testing
     @Test(arguments: 0..<20)
     func joiningAndLeavingAtRandomLosesNobody(_ seed: Int) async {
         for _ in 0..<50 {
-            let flight = Flight(cancelled: "cancelled") { land in
+            let flight = Flight(cancelled: "cancelled") { land, _ in
                 let task = Task { land("done") }
                 return { task.cancel() }
             }

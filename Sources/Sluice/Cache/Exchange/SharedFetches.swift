@@ -59,7 +59,7 @@ final class SharedFetches: Sendable {
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
-            let flight = Flight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] land in
+            let flight = Flight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] land, _ in
                 begin(key, number)
                 let task = Task {
                     let fetched = await fetch()

@@ -34,7 +34,7 @@ final class SourcedRequest: Sendable {
             judge: judge
         )
         self.question = question
-        decision = Flight(cancelled: .answered(.cancelled)) { land in
+        decision = Flight(cancelled: .answered(.cancelled)) { land, _ in
             let task = Task { _ = land(await question.decision()) }
             return { task.cancel() }
         }

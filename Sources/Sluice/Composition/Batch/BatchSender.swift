@@ -28,7 +28,7 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
         self.run = run
         self.models = models
         collected = results
-        flight = Flight(cancelled: ()) { land in
+        flight = Flight(cancelled: ()) { land, _ in
             let task = Task {
                 await run.send()
                 _ = land(())

@@ -3,7 +3,8 @@ import SluiceHTTP
 /// The transfers of a client that equal requests may join.
 final class SharedTransfers: Sendable {
     /// Begins a transfer on the calling thread; it tells its progress and calls once with what comes of it. Gives back what stops it.
-    typealias Begin = @Sendable (TransferMeter, @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop
+    typealias Begin =
+        @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop
 
     private struct Transfer: Sendable {
         let number: Int
@@ -27,6 +28,7 @@ final class SharedTransfers: Sendable {
     ///   - key: What makes requests equal.
     ///   - meter: Follows the progress of the transfer, whoever has begun it.
     ///   - time: What speeds are measured by.
+    ///   - caller: Runs parts of the transfer, if they fall to this caller.
     ///   - completion: Called once with what comes of it, on any thread; with a cancellation where the caller leaves.
     ///   - begin: Begins the transfer.
     /// - Returns: What makes the caller leave; the last one who does stops the transfer.
@@ -34,6 +36,7 @@ final class SharedTransfers: Sendable {
         _ key: SharedTransferKey,
         _ meter: TransferMeter?,
         time: any TimeSource,
+        caller: @escaping CallerContext,
         completion: @escaping @Sendable (Landing) -> Void,
         _ begin: @escaping Begin
     ) -> Flight<Landing>.Stop {
@@ -41,7 +44,7 @@ final class SharedTransfers: Sendable {
             let transfer = transfer(key, time, begin)
             // Before it can be over.
             meter?.follow(transfer.meter)
-            if let leave = transfer.flight.join({ completion($0 ?? .cancelled) }) { return leave }
+            if let leave = transfer.flight.join(caller: caller, { completion($0 ?? .cancelled) }) { return leave }
             // All have left it while it was looked up.
             forget(key, transfer.number)
         }
@@ -53,7 +56,7 @@ final class SharedTransfers: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             let meter = TransferMeter(time: time)
-            let flight = Flight(cancelled: Landing.cancelled) { [self] land in
+            let flight = Flight(cancelled: Landing.cancelled) { [self] land, caller in
                 let finish: @Sendable (Landing) -> Void = { [self] landing in
                     // Who comes from now on wants to know how things are now.
                     forget(key, number)
@@ -61,10 +64,7 @@ final class SharedTransfers: Sendable {
                     let shared = Landing(landing.outcome, landing.sending, isShared: true)
                     if !land(shared) { landing.sending?.finish(.failure(.cancelled)) }
                 }
-                // The deadline of the first is not that of the others; each waits by its own.
-                let stop = Deadline.$current.withValue(nil) {
-                    Self.$current.withValue(self) { begin(meter, finish) }
-                }
+                let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
                     forget(key, number)
                     stop()
@@ -74,6 +74,11 @@ final class SharedTransfers: Sendable {
             state.transfers[key] = transfer
             return transfer
         }
+    }
+
+    /// Does a part of a shared transfer. The deadline of one caller is not that of the others; each waits by its own.
+    private func shared<Value>(_ work: () -> Value) -> Value {
+        Deadline.$current.withValue(nil) { Self.$current.withValue(self, operation: work) }
     }
 
     private func forget(_ key: SharedTransferKey, _ number: Int) {

@@ -2,17 +2,24 @@ import SluiceHTTP
 
 // One question at a time.
 extension ConstraintGate {
-    /// Asks in a task of its own, so that the request can leave while the user's code takes its time.
+    /// Has the request's own task ask.
     func ask(_ id: Int) {
-        let request = state.withLock { state -> RequestContext? in
-            guard let request = state.waiters[id]?.request else { return nil }
+        let (waiter, request) = state.withLock { state -> (Waiter?, RequestContext?) in
+            guard let request = state.places[id]?.request else { return (nil, nil) }
             state.question = (id, nil, request.client.pipeline.time.now)
-            return request
+            return (state.places[id]?.waiter.take(), request)
         }
         // It left before it could be asked: the next one's turn.
         guard let request else { return perform(state.withLock { $0.constraint.answered(id, false) }) }
+        waiter?.resume(returning: .ask)
+        watch(request.client.pipeline.time)
+    }
+
+    /// Asks in a task of its own, so that the request can leave while the user's code takes its time. Called by the request's task, whose
+    /// task-local values and priority it has.
+    func beginQuestion(_ id: Int, _ request: RequestContext) {
         let exemption = Exemption(from: name, for: request)
-        let task = Task.detached { [self] in
+        let task = Task { [self] in
             let isSatisfied = await exemption.whileActive { await constraint.isSatisfied(for: request) }
             perform(
                 state.withLock { state in
@@ -23,10 +30,9 @@ extension ConstraintGate {
         }
         let isWanted = state.withLock { state in
             if state.question?.id == id { state.question?.task = task }
-            return state.waiters[id] != nil
+            return state.places[id] != nil
         }
         if !isWanted { task.cancel() }
-        watch(request.client.pipeline.time)
     }
 
     /// Sees to it that a question that is never answered does not stop all others; one task for any number of questions.

@@ -2,22 +2,25 @@ import SluiceHTTP
 
 // One satisfaction for all who wait.
 extension ConstraintGate {
-    /// Satisfies in a task of its own, which outlives the request it begins for as long as others wait.
+    /// Satisfies in a task of its own, which outlives the request it begins for as long as others wait. It has the task-local values and
+    /// the priority of the request that found the constraint not satisfied, but not its deadline.
     func satisfy() {
         let (number, request) = state.withLock { state in
             state.satisfaction += 1
             let first = state.constraint.firstWaiting
-            return (state.satisfaction, first.flatMap { state.waiters[$0]?.request })
+            return (state.satisfaction, first.flatMap { state.places[$0]?.request })
         }
         // All who waited have left meanwhile.
         guard let request else { return satisfactionEnded(number, nil) }
         let exemption = Exemption(from: name, for: request)
-        let work = Task.detached { [self] in
-            do {
-                try await exemption.whileActive { try await constraint.satisfy(for: request) }
-                satisfactionEnded(number, nil)
-            } catch {
-                satisfactionEnded(number, .gate(name, failedWith: error))
+        let work = Deadline.$current.withValue(nil) {
+            Task { [self] in
+                do {
+                    try await exemption.whileActive { try await constraint.satisfy(for: request) }
+                    satisfactionEnded(number, nil)
+                } catch {
+                    satisfactionEnded(number, .gate(name, failedWith: error))
+                }
             }
         }
         let time = request.client.pipeline.time

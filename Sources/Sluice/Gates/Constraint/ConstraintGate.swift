@@ -8,14 +8,29 @@ import SluiceHTTP
 /// Arriving, leaving and the rest are changes of one `ConstraintState` under a lock, so that a cancelled request leaves at once;
 /// an actor would have it wait for its turn.
 public final class ConstraintGate: Gate {
-    typealias Waiter = UnsafeContinuation<SluiceError?, Never>
+    typealias Waiter = UnsafeContinuation<Wake, Never>
+
+    enum Wake: Sendable {
+        case over(SluiceError?)
+        /// Ask whether the constraint is satisfied, within the task of the request, and wait again.
+        case ask
+    }
+
+    /// A request that waits.
+    struct Place {
+        let request: RequestContext
+        /// Nil while its task begins to ask.
+        var waiter: Waiter?
+        /// The outcome that came meanwhile.
+        var outcome: Wake?
+    }
 
     /// The timer goes on where the work has been cancelled, which may not heed it.
     typealias Satisfying = (work: Task<Void, Never>, timer: Task<Void, Never>?)
 
     struct State {
         var constraint = ConstraintState()
-        var waiters: [Int: (waiter: Waiter, request: RequestContext)] = [:]
+        var places: [Int: Place] = [:]
         var lastID = 0
         var question: (id: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
         var isWatched = false
@@ -46,7 +61,15 @@ public final class ConstraintGate: Gate {
         }
         defer { state.synchronize() }
         let failure = await withTaskCancellationHandler {
-            await withUnsafeContinuation { arrive(id, $0, request) }
+            var wake = await withUnsafeContinuation { arrive(id, $0, request) }
+            while true {
+                switch wake {
+                case .over(let failure): return failure
+                case .ask:
+                    beginQuestion(id, request)
+                    wake = await withUnsafeContinuation { waitOn(id, $0) }
+                }
+            }
         } onCancel: {
             leave(id)
         }
@@ -58,20 +81,34 @@ public final class ConstraintGate: Gate {
         let actions = state.withLock { state -> [ConstraintState.Action]? in
             // Seen under the lock: a cancellation after this finds the waiter when it leaves.
             if Task.isCancelled { return nil }
-            state.waiters[id] = (waiter, request)
+            state.places[id] = Place(request: request, waiter: waiter)
             return state.constraint.arrived(id)
         }
-        guard let actions else { return waiter.resume(returning: .cancelled) }
+        guard let actions else { return waiter.resume(returning: .over(.cancelled)) }
         perform(actions)
+    }
+
+    private func waitOn(_ id: Int, _ waiter: Waiter) {
+        let outcome = state.withLock { state -> Wake? in
+            guard let place = state.places[id] else { return .over(.cancelled) }
+            if let outcome = place.outcome {
+                state.places[id] = nil
+                return outcome
+            }
+            state.places[id]?.waiter = waiter
+            return nil
+        }
+        if let outcome { waiter.resume(returning: outcome) }
     }
 
     private func leave(_ id: Int) {
         let (waiter, actions) = state.withLock { state -> (Waiter?, [ConstraintState.Action]) in
-            guard let waiter = state.waiters.removeValue(forKey: id)?.waiter else { return (nil, []) }
-            return (waiter, state.constraint.left(id))
+            guard let place = state.places[id], place.outcome == nil else { return (nil, []) }
+            state.places[id] = nil
+            return (place.waiter, state.constraint.left(id))
         }
         perform(actions)
-        waiter?.resume(returning: .cancelled)
+        waiter?.resume(returning: .over(.cancelled))
     }
 
     func perform(_ actions: [ConstraintState.Action], _ failure: SluiceError? = nil) {
@@ -90,8 +127,15 @@ public final class ConstraintGate: Gate {
 
     private func resume(_ ids: [Int], _ failure: SluiceError?) {
         let waiters = state.withLock { state in
-            ids.compactMap { state.waiters.removeValue(forKey: $0)?.waiter }
+            ids.compactMap { id -> Waiter? in
+                guard let waiter = state.places[id]?.waiter else {
+                    state.places[id]?.outcome = .over(failure)
+                    return nil
+                }
+                state.places[id] = nil
+                return waiter
+            }
         }
-        for waiter in waiters { waiter.resume(returning: failure) }
+        for waiter in waiters { waiter.resume(returning: .over(failure)) }
     }
 }

@@ -1,0 +1,231 @@
+import Foundation
+import Sluice
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+/// Values of the caller that steps must see: a task-local value, the priority, and a thread that is not the transport's.
+private enum Caller {
+    @TaskLocal static var name = "nobody"
+    static let engine = DispatchSpecificKey<Bool>()
+
+    /// Where the calling code runs, in words.
+    static var description: String {
+        let thread = DispatchQueue.getSpecific(key: engine) == true ? "the engine" : "a task"
+        return "\(name), \(Task.currentPriority == .high ? "high" : "other"), \(thread)"
+    }
+}
+
+/// Answers from a queue of its own, as an engine does: with a redirect for each step of "/redirect", with an error for each attempt but
+/// the last of "/broken".
+private final class EngineTransport: CallbackTransport {
+    let engine = DispatchQueue(label: "engine")
+    private let requests = Shared(0)
+    private let inPieces: Bool
+
+    init(inPieces: Bool = false) {
+        self.inPieces = inPieces
+        engine.setSpecific(key: Caller.engine, value: true)
+    }
+
+    func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        let result = await withCheckedContinuation { continuation in
+            _ = begin(request, context: context) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void {
+        let number = requests.change { count in
+            count += 1
+            return count
+        }
+        engine.async { [inPieces] in
+            let head =
+                switch (request.path, number) {
+                case ("/redirect", ...2): HTTPResponse(status: .found, headers: ["Location": "/redirect"])
+                case ("/broken", ...2): HTTPResponse(status: .serviceUnavailable)
+                default: HTTPResponse(status: .ok)
+                }
+            let pipe = ResponsePipe(highWater: 1 << 10, onDemand: {}, onAbandon: {})
+            let body = inPieces ? ResponseBody(ResponsePipe.Reader(pipe)) : ResponseBody()
+            completion(.success(TransportResponse(head: head, body: body)))
+            _ = pipe.write(Data("a".utf8))
+            pipe.finish(.success(TransferMetrics()))
+        }
+        return {}
+    }
+}
+
+/// Steps of every kind; each notes where it runs.
+private final class Witness: Sendable {
+    private let notes = Shared<[String: Set<String>]>([:])
+
+    func note(_ step: String) {
+        notes.change { $0[step, default: []].insert(Caller.description) }
+    }
+
+    /// The steps that ran elsewhere than in the task of this caller.
+    func strangers(to caller: String) -> [String: Set<String>] {
+        notes.read.filter { $0.value != ["\(caller), high, a task"] }
+    }
+
+    var steps: Set<String> { Set(notes.read.keys) }
+
+    struct Adapter: RequestAdapter, OutcomeAdapter {
+        let witness: Witness
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) { witness.note("request adapter") }
+        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) { witness.note("outcome adapter") }
+    }
+
+    struct Interceptor: RequestInterceptor, ResponseInterceptor {
+        let witness: Witness
+        func intercept(_ request: HTTPRequest, context: RequestContext) async -> HTTPRequest {
+            witness.note("request interceptor")
+            await Task.yield()
+            return request
+        }
+        func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+            witness.note("response interceptor")
+            return outcome
+        }
+    }
+
+    struct Condition: Constraint {
+        let witness: Witness
+        let isMet = Shared(false)
+        func isSatisfied(for request: RequestContext) async -> Bool {
+            witness.note("question")
+            return isMet.read
+        }
+        func satisfy(for request: RequestContext) async {
+            witness.note("satisfaction")
+            isMet.change { $0 = true }
+        }
+    }
+
+    struct Guard: ImmediateGate {
+        let witness: Witness
+        let waits: Bool
+        func admitImmediately(_ request: RequestContext) -> Pass? {
+            witness.note("admission")
+            return pass()
+        }
+        func admit(_ request: RequestContext) async -> Pass {
+            witness.note("admission")
+            return pass()
+        }
+        private func pass() -> Pass {
+            if waits { return Pass { [witness] _ in witness.note("return of a pass") } }
+            return Pass(
+                signing: { [witness] _ in witness.note("signing") },
+                judging: { [witness] _ in
+                    witness.note("judgement")
+                    return .settled
+                }
+            )
+        }
+    }
+}
+
+@Suite struct CallerContextTests {
+    enum Way: CaseIterable {
+        case adapters, adaptersAndCache, adaptersAndWaitingPass, interceptors, constraints, sharing, everything
+    }
+
+    private func client(_ way: Way, _ witness: Witness, inPieces: Bool, in folder: URL) -> APIClient {
+        APIClient(baseURL: "http://shop.test") {
+            $0.transport = EngineTransport(inPieces: inPieces)
+            $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero)) { proposal in
+                witness.note("decision about a retry")
+                return proposal.isRetried
+            }
+            let adapter = Witness.Adapter(witness: witness)
+            let interceptor = Witness.Interceptor(witness: witness)
+            $0.requestInterceptors = [adapter]
+            $0.responseInterceptors = [adapter]
+            $0.gates = [Witness.Guard(witness: witness, waits: false)]
+            switch way {
+            case .adapters: break
+            case .adaptersAndCache: $0.cache = CacheStore(directory: folder)
+            case .adaptersAndWaitingPass: $0.gates.append(Witness.Guard(witness: witness, waits: true))
+            case .interceptors:
+                $0.requestInterceptors.append(interceptor)
+                $0.responseInterceptors.append(interceptor)
+            case .constraints: $0.constraints = [Witness.Condition(witness: witness)]
+            case .sharing: $0.sharing = .safeMethods
+            case .everything:
+                $0.requestInterceptors.append(interceptor)
+                $0.responseInterceptors.append(interceptor)
+                $0.constraints = [Witness.Condition(witness: witness)]
+                $0.timeouts.total = .seconds(60)
+            }
+        }
+    }
+
+    @Test(arguments: Way.allCases, ["plain", "redirect", "broken"])
+    func everyStepOfEveryAttemptRunsInTheCallersContext(_ way: Way, _ path: String) async throws {
+        for inPieces in [false, true] {
+            let witness = Witness()
+            let folder = try DownloadFolder()
+            let client = client(way, witness, inPieces: inPieces, in: folder.url)
+            await Task(priority: .high) {
+                await Caller.$name.withValue("caller") { _ = await client.data.get(path).sender().response }
+            }.value
+            #expect(witness.strangers(to: "caller") == [:])
+            #expect(witness.steps.isSuperset(of: ["request adapter", "outcome adapter", "signing", "judgement"]))
+        }
+    }
+
+    @Test func aConstraintIsAskedInTheContextOfTheRequestItIsAskedFor() async {
+        struct Named: Constraint {
+            let pairs: Shared<[String]>
+            func isSatisfied(for request: RequestContext) async -> Bool {
+                await Task.yield()
+                pairs.change { $0.append("\(request.request.path)=/\(Caller.name)") }
+                return true
+            }
+            func satisfy(for request: RequestContext) async {}
+        }
+        let pairs = Shared<[String]>([])
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.transport = EngineTransport()
+            $0.constraints = [Named(pairs: pairs)]
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    await Caller.$name.withValue("\(number)") {
+                        _ = await client.data.get("\(number)").sender().response
+                    }
+                }
+            }
+        }
+        #expect(pairs.read.sorted() == (0..<40).map { "/\($0)=/\($0)" }.sorted())
+    }
+
+    @Test func aRequestThatNobodyWaitsForAnyLongerEndsItsStepsAllTheSame() async {
+        let witness = Witness()
+        let transport = EngineTransport()
+        let adapter = Witness.Adapter(witness: witness)
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.transport = transport
+            $0.requestInterceptors = [adapter]
+            $0.responseInterceptors = [adapter]
+            $0.gates = [Witness.Guard(witness: witness, waits: false)]
+        }
+        transport.engine.suspend()
+        let sender = client.data.get("plain").sender()
+        let task = Task { await sender.result }
+        await eventually { witness.steps.contains("signing") }
+        sender.cancel()
+        let result = await task.value
+        #expect(result.failure?.isCancellation == true)
+        transport.engine.resume()
+        await eventually { witness.steps.isSuperset(of: ["outcome adapter", "judgement"]) }
+    }
+}
