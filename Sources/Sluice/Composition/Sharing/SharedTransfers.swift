@@ -4,7 +4,8 @@ import SluiceHTTP
 final class SharedTransfers: Sendable {
     /// Begins a transfer on the calling thread; it tells its progress and calls once with what comes of it. Gives back what stops it.
     typealias Begin =
-        @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop
+        @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (Landing) -> Void)
+        -> Flight<Landing>.Stop
 
     private struct Transfer: Sendable {
         let number: Int
