@@ -46,6 +46,20 @@ enum RealServer {
         return text
     }
 
+    /// Runs a program to its end on a thread of its own: to wait here for one that takes long would hold up others.
+    @discardableResult
+    static func runAside(_ program: String, _ arguments: [String]) async throws -> String {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
+            Thread.detachNewThread {
+                do {
+                    continuation.resume(returning: try run(program, arguments))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
     /// Starts a server in the foreground and waits until it says that it is ready.
     ///
     /// - Parameters:

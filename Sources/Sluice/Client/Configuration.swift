@@ -87,7 +87,9 @@ extension APIClient {
         public var stub: Stub?
         /// Whether requests that have a stub are answered with it and not sent, unless a request says otherwise; never by default.
         public var stubMode = StubMode.never
-        /// The engine: sockets of its own on Linux, URLSession on Apple platforms.
+        /// The engine: `SocketTransport` on Linux, URLSession on Apple platforms.
+        ///
+        /// The default one on Linux hands requests over HTTP/2, by proxies, or with credentials or cookies to libcurl.
         public var transport: any Transport = Configuration.platformTransport
 
         /// Gives the description of a request in place of the one its endpoint gives; what it throws fails the request.
@@ -106,6 +108,7 @@ extension APIClient {
         public init() {}
 
         #if os(Linux)
+        /// One for all clients that set none, with libcurl behind it.
         private static let platformTransport = {
             SocketTransport.makeFallback.withLock { makeFallback in
                 makeFallback = { CurlTransport(configuration: CurlTransport.Configuration($0)) }

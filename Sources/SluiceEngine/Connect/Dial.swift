@@ -32,7 +32,8 @@ package final class Dial: LoopHandler {
         var registration: LoopThread.Registration?
         /// The attempt that could not have a descriptor, or met a full backlog, and is made again.
         var postponed: (index: Int, address: Target)?
-        var lastFailure: SluiceError?
+        /// True once the server has said something, or has ended the connection: the loop reports that once.
+        var hasInput = false
         var tlsContext: TLSContext?
         var tls: TLSStream?
         var timings = ConnectionTimings()
@@ -70,6 +71,10 @@ package final class Dial: LoopHandler {
     private let request: HTTPRequest
     private let serverName: String
     private let state = Locked(State())
+    private let failure = Locked<SystemError?>(nil)
+
+    /// The failure of the attempt that failed last; nil as long as none has. For any thread.
+    var lastFailure: SystemError? { failure.withLock { $0 } }
 
     /// Prepares a dial for a request; nothing happens before ``start()``.
     init(for call: Call, in group: PoolState<Call, Connection, Dial>.GroupID, on loop: EventLoop) {
@@ -200,7 +205,7 @@ package final class Dial: LoopHandler {
                 return connected(index, on: thread)
             case .failed:
                 Resolver.shared.forget(origin.host)
-                return fail(with { $0.lastFailure } ?? Engine.unavailable, on: thread)
+                return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
     }
@@ -267,23 +272,23 @@ package final class Dial: LoopHandler {
     }
 
     private func attemptFailed(_ index: Int, _ error: Int32, on thread: LoopThread) {
-        let words = String(cString: strerror(error)).lowercased()
-        let failure = SluiceError(
-            .cannotConnect,
-            "No connection to \(serverName): \(words).",
-            underlyingError: SystemError(number: error)
-        )
+        let cause = SystemError(number: error)
+        failure.withLock { $0 = cause }
         let isRace = with { state in
-            state.lastFailure = failure
             state.race?.attemptFailed(index, at: .now)
             return state.race != nil
         }
-        if !isRace { fail(failure, on: thread) }
+        if !isRace { fail(cannotConnect(cause), on: thread) }
+    }
+
+    private func cannotConnect(_ cause: SystemError) -> SluiceError {
+        SluiceError(.cannotConnect, "No connection to \(serverName): \(cause.words).", underlyingError: cause)
     }
 
     /// Handles readiness of an attempt's socket.
     fileprivate func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
         guard let attempt = with({ $0.isOver ? nil : $0.attempts[index] }) else { return }
+        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { with { $0.hasInput = true } }
         if with({ $0.tls != nil }) { return handshake(index, attempt, on: thread) }
         guard events & (EPOLLOUT.rawValue | EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 else { return }
         var error: Int32 = 0
@@ -343,20 +348,25 @@ package final class Dial: LoopHandler {
     // MARK: Ends
 
     private func succeed(_ attempt: Attempt, on thread: LoopThread) {
-        let dialed = with { state in
+        let (dialed, hasInput) = with { state in
             state.isOver = true
             state.attempts = [:]
-            return DialedSocket(
-                descriptor: attempt.descriptor,
-                registration: attempt.registration,
-                remoteAddress: attempt.target.description,
-                tls: state.tls.take(),
-                timings: state.timings
+            return (
+                DialedSocket(
+                    descriptor: attempt.descriptor,
+                    registration: attempt.registration,
+                    remoteAddress: attempt.target.description,
+                    tls: state.tls.take(),
+                    timings: state.timings
+                ),
+                state.hasInput
             )
         }
         let connection = Connection(dialed, from: self)
         thread.replaceHandler(of: attempt.registration, with: connection)
         pool.dialed(self, connection, on: thread)
+        // No event comes for what the dial was told of.
+        if hasInput { thread.runAgain(attempt.registration) }
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
@@ -418,5 +428,8 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The system's words for it.
     public var description: String { String(cString: strerror(number)) }
+
+    /// The same words for the middle of a sentence.
+    var words: String { description.lowercased() }
 }
 #endif

@@ -49,7 +49,6 @@ package final class ConnectionPool: LoopHandler {
                 at: now
             )
         }
-        call.withAttempt { $0.group = group }
         switch acquisition {
         case .connection(let connection):
             if !connection.begin(call) { beginAgain(call, in: group, fresh: false, on: nil) }
@@ -172,20 +171,15 @@ package final class ConnectionPool: LoopHandler {
                 if !connection.begin(call, on: self.thread(for: connection, thread)) {
                     beginAgain(call, in: connection.group, fresh: false, on: thread)
                 }
-            case .dial(let call):
+            case .dial(let call, let group):
                 watchDeadlines()
-                dial(for: call, in: call.withAttempt { $0.group })
+                dial(for: call, in: group)
             case .cancel(let dial): dial.cancel()
             case .discard(let connection): connection.closeIdle()
             case .fail(let call, .failed(let error)): call.fail(error)
             case .fail(let call, .timedOut): call.fail(call.timeoutError(at: .distantFuture))
-            case .fail(let call, .connectTimedOut):
-                call.fail(
-                    SluiceError(
-                        .connectTimedOut,
-                        "No connection to \(call.serverName) came about in the time allowed."
-                    )
-                )
+            case .fail(let call, .connectTimedOut(let dial)):
+                call.fail(.connectTimedOut(to: call.serverName, after: dial?.lastFailure))
             }
         }
     }
@@ -227,6 +221,15 @@ package final class ConnectionPool: LoopHandler {
 }
 
 extension SluiceError {
+    fileprivate static func connectTimedOut(to server: String, after failure: SystemError?) -> SluiceError {
+        let cause = failure.map { "; the last failure was: \($0.words)" } ?? ""
+        return SluiceError(
+            .connectTimedOut,
+            "No connection to \(server) came about in the time allowed\(cause).",
+            underlyingError: failure
+        )
+    }
+
     fileprivate static let queueFull = SluiceError(
         .queueFull,
         "As many requests wait for the engine as may; send fewer at once or raise maximumWaitingTransfers."

@@ -18,8 +18,8 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     package enum Action {
         /// Send the request by the connection.
         case start(Call, Connection)
-        /// Connect for the request, then call ``dialStarted(_:for:in:)``.
-        case dial(Call)
+        /// Connect for the request of the group, then call ``dialStarted(_:for:in:)``.
+        case dial(Call, GroupID)
         /// Stop connecting: nobody waits for it any more.
         case cancel(Dial)
         /// Close the connection: idle ones are not kept any more.
@@ -29,7 +29,9 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     }
 
     package enum Failure: Equatable {
-        case connectTimedOut, timedOut
+        /// The time to connect is up; with the dial that had not succeeded by then, if there was one.
+        case connectTimedOut(Dial?)
+        case timedOut
         case failed(SluiceError)
 
         package static func == (lhs: Self, rhs: Self) -> Bool {
@@ -61,7 +63,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         var idle: [Idle] = []
         /// Requests with a slot and without a connection, the oldest first.
         var connecting: [Call] = []
-        /// Requests, connections and dials that keep the group alive.
+        /// Requests, dials, and dials that are to be started, which keep the group alive.
         var users = 0
     }
 
@@ -79,6 +81,18 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         /// True once it has a slot.
         var isConnecting = false
         var dial: Dial?
+        /// The moment at which it must have a connection.
+        var deadline = MonotonicTime.distantFuture
+        var timer: TimerHeap<ObjectIdentifier>.ID?
+    }
+
+    /// A dial in progress.
+    private struct Dialing {
+        let dial: Dial
+        let group: GroupID
+        /// The request that it belongs to; nil once that has another connection.
+        var owner: Call?
+        /// The deadline of a dial without an owner.
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
 
@@ -91,15 +105,14 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     private var groups: [Group?] = []
     private var freeGroups: [GroupID] = []
     private var pending: [ObjectIdentifier: Pending] = [:]
-    /// Dials in progress, and the request each belongs to; nil once that has another connection.
-    private var dials: [ObjectIdentifier: (dial: Dial, owner: Call?, group: GroupID)] = [:]
+    private var dials: [ObjectIdentifier: Dialing] = [:]
     private var timers = TimerHeap<ObjectIdentifier>()
 
     package init(limit: Int, limitPerHost: Int, maximumWaiting: Int) {
         queue = TransferQueue(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
     }
 
-    /// The earliest deadline of a request that has no connection yet.
+    /// The earliest deadline of a request that has no connection yet, or of a dial.
     package var nextDeadline: MonotonicTime { timers.earliest }
     /// Requests that have a slot.
     package var active: Int { queue.active }
@@ -187,13 +200,18 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         return actions
     }
 
-    /// Fails the requests whose time is up.
+    /// Fails the requests whose time is up, and ends the dials whose time is up.
     package mutating func expire(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         while let id = timers.popExpired(at: now) {
+            if let dialing = dials[id] {
+                dials[id]?.timer = nil
+                forget(dialing.dial)
+                actions.append(.cancel(dialing.dial))
+            }
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
-            let failure: Failure = expired.total <= now ? .timedOut : .connectTimedOut
+            let failure: Failure = expired.total <= now ? .timedOut : .connectTimedOut(expired.dial)
             actions += remove(expired.call, at: now) ?? []
             actions.append(.fail(expired.call, failure))
         }
@@ -249,10 +267,12 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
 
     // MARK: Dials
 
-    /// Notes the dial that was started for a request, or for another of its group if that has been served meanwhile.
+    /// Notes the dial that was started for a request, or for another of its group if that has been served meanwhile; to be called once for
+    /// each request that is told to connect.
     ///
     /// - Returns: False if no request of the group needs it, and it is to be cancelled.
     package mutating func dialStarted(_ dial: Dial, for call: Call, in group: GroupID) -> Bool {
+        defer { leave(group) }
         let candidates = [call] + (groups[safe: group]??.connecting ?? [])
         let owner = candidates.first { candidate in
             guard let request = pending[ObjectIdentifier(candidate)] else { return false }
@@ -260,7 +280,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         }
         guard let owner else { return false }
         pending[ObjectIdentifier(owner)]?.dial = dial
-        dials[ObjectIdentifier(dial)] = (dial, owner, group)
+        dials[ObjectIdentifier(dial)] = Dialing(dial: dial, group: group, owner: owner)
         groups[group]?.users += 1
         return true
     }
@@ -271,7 +291,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         _ connection: Connection,
         at now: MonotonicTime
     ) -> (isWanted: Bool, actions: [Action]) {
-        guard let (_, owner, group) = dials.removeValue(forKey: ObjectIdentifier(dial)) else { return (false, []) }
+        guard let (owner, group) = remove(dial) else { return (false, []) }
         if let owner { pending[ObjectIdentifier(owner)]?.dial = nil }
         var actions: [Action] = []
         if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
@@ -284,7 +304,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
 
     /// Notes that a dial has failed: the request that it belongs to fails with it.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
-        guard let (_, owner, group) = dials.removeValue(forKey: ObjectIdentifier(dial)) else { return [] }
+        guard let (owner, group) = remove(dial) else { return [] }
         defer { leave(group) }
         guard let owner else { return [] }
         pending[ObjectIdentifier(owner)]?.dial = nil
@@ -338,9 +358,13 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     /// Puts a request that has a slot among those that need a connection.
     private mutating func connect(_ id: ObjectIdentifier, at now: MonotonicTime) {
         guard let request = pending[id] else { return }
+        let deadline: MonotonicTime = min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture)
         pending[id]?.isConnecting = true
+        pending[id]?.deadline = deadline
         groups[request.group]?.connecting.append(request.call)
-        setTimer(id, at: min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture))
+        // Until its dial has started, which may be after the request has left.
+        groups[request.group]?.users += 1
+        setTimer(id, at: deadline)
     }
 
     private mutating func setTimer(_ id: ObjectIdentifier, at deadline: MonotonicTime) {
@@ -372,19 +396,34 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
             }
             return nil
         }
-        if let dial = served.dial { dials[ObjectIdentifier(dial)]?.owner = nil }
+        if let dial = served.dial { disown(dial, until: served.deadline) }
         actions.append(.start(call, connection))
         return served
+    }
+
+    /// Leaves a dial to whoever needs its connection next; it ends when its request would have had to be connected.
+    private mutating func disown(_ dial: Dial, until deadline: MonotonicTime) {
+        let id = ObjectIdentifier(dial)
+        guard dials[id] != nil else { return }
+        dials[id]?.owner = nil
+        if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
     }
 
     private mutating func adopt(_ dial: Dial?, by owner: Call) {
         guard let dial else { return }
         pending[ObjectIdentifier(owner)]?.dial = dial
         dials[ObjectIdentifier(dial)]?.owner = owner
+        if let timer = dials[ObjectIdentifier(dial)]?.timer.take() { timers.remove(timer) }
+    }
+
+    private mutating func remove(_ dial: Dial) -> (owner: Call?, group: GroupID)? {
+        guard let dialing = dials.removeValue(forKey: ObjectIdentifier(dial)) else { return nil }
+        if let timer = dialing.timer { timers.remove(timer) }
+        return (dialing.owner, dialing.group)
     }
 
     private mutating func forget(_ dial: Dial) {
-        if let group = dials.removeValue(forKey: ObjectIdentifier(dial))?.group { leave(group) }
+        if let group = remove(dial)?.group { leave(group) }
     }
 
     /// Frees a slot, and lets the next request have it.
@@ -399,7 +438,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
             actions.append(.start(next, idle.connection))
         } else {
             connect(id, at: now)
-            actions.append(.dial(next))
+            actions.append(.dial(next, request.group))
         }
     }
 }

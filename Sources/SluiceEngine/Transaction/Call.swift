@@ -26,12 +26,15 @@ package final class Call: Sendable {
     /// The moment at which the request must have ended.
     let deadline: MonotonicTime
     private let completion: Completion
-    private let stage = Locked(Stage.waiting)
-    private let attempt = Locked(Attempt())
+    private let state = Locked(unchecked: State())
+
+    private struct State {
+        var stage = Stage.waiting
+        var attempt = Attempt()
+    }
 
     /// What is known of the attempts so far. Only the pool and the connection that has the call touch it.
     struct Attempt: Sendable {
-        var group: PoolState<Call, Connection, Dial>.GroupID = 0
         /// Times that the request was sent again since its connection had died unanswered.
         var resends = 0
         /// True once the server has contradicted the Expect field (417).
@@ -65,7 +68,7 @@ package final class Call: Sendable {
 
     /// Reads or changes what is known of the attempts.
     func withAttempt<Value>(_ body: (inout Attempt) -> Value) -> Value {
-        attempt.withLockUnchecked(body)
+        state.withLockUnchecked { body(&$0.attempt) }
     }
 
     /// Has the connection that sends the body take what there is of it now.
@@ -78,28 +81,28 @@ package final class Call: Sendable {
 
     /// Notes the connection that is about to send the request; returns false if the request was cancelled, and must not be sent.
     func begin(on connection: Connection) -> Bool {
-        stage.withLock { stage in
-            guard case .waiting = stage else { return false }
-            stage = .running(connection)
+        state.withLockUnchecked { state in
+            guard case .waiting = state.stage else { return false }
+            state.stage = .running(connection)
             return true
         }
     }
 
     /// Notes that the request has no connection any more and will get another; returns false if it was cancelled.
     func beginAgain() -> Bool {
-        stage.withLock { stage in
-            guard case .running = stage else { return false }
-            stage = .waiting
+        state.withLockUnchecked { state in
+            guard case .running = state.stage else { return false }
+            state.stage = .waiting
             return true
         }
     }
 
     /// Answers the caller unless it has been answered.
     func answer(_ result: Result<TransportResponse, SluiceError>) {
-        let isFirst = stage.withLock { stage in
-            switch stage {
+        let isFirst = state.withLockUnchecked { state in
+            switch state.stage {
             case .waiting, .running:
-                stage = .answered
+                state.stage = .answered
                 return true
             case .answered, .cancelled: return false
             }
@@ -114,10 +117,10 @@ package final class Call: Sendable {
 
     /// Answers the caller with a cancellation unless it has been answered, and takes the request off the wire first.
     func cancel() {
-        let before = stage.withLock { stage in
-            let before = stage
-            switch stage {
-            case .waiting, .running: stage = .cancelled
+        let before = state.withLockUnchecked { state in
+            let before = state.stage
+            switch before {
+            case .waiting, .running: state.stage = .cancelled
             case .answered, .cancelled: break
             }
             return before

@@ -377,6 +377,7 @@ package final class Connection: LoopHandler {
             && !state.stream.hasHungUp && expires > now && !transaction.call.request.headers.closesConnection
         transaction.finish(now: now, remoteAddress: remoteAddress)
         effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        effects.bodyEnd = transaction.takeBodyEnd()
         state.transaction = nil
         effects.release = isReusable
         state.idleSince = now
@@ -439,6 +440,7 @@ package final class Connection: LoopHandler {
     {
         transaction.fail(error)
         effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        effects.bodyEnd = transaction.takeBodyEnd()
         state.transaction = nil
         effects.release = false
         close(&state, &effects)
@@ -489,6 +491,7 @@ package final class Connection: LoopHandler {
     /// Effects that follow a turn once the lock is free.
     private struct Effects {
         var answer: (call: Call, result: Result<TransportResponse, SluiceError>)?
+        var bodyEnd: Transaction.BodyEnd?
         /// The request's slot is free; with it the connection if it can be used again.
         var release: Bool?
         var resend: Call?
@@ -525,7 +528,9 @@ package final class Connection: LoopHandler {
         if effects.leavesPool { pool.removeIdle(self) }
         if let isReusable = effects.release { pool.release(isReusable ? self : nil, of: group, on: thread) }
         if let call = effects.resend { pool.resend(call, in: group, on: thread) }
+        // The caller's next request finds the connection and the slot free.
         if let (call, result) = effects.answer { call.answer(result) }
+        if let end = effects.bodyEnd { end.pipe.finish(end.result, trailers: end.trailers) }
     }
 
     /// Creates the pipe for a body that does not come at once.

@@ -106,13 +106,17 @@ final class Transaction {
         let request = call.request
         let (opened, omitsExpect) = call.withAttempt { ($0.body.take(), $0.omitsExpect) }
         let expects = !omitsExpect && request.headers.expectsContinue && call.upload.mayHaveContent
-        body = opened ?? UploadBody(call.upload, onData: { [call] in call.bodyHasMore() })
         let framing: RequestWriter.Framing
         switch call.upload {
         case .none: framing = .none
         case .data(let data): framing = .length(Int64(data.count))
         case .stream(_, let length?, _): framing = .length(length)
         case .stream: framing = .chunked
+        }
+        if let opened {
+            body = opened
+        } else if framing != .none {
+            body = UploadBody(call.upload, onData: { [call] in call.bodyHasMore() })
         }
         isChunked = framing == .chunked
         output.append { buffer in
@@ -378,6 +382,18 @@ final class Transaction {
 
     private var answer: Result<TransportResponse, SluiceError>?
 
+    /// The end of a body that goes through a pipe.
+    struct BodyEnd {
+        let pipe: ResponsePipe
+        let result: Result<TransferMetrics, SluiceError>
+        let trailers: HTTPHeaders
+    }
+
+    private var bodyEnd: BodyEnd?
+
+    /// Takes the end of the body for its reader, who may send the next request at once.
+    func takeBodyEnd() -> BodyEnd? { bodyEnd.take() }
+
     /// Takes the answer for the caller, if there is one now.
     func takeAnswer() -> Result<TransportResponse, SluiceError>? { answer.take() }
 
@@ -419,7 +435,7 @@ final class Transaction {
         run?.received(received)
         if let pipe {
             if !pending.isEmpty { flushPending() }
-            pipe.finish(.success(metrics), trailers: parser.trailers)
+            bodyEnd = BodyEnd(pipe: pipe, result: .success(metrics), trailers: parser.trailers)
         } else {
             run?.expects(received)
             let body = ResponseBody(pending, metrics: metrics, trailers: parser.trailers)
@@ -435,7 +451,7 @@ final class Transaction {
         if head != nil, pipe == nil, !pending.isEmpty { flushPending() }
         if let pipe {
             if !pending.isEmpty { flushPending() }
-            pipe.finish(.failure(error))
+            bodyEnd = BodyEnd(pipe: pipe, result: .failure(error), trailers: [:])
         } else {
             run?.expects(head?.bodyLength(of: call.request.method))
             run?.received(received)

@@ -25,6 +25,12 @@ struct FuzzInput {
     /// What is left.
     var data: Data { Data(rest) }
 
+    /// The next byte; nil where none is left.
+    mutating func byte() -> UInt8? { rest.popFirst() }
+
+    /// The number that the next byte stands for, 0 to 9 for a digit; 0 where none is left.
+    mutating func digit() -> Int { Int((byte() ?? UInt8(ascii: "0")) &- UInt8(ascii: "0")) }
+
     /// All up to the next line feed, which goes with it.
     mutating func line() -> String {
         let line = rest.prefix { $0 != 10 }

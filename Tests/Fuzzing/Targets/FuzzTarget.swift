@@ -21,6 +21,7 @@ struct FuzzTarget: Sendable {
         .partJournal,
         .entryHead,
         .keptValue, .har, .cookie, .cassette, .cassetteRedaction, .harArchive, .loopbackRequest,
+        .pool,
     ]
 }
 

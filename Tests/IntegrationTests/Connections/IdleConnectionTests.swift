@@ -5,8 +5,8 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// How long a connection is used again. Time that passes is what this is about: libcurl measures it itself, in whole seconds. While one of
-/// these clients is there nobody else may count on a connection, since it ends all that have been idle for longer.
+/// The time for which a connection is used again. The engine measures it by its own clock, and so it has to pass. Each
+/// transport has connections of its own, which the limits of others do not touch.
 final class IdleConnectionTests: XCTestCase {
     private func connections(idle: Duration, lifetime: Duration? = nil) async throws -> Int {
         let server = try LoopbackServer()

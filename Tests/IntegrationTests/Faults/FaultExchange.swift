@@ -60,8 +60,6 @@ struct FaultExchange: Sendable {
     /// Whether it may be sent a second time without harm.
     var isIdempotent: Bool { method != .post }
 
-    var isInChunks: Bool { meant.fields.contains("Transfer-Encoding: chunked") }
-
     /// Whether its body is there still when it has been sent once.
     var canBeSentAgain: Bool {
         if case .stream = upload { false } else { isIdempotent }

@@ -10,7 +10,8 @@ struct WireResponse: Sendable, Equatable {
     var isGzip = false
 }
 
-/// Reads what a server sent as RFC 9112 says, all at once and without regard to speed: what the client's reading is held against.
+/// Reads the bytes of a server as RFC 9112 says, all at once and without regard to speed: the client's reading is held
+/// against it.
 struct WireReader {
     /// Why there is no response in the bytes.
     struct Nothing: Error {
@@ -49,10 +50,10 @@ struct WireReader {
             // RFC 9112 §6.1: neither is believed.
             if !codings.isEmpty, isOld || length != nil { throw Nothing(reason: "two lengths") }
             response.body = try body(codings: codings, length: length)
-            // A coding that is not known leaves the body as it came.
-            response.isGzip = ["gzip", "x-gzip"].contains(
-                values("content-encoding").joined(separator: ",").lowercased()
-            )
+            // A coding that is not known leaves the body as it came. Empty elements mean nothing (RFC 9110 §5.6.1.2).
+            let encodings = values("content-encoding").joined(separator: ",").lowercased()
+                .split { ", \t".contains($0) }
+            response.isGzip = encodings == ["gzip"] || encodings == ["x-gzip"]
             return response
         }
     }

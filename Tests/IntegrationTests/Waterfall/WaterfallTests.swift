@@ -16,15 +16,15 @@ struct WaterfallTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
     /// The command, which is built beside the tests.
-    private func waterfall(_ arguments: String...) throws {
+    private func waterfall(_ arguments: String...) async throws {
         let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         let command = tests.appending(path: "waterfall").path
-        try RealServer.run("timeout", ["60", command] + arguments)
+        try await RealServer.runAside("timeout", ["60", command] + arguments)
     }
 
     /// Opens a page without a screen, for no longer than a minute.
-    private func read(_ page: URL) throws -> Reading {
-        let output = try RealServer.run(
+    private func read(_ page: URL) async throws -> Reading {
+        let output = try await RealServer.runAside(
             "timeout",
             [
                 "--kill-after=5", "60", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
@@ -36,19 +36,19 @@ struct WaterfallTests {
         return Reading(document: output, console: console)
     }
 
-    @Test func theDemonstrationIsAPageWithARowForEachExchange() throws {
+    @Test func theDemonstrationIsAPageWithARowForEachExchange() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let archive = folder.appending(path: "demo.har")
         let page = folder.appending(path: "demo.html")
-        try waterfall("--demo", "-o", page.path, "--har", archive.path)
+        try await waterfall("--demo", "-o", page.path, "--har", archive.path)
         let data = try Data(contentsOf: archive)
         let entries = try HAR(parsing: data).log.entries
         #expect(entries.count > 20)
         #expect(entries.contains { $0.isFromRetry == true } && entries.contains { $0.isHedged == true })
         #expect(entries.contains { $0.hop == 2 } && entries.contains { $0.response.status == 0 })
         #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
-        let reading = try read(page)
+        let reading = try await read(page)
         #expect(reading.console.isEmpty, "\(reading.console)")
         #expect(reading.count("<details class=\"row") == entries.count)
         #expect(reading.count("<svg class=\"bars\"") == entries.count)
@@ -57,7 +57,7 @@ struct WaterfallTests {
         #expect(reading.document.contains("/offers/latest"))
     }
 
-    @Test func aHostileRecordingRunsNothing() throws {
+    @Test func aHostileRecordingRunsNothing() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let evil = #""'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"#
@@ -67,21 +67,21 @@ struct WaterfallTests {
         let archive = folder.appending(path: "evil.har")
         let page = folder.appending(path: "evil.html")
         try HAR(log: HAR.Log(entries: Array(repeating: entry, count: 120))).data().write(to: archive)
-        try waterfall(archive.path, "-o", page.path, "--title", evil)
-        let reading = try read(page)
+        try await waterfall(archive.path, "-o", page.path, "--title", evil)
+        let reading = try await read(page)
         #expect(reading.console.isEmpty, "\(reading.console)")
         #expect(reading.count("<details class=\"row") == 120)
         #expect(reading.count("<script") == 0 && reading.count("<img") == 0)
     }
 
-    @Test func whatIsNoArchiveIsRefusedWithASentence() throws {
+    @Test func whatIsNoArchiveIsRefusedWithASentence() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "no.har")
         try Data("[]".utf8).write(to: file)
-        let error = #expect(throws: RealServer.Failure.self) { try waterfall(file.path) }
+        let error = await #expect(throws: RealServer.Failure.self) { try await waterfall(file.path) }
         #expect(error?.description.contains("no.har”: This is no HTTP archive: it is no JSON object.") == true)
-        #expect(throws: RealServer.Failure.self) { try waterfall("--demo", "extra.har") }
-        #expect(throws: RealServer.Failure.self) { try waterfall("--unknown") }
+        await #expect(throws: RealServer.Failure.self) { try await waterfall("--demo", "extra.har") }
+        await #expect(throws: RealServer.Failure.self) { try await waterfall("--unknown") }
     }
 }

@@ -1,4 +1,5 @@
 #if os(Linux)
+import CSSL
 import Foundation
 import SluiceHTTP
 import SluiceTesting
@@ -139,6 +140,73 @@ extension EngineTests {
             }
             #expect(server.requests.count == 12)
             #expect(!server.requests.contains("GET /stranger"))
+        }
+
+        /// A server that wants to know its clients, and answers with the names in their certificates.
+        private func strictServer() throws -> TestListener {
+            var options = TestTLSServer.Options(certificates.right)
+            options.clientAuthority = certificates.root
+            let tls = try TestTLSServer(options)
+            return try TestListener { descriptor in
+                tls.serve(descriptor) { connection in
+                    guard connection.isOpen, let certificate = SSL_get1_peer_certificate(connection.ssl) else { return }
+                    let name = CertificateSummary(certificate, at: 0).subject
+                    X509_free(certificate)
+                    while connection.read() != nil {
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
+                    }
+                }
+            }
+        }
+
+        @Test func clientsOfDifferentCertificatesDoNotShareConnections() async throws {
+            let server = try strictServer()
+            let request = server.request(scheme: "https")
+            let first = certificates.client
+            let second = try TestCertificate("second", issuer: certificates.root)
+            let shows = { [certificates] (certificate: TestCertificate, key: TestCertificate) -> TransferContext in
+                .http1(
+                    TLSConfiguration(
+                        trust: .only(certificates.root.source),
+                        clientCertificate: .pem(certificate: certificate.source, key: .bytes(key.key))
+                    )
+                )
+            }
+            for isReused in [false, true, true] {
+                for certificate in [first, second] {
+                    let response = try await transport.exchange(request, shows(certificate, certificate))
+                    #expect(response.text == "CN=\(certificate.name)")
+                    #expect(response.metrics?.isConnectionReused == isReused)
+                }
+                // The same certificate, which the key does not belong to.
+                let mixed = await transport.failure(of: request, shows(first, second))
+                #expect((mixed?.underlyingError as? TLSFailure)?.check == .clientCertificateReadable)
+            }
+            #expect(server.connections == 2)
+            let nameless = await transport.result(of: request, trusting())
+            #expect(nameless.error != nil)
+            #expect(server.connections == 3)
+        }
+
+        // MARK: Names
+
+        @Test func aTrailingDotStaysInHostAndIsLeftOutOfTLS() async throws {
+            let tls = try TestTLSServer(certificates.right)
+            let seen = Locked<[String?]>([])
+            let listener = try TestListener { descriptor in
+                tls.serve(descriptor) { connection in
+                    guard connection.isOpen, let bytes = connection.read() else { return }
+                    let name = SSL_get_servername(connection.ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
+                    let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
+                    let host = lines.first { $0.hasPrefix("Host: ") }
+                    seen.withLock { $0 += [name, host] }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            var request = listener.request(scheme: "https")
+            request.authority = "localhost.:\(listener.port)"
+            #expect(try await transport.exchange(request, trusting()).text == "ok")
+            #expect(seen.withLock { $0 } == ["localhost", "Host: localhost.:\(listener.port)"])
         }
 
         // MARK: Ends

@@ -87,6 +87,33 @@ extension LoopbackServer {
     }
 }
 
+extension TestListener {
+    /// A request to this server.
+    func request(
+        _ path: String = "/",
+        scheme: String = "http",
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .none
+    ) -> HTTPRequest {
+        HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headers: headers, body: body)
+    }
+}
+
+extension ResponseBody {
+    /// Reads what comes before the end, and the error that the body ends with; nil for none.
+    func readToEnd() async -> (Data, SluiceError?) {
+        var received = Data()
+        var iterator = makeAsyncIterator()
+        do throws(SluiceError) {
+            while let chunk = try await iterator.next() { received.append(chunk) }
+            return (received, nil)
+        } catch {
+            return (received, error)
+        }
+    }
+}
+
 extension TransferContext {
     /// A context for requests to names of no DNS, which all lead to 127.0.0.1.
     static var anyHost: TransferContext {

@@ -69,6 +69,57 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// Each time that the request waits for a new connection, another one ends and leaves its connection to it,
+        /// which dies as well. The new connections do not come about.
+        @Test func aRequestIsSentAgainThreeTimesAtMost() async throws {
+            let certificates = try TestCertificates.shared.get()
+            let tls = try TestTLSServer(certificates.right)
+            let handshakes = DispatchSemaphore(value: 0)
+            let ends = (0..<4).map { _ in DispatchSemaphore(value: 0) }
+            let (held, dropped) = (Locked(0), Locked(0))
+            let listener = try TestListener { descriptor in
+                handshakes.wait()
+                tls.serve(descriptor) { connection in
+                    while connection.isOpen, let bytes = connection.read() {
+                        let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+                        guard words.count > 1, let index = Int(words[1].dropFirst()) else {
+                            dropped.withLock { $0 += 1 }
+                            return
+                        }
+                        held.withLock { $0 += 1 }
+                        ends[index].wait()
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld")
+                    }
+                }
+            }
+            defer {
+                for end in ends { end.signal() }
+                for _ in 0..<20 { handshakes.signal() }
+            }
+            let context = TransferContext.http1(
+                TLSConfiguration(trust: .only(certificates.root.source)),
+                timeouts: Timeouts(connect: .seconds(100))
+            )
+            for _ in ends { handshakes.signal() }
+            let others = ends.indices.map { index in
+                let request = listener.request("/\(index)", scheme: "https")
+                return Task { [transport] in await transport.result(of: request, context) }
+            }
+            try await waitUntil("the others are held") { held.withLock { $0 } == 4 }
+            let request = listener.request("/dropped", scheme: "https")
+            let task = Task { [transport] in await transport.result(of: request, context) }
+            for (index, other) in others.enumerated() {
+                try await waitUntil("a connection is being made") { listener.connections == 5 + index }
+                ends[index].signal()
+                #expect(try await other.value.get().text == "held")
+                try await waitUntil("the request has arrived") { dropped.withLock { $0 } == index + 1 }
+            }
+            #expect(await task.value.error?.code == .connectionLost)
+            #expect(dropped.withLock { $0 } == 4)
+            #expect(listener.connections == 8)
+            #expect(transport.isQuiet)
+        }
+
         @Test func anAnswerThatHasBegunIsNotAskedForAgain() async throws {
             server.on("/second", .raw("HTTP/1.1 200 OK\r\nContent-Le", thenClose: true), .text("again"))
             #expect(try await sendOverKept(.get).error?.code == .connectionLost)

@@ -98,6 +98,31 @@ extension EngineTests {
             #expect(server.requests.map(\.path) == ["/held", "/next"])
         }
 
+        @Test func limitsOfAnySizeReserveNothing() async throws {
+            let longest = Duration.seconds(Int64.max)
+            let transport = SocketTransport {
+                $0.maximumTransfers = .max
+                $0.maximumTransfersPerHost = .max
+                $0.maximumWaitingTransfers = .max
+                $0.responseBuffer = .max
+                $0.idleConnectionTimeout = longest
+                $0.connectionLifetime = longest
+            }
+            let context = TransferContext(
+                timeouts: Timeouts(connect: longest, idle: longest, total: longest, continueWait: longest),
+                limits: ResponseLimits(headers: .max, body: .max, decompressionRatio: .max),
+                connection: TransferContext.anyHost.connection
+            )
+            let tasks = (0..<32).map { index in
+                let request = server.request("/\(index)", host: "h\(index % 2).test")
+                return Task { await transport.result(of: request, context) }
+            }
+            for task in tasks { #expect(try await task.value.get().text == "ok") }
+            #expect(server.requestCount == 32)
+            #expect(transport.hasIdle)
+            #expect(transport.isQuiet)
+        }
+
         @Test(arguments: [0, 2])
         func whatMayNotEvenWaitFailsAtOnce(_ limit: Int) async throws {
             let (transport, first) = await occupied(waiting: limit)

@@ -14,7 +14,9 @@ import Testing
         var now: Int64 = 0
         var open: [ObjectIdentifier: (call: PoolItem, group: State.GroupID)] = [:]
         var running: [ObjectIdentifier: (call: PoolItem, connection: PoolItem)] = [:]
-        var toDial: [PoolItem] = []
+        var toDial: [(call: PoolItem, group: State.GroupID)] = []
+        /// The servers of requests, dials and connections.
+        var origins: [String: HTTPOrigin] = [:]
         var dials: [PoolItem] = []
         var cancelled: Set<ObjectIdentifier> = []
         var last = 0
@@ -30,7 +32,7 @@ import Testing
             for action in actions {
                 switch action {
                 case .start(let call, let connection): start(call, connection)
-                case .dial(let call): toDial.append(call)
+                case .dial(let call, let group): toDial.append((call, group))
                 case .cancel(let dial): dials.removeAll { $0 === dial }
                 case .discard: Issue.record("A connection was discarded though the client is there.")
                 case .fail(let call, _): end(call)
@@ -42,6 +44,7 @@ import Testing
             #expect(open[ObjectIdentifier(call)] != nil, "\(call) was started after its end.")
             #expect(running[ObjectIdentifier(call)] == nil, "\(call) was started twice.")
             #expect(!running.values.contains { $0.connection === connection }, "\(connection) carries two requests.")
+            #expect(origins[call.description] == origins[connection.description], "\(call) goes to another server.")
             running[ObjectIdentifier(call)] = (call, connection)
         }
 
@@ -77,25 +80,29 @@ import Testing
                 at: time
             )
             if case .refused = acquisition { return }
+            origins[call.description] = origin
             open[ObjectIdentifier(call)] = (call, group)
             switch acquisition {
             case .connection(let connection): start(call, connection)
-            case .dial: toDial.append(call)
+            case .dial: toDial.append((call, group))
             case .waiting, .refused: break
             }
         }
 
         private mutating func startDial() {
             guard !toDial.isEmpty else { return }
-            let call = toDial.removeFirst()
-            guard let group = open[ObjectIdentifier(call)]?.group else { return }
+            // The call may have ended meanwhile, as it may while another thread is about to dial for it.
+            let (call, group) = toDial.removeFirst()
             let dial = item("dial")
+            origins[dial.description] = origins[call.description]
             if state.dialStarted(dial, for: call, in: group) { dials.append(dial) }
         }
 
         private mutating func connectDial() {
             guard let index = dials.indices.randomElement(using: &random) else { return }
-            let (isWanted, actions) = state.dialSucceeded(dials.remove(at: index), item("connection"), at: time)
+            let (dial, connection) = (dials.remove(at: index), item("connection"))
+            origins[connection.description] = origins[dial.description]
+            let (isWanted, actions) = state.dialSucceeded(dial, connection, at: time)
             #expect(isWanted)
             perform(actions)
         }
@@ -120,7 +127,7 @@ import Testing
                     connectTimeout: nil,
                     at: time
                 )
-                if case .connection(let other) = again { start(call, other) } else { toDial.append(call) }
+                if case .connection(let other) = again { start(call, other) } else { toDial.append((call, group)) }
                 return
             }
             end(call)
@@ -147,9 +154,10 @@ import Testing
             #expect(open.isEmpty, "Requests were never served: \(open.values.map(\.call)).")
             #expect(state.active == 0)
             #expect(state.waiting == 0)
-            #expect(state.nextDeadline == .distantFuture)
+            while !toDial.isEmpty { startDial() }
             for dial in dials { perform(state.dialFailed(dial, with: SluiceError(.cannotConnect, ""), at: time)) }
             expect(state.dialCount, 0)
+            #expect(state.nextDeadline == .distantFuture)
             _ = state.removeAllIdle()
             #expect(state.idleCount == 0)
         }

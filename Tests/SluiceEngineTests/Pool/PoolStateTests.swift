@@ -141,6 +141,34 @@ final class PoolItem: CustomStringConvertible, Sendable {
         #expect(state.waiting == 0)
     }
 
+    @Test mutating func aDialThatStartsLateServesNobodyOfAnotherOrigin() {
+        let call = PoolItem("call")
+        let group = acquire(call).group
+        // The request leaves before its dial has started, and another one goes elsewhere.
+        expect(state.remove(call, at: now)?.count, 0)
+        let stranger = PoolItem("stranger")
+        expect(acquire(stranger, Self.b).outcome, "dial")
+        expect(state.dialStarted(PoolItem("late"), for: call, in: group), false)
+        // Its group is free from now on.
+        let other = HTTPOrigin(scheme: "http", authority: "c")
+        expect(acquire(PoolItem("next"), other).group, group)
+    }
+
+    @Test mutating func aDialThatIsLeftOverEndsWhenItsRequestWouldHave() {
+        let (one, two) = (PoolItem("one"), PoolItem("two"))
+        let group = acquire(one).group
+        _ = connect(one, PoolItem("c1"), group)
+        _ = acquire(two, connect: .seconds(5))
+        let dial = PoolItem("dial")
+        expect(state.dialStarted(dial, for: two, in: group), true)
+        expect(state.release(PoolItem("c1"), of: group, at: now).map(\.text), ["start two by c1"])
+        #expect(state.nextDeadline == Self.time(5))
+        expect(state.expire(at: Self.time(5)).map(\.text), ["cancel dial"])
+        #expect(state.nextDeadline == .distantFuture)
+        #expect(state.dialCount == 0)
+        expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).isWanted, false)
+    }
+
     @Test mutating func theLeastRecentlyUsedConnectionOfAllOriginsGoesFirst() {
         let (one, two) = (PoolItem("one"), PoolItem("two"))
         let first = acquire(one).group
@@ -190,7 +218,7 @@ extension PoolState.Action where Call == PoolItem, Connection == PoolItem, Dial 
     var text: String {
         switch self {
         case .start(let call, let connection): "start \(call) by \(connection)"
-        case .dial(let call): "dial \(call)"
+        case .dial(let call, _): "dial \(call)"
         case .cancel(let dial): "cancel \(dial)"
         case .discard(let connection): "discard \(connection)"
         case .fail(let call, .timedOut): "fail \(call): timedOut"

@@ -146,6 +146,36 @@ import Testing
         #expect(try !isResumed(server, context(trust, name)))
     }
 
+    // MARK: The time of a verification
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [86_400, 3600])
+    func aVerificationStandsForADayOrUntilACertificateExpires(_ version: Int32, _ lifetime: Int) throws {
+        let start = Int64(time(nil))
+        let brief = try TestCertificate("brief", names: "DNS:localhost", lifetime: 3600, issuer: certificates.root)
+        var options = TestTLSServer.Options(lifetime == 3600 ? brief : certificates.right)
+        options.versions = version...version
+        let server = try TestTLSServer(options)
+        let context = try context()
+        let key = key(context.serial, "localhost")
+        #expect(try !isResumed(server, context))
+        let first = try #require(TLSSessionCache.shared.take(key))
+        let earliest = start + Int64(lifetime)
+        #expect((earliest...earliest + 300).contains(first.verifiedUntil))
+        // A session that comes of another one has no more time than that.
+        let end = start + 100
+        let client = try TestTLSClient(context, server.connect())
+        #expect(client.handshake() == nil)
+        #expect(client.answer(to: "hello") == "hello")
+        let session = try #require(client.stream.currentSession)
+        let older = try #require(StoredSession(session, meetsPins: true, verifiedUntil: end))
+        TLSSessionCache.shared.remove(key)
+        TLSSessionCache.shared.store(older, under: key)
+        #expect(try isResumed(server, context))
+        let next = try #require(TLSSessionCache.shared.take(key))
+        #expect(next !== older)
+        #expect(next.verifiedUntil == end)
+    }
+
     // MARK: The cache
 
     /// A session of a real connection, under TLS 1.3 or 1.2.

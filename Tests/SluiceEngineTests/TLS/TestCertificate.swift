@@ -23,6 +23,7 @@ struct TestCertificate: Sendable {
     ///   - name: The common name.
     ///   - names: The alternative names, as `DNS:localhost,IP:127.0.0.1`.
     ///   - days: The first and the last day on which it is valid, from today.
+    ///   - lifetime: The seconds from now for which it is valid, in place of the last day.
     ///   - issuer: Who signs it; nil for itself.
     ///   - isAuthority: True if it may sign others.
     /// - Throws: The words of OpenSSL.
@@ -30,6 +31,7 @@ struct TestCertificate: Sendable {
         _ name: String,
         names: String? = nil,
         days: ClosedRange<Int> = -1...3,
+        lifetime: Int? = nil,
         issuer: TestCertificate? = nil,
         isAuthority: Bool = false
     ) throws {
@@ -41,7 +43,7 @@ struct TestCertificate: Sendable {
         ASN1_INTEGER_set(X509_get_serialNumber(certificate), Int.random(in: 1...Int(Int32.max)))
         let now = time(nil)
         ASN1_TIME_set(X509_getm_notBefore(certificate), now + days.lowerBound * 86_400)
-        ASN1_TIME_set(X509_getm_notAfter(certificate), now + days.upperBound * 86_400)
+        ASN1_TIME_set(X509_getm_notAfter(certificate), now + (lifetime ?? days.upperBound * 86_400))
         X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8, name, -1, -1, 0)
         X509_set_pubkey(certificate, key)
         if let names { try TestCertificate.add(NID_subject_alt_name, names, to: certificate) }

@@ -71,32 +71,35 @@ struct Repos {
     }
 }
 
-@Suite struct GitHubTests {
-    @Test func repositoriesAreRead() async throws {
-        let server = try LoopbackServer()
-        server.on(.get, "/users/ada/repos", .json(#"[{"name":"engine","stargazers_count":42}]"#))
-        let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
-        #expect(repositories.map(\.name) == ["engine"])
-        #expect(repositories.map(\.stars) == [42])
-        #expect(server.requests.first?.query == "per_page=100")
-        #expect(server.requests.first?.headers["User-Agent"]?.hasPrefix("repos/1.0") == true)
-    }
-
-    @Test func anUnknownUserFailsInGitHubsWords() async throws {
-        let server = try LoopbackServer()
-        server.on("/users/nobody/repos", .json(#"{"message":"Not Found"}"#, status: .notFound))
-        let error = try await #require(throws: GitHubError.self) {
-            try await GitHub(baseURL: server.url).repositories(of: "nobody").sender().value
+/// The service's own time must suffice, however many other tests run.
+@Suite(.urgent) enum GettingStartedTests {
+    @Suite struct GitHubTests {
+        @Test func repositoriesAreRead() async throws {
+            let server = try LoopbackServer()
+            server.on(.get, "/users/ada/repos", .json(#"[{"name":"engine","stargazers_count":42}]"#))
+            let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
+            #expect(repositories.map(\.name) == ["engine"])
+            #expect(repositories.map(\.stars) == [42])
+            #expect(server.requests.first?.query == "per_page=100")
+            #expect(server.requests.first?.headers["User-Agent"]?.hasPrefix("repos/1.0") == true)
         }
-        #expect(error.description == "Not Found")
-        #expect(error.status == .notFound)
-    }
 
-    @Test func aServerThatStumblesIsAskedAgain() async throws {
-        let server = try LoopbackServer()
-        server.on("/users/ada/repos", .status(.serviceUnavailable), .json("[]"))
-        let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
-        #expect(repositories.isEmpty)
-        #expect(server.requests.count == 2)
+        @Test func anUnknownUserFailsInGitHubsWords() async throws {
+            let server = try LoopbackServer()
+            server.on("/users/nobody/repos", .json(#"{"message":"Not Found"}"#, status: .notFound))
+            let error = try await #require(throws: GitHubError.self) {
+                try await GitHub(baseURL: server.url).repositories(of: "nobody").sender().value
+            }
+            #expect(error.description == "Not Found")
+            #expect(error.status == .notFound)
+        }
+
+        @Test func aServerThatStumblesIsAskedAgain() async throws {
+            let server = try LoopbackServer()
+            server.on("/users/ada/repos", .status(.serviceUnavailable), .json("[]"))
+            let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
+            #expect(repositories.isEmpty)
+            #expect(server.requests.count == 2)
+        }
     }
 }

@@ -1,0 +1,551 @@
+#if os(Linux)
+import SluiceEngine
+import SluiceHTTP
+
+/// Something that a pool tells apart by identity alone.
+private final class PoolItem: Sendable {
+    let number: Int
+
+    init(_ number: Int) {
+        self.number = number
+    }
+}
+
+/// The origin and the plan of a request: it shares connections with those that have the same.
+private struct PoolRoute: Hashable {
+    let origin: Int
+    let plan: Int
+
+    var name: HTTPOrigin { HTTPOrigin(scheme: "http", authority: "host\(origin)") }
+
+    /// Plans that lead to the same place are equal, and mostly not the same object.
+    func makePlan() throws(SluiceError) -> ConnectionPlan {
+        if plan == 0 { return .standard }
+        var options = ConnectionOptions()
+        options.unixSocket = "/\(plan)"
+        return try options.plan(for: name)
+    }
+}
+
+/// A plain record of all that a pool has been told and has decided, against which each of its answers is held.
+struct PoolModel {
+    private typealias State = PoolState<PoolItem, PoolItem, PoolItem>
+    private typealias Actions = ArraySlice<State.Action>
+
+    private enum Stage {
+        /// Without a slot.
+        case waiting
+        /// With a slot and without a connection.
+        case connecting
+        case running(PoolItem)
+    }
+
+    private struct Request {
+        let call: PoolItem
+        let route: PoolRoute
+        let group: Int
+        let priority: RequestPriority
+        let total: MonotonicTime
+        let connectTimeout: Duration?
+        var stage: Stage
+        /// The moment at which it fails, unless it has a connection by then.
+        var deadline: MonotonicTime
+
+        var isWaiting: Bool { if case .waiting = stage { true } else { false } }
+        var isConnecting: Bool { if case .connecting = stage { true } else { false } }
+        var connection: PoolItem? { if case .running(let connection) = stage { connection } else { nil } }
+    }
+
+    /// A dial, or the call that one has still to be started for.
+    private struct Dialing {
+        let item: PoolItem
+        let route: PoolRoute
+        let group: Int
+    }
+
+    private struct Idle {
+        let connection: PoolItem
+        let route: PoolRoute
+        let group: Int
+        let since: MonotonicTime
+    }
+
+    private static let origins = 3
+    private static let plans = 3
+
+    private let limit: Int
+    private let limitPerHost: Int
+    private let maximumWaiting: Int
+    private var state: State
+    private var now: Int64 = 0
+    private var lastItem = 0
+    /// The highest number of a group so far, and one.
+    private var groupCount = 0
+    private var isGone = false
+    /// All that have not ended, in the order in which they came.
+    private var requests: [Request] = []
+    /// The calls that connect, in the order in which they had a slot.
+    private var connecting: [PoolItem] = []
+    /// The calls that a dial has still to be started for, those that do not need it any more among them.
+    private var orders: [Dialing] = []
+    private var dials: [Dialing] = []
+    private var cancelled: [PoolItem] = []
+    /// The least recently used first.
+    private var idle: [Idle] = []
+
+    init(limit: Int, limitPerHost: Int, maximumWaiting: Int) {
+        self.limit = limit
+        self.limitPerHost = limitPerHost
+        self.maximumWaiting = maximumWaiting
+        state = State(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
+    }
+
+    private var time: MonotonicTime { MonotonicTime(nanoseconds: now) }
+
+    private mutating func item() -> PoolItem {
+        lastItem += 1
+        return PoolItem(lastItem)
+    }
+
+    // MARK: Operations
+
+    /// Does what the low half of a byte says, so that the letters from a on are the numbers from 1 on.
+    mutating func step(_ operation: UInt8, _ input: inout FuzzInput) throws {
+        let choice = input.digit()
+        switch operation & 15 {
+        // a: a request; the digits are its route, and its priority and deadlines.
+        case 1: try acquire(choice, input.digit())
+        // b, c, d: a dial starts, connects or fails.
+        case 2: try startDial(choice)
+        case 3: try connectDial(choice)
+        case 4: try failDial(choice)
+        // e, f: a request ends, and its connection can be used again or is gone.
+        case 5: try finish(choice, keepsConnection: true)
+        case 6: try finish(choice, keepsConnection: false)
+        // g, h: a request's connection was dead, and it goes by another one or by a new one.
+        case 7: try goAgain(choice, fresh: false)
+        case 8: try goAgain(choice, fresh: true)
+        // i, j: an idle connection closes, or the oldest makes room.
+        case 9: try closeIdle(choice)
+        case 10: try makeRoom()
+        // k: a request is cancelled.
+        case 11: try cancel(choice)
+        // l, p: time passes, and deadlines are looked at or not.
+        case 12:
+            now += Int64(choice)
+            try expire()
+        case 0: now += Int64(choice)
+        // m: the client goes.
+        case 13: try closeAllIdle()
+        // n, o: a dial that was cancelled comes to an end all the same.
+        case 14: try endCancelledDial(choice, isConnected: true)
+        default: try endCancelledDial(choice, isConnected: false)
+        }
+    }
+
+    private mutating func acquire(_ place: Int, _ manner: Int) throws {
+        let route = PoolRoute(
+            origin: place % PoolModel.origins,
+            plan: place / PoolModel.origins % PoolModel.plans
+        )
+        let priorities = RequestPriority.allCases
+        let (patience, connectPatience) = (manner / 3 % 3, manner / 9 % 3)
+        let total = patience == 0 ? MonotonicTime.distantFuture : time + .nanoseconds(3 * patience)
+        let connectTimeout: Duration? = connectPatience == 0 ? nil : .nanoseconds(2 * connectPatience - 2)
+        let priority = priorities[manner % priorities.count]
+        let hasSlot = mayStart(route.origin)
+        let waiting = requests.count { $0.isWaiting }
+        let call = item()
+        let plan = try route.makePlan()
+        let (group, acquisition) = state.acquire(
+            call,
+            to: route.name,
+            by: plan,
+            priority: priority,
+            total: total,
+            connectTimeout: connectTimeout,
+            at: time
+        )
+        try note(group, of: route)
+        var request = Request(
+            call: call,
+            route: route,
+            group: group,
+            priority: priority,
+            total: total,
+            connectTimeout: connectTimeout,
+            stage: .waiting,
+            deadline: total
+        )
+        switch acquisition {
+        case .connection(let connection):
+            try promise(hasSlot, "A request starts without a slot.")
+            try take(connection, for: &request)
+        case .dial:
+            try promise(hasSlot, "A request dials without a slot.")
+            try connect(&request)
+        case .waiting:
+            try promise(!hasSlot, "A request waits though it has a slot.")
+            try promise(waiting < maximumWaiting, "More requests wait than may.")
+        case .refused:
+            try promise(!hasSlot && waiting == maximumWaiting, "A request is refused though it may wait.")
+            return
+        }
+        requests.append(request)
+    }
+
+    private mutating func goAgain(_ choice: Int, fresh: Bool) throws {
+        guard let index = running(choice) else { return }
+        var request = requests[index]
+        let acquisition = state.reacquire(
+            request.call,
+            in: request.group,
+            fresh: fresh,
+            total: request.total,
+            connectTimeout: request.connectTimeout,
+            at: time
+        )
+        switch acquisition {
+        case .connection(let connection):
+            try promise(!fresh, "A request that needs a new connection has a used one.")
+            try take(connection, for: &request)
+        case .dial: try connect(&request, mayHaveIdle: fresh)
+        case .waiting, .refused: throw BrokenPromise(description: "A request that goes again has lost its slot.")
+        }
+        requests[index] = request
+    }
+
+    private mutating func finish(_ choice: Int, keepsConnection: Bool) throws {
+        guard let index = running(choice), let connection = requests[index].connection else { return }
+        let request = requests.remove(at: index)
+        var actions = state.release(keepsConnection ? connection : nil, of: request.group, at: time)[...]
+        if keepsConnection { try offer(connection, of: request.route, in: request.group, &actions) }
+        try fillSlot(&actions)
+        try promise(actions.isEmpty, "The end of a request has \(actions.count) actions too many.")
+    }
+
+    private mutating func cancel(_ choice: Int) throws {
+        guard !requests.isEmpty else { return }
+        let request = requests[choice % requests.count]
+        let removal = state.remove(request.call, at: time)
+        guard request.connection == nil else {
+            return try promise(removal == nil, "A request that has a connection is taken out.")
+        }
+        guard let removal else { throw BrokenPromise(description: "A request without a connection is not known.") }
+        var actions = removal[...]
+        try takeOut(request.call, mayHaveDial: true, &actions)
+        try promise(actions.isEmpty, "A cancellation has \(actions.count) actions too many.")
+        let again = state.remove(request.call, at: time)
+        try promise(again == nil, "A request is taken out twice.")
+    }
+
+    private mutating func expire() throws {
+        var actions = state.expire(at: time)[...]
+        // The failure of a request stands behind the actions that follow from its end. Dials end beside them whose requests had other
+        // connections.
+        while let end = actions.firstIndex(where: { if case .fail = $0 { true } else { false } }) {
+            guard case .fail(let call, let failure) = actions[end], let index = place(of: call) else {
+                throw BrokenPromise(description: "A request fails that has ended.")
+            }
+            let request = requests[index]
+            try promise(request.connection == nil && request.deadline <= time, "A request fails before its time.")
+            let isTotal: Bool
+            switch failure {
+            case .timedOut: isTotal = true
+            case .connectTimedOut: isTotal = false
+            case .failed: throw BrokenPromise(description: "A request whose time is up fails with another error.")
+            }
+            try promise(isTotal == (request.total <= time), "A request fails by another of its deadlines.")
+            var own = actions[..<end]
+            try takeOutDials(&own)
+            try takeOut(call, mayHaveDial: false, &own)
+            try promise(own.isEmpty, "A deadline has \(own.count) actions too many.")
+            actions = actions[(end + 1)...]
+        }
+        try takeOutDials(&actions)
+        try promise(actions.isEmpty, "The deadlines have \(actions.count) actions too many.")
+        let isLate = requests.contains { $0.connection == nil && $0.deadline <= time }
+        try promise(!isLate, "A request outlives its deadline.")
+    }
+
+    /// Follows the ends of dials, which all must be under way.
+    private mutating func takeOutDials(_ actions: inout Actions) throws {
+        while case .cancel(let dial)? = actions.first {
+            actions.removeFirst()
+            guard let position = dials.firstIndex(where: { $0.item === dial }) else {
+                throw BrokenPromise(description: "A dial is cancelled that is not under way.")
+            }
+            cancelled.append(dials.remove(at: position).item)
+        }
+    }
+
+    private mutating func startDial(_ choice: Int) throws {
+        guard !orders.isEmpty else { return }
+        // The call may have left since, as it may while another thread is about to dial for it.
+        let order = orders.remove(at: choice % orders.count)
+        let dial = item()
+        guard state.dialStarted(dial, for: order.item, in: order.group) else { return }
+        let isNeeded = requests.contains { $0.isConnecting && $0.route == order.route }
+        try promise(isNeeded, "A dial is given to a request that goes elsewhere.")
+        dials.append(Dialing(item: dial, route: order.route, group: order.group))
+    }
+
+    private mutating func connectDial(_ choice: Int) throws {
+        guard !dials.isEmpty else { return }
+        let dial = dials.remove(at: choice % dials.count)
+        let connection = item()
+        let (isWanted, result) = state.dialSucceeded(dial.item, connection, at: time)
+        try promise(isWanted, "A dial that was not cancelled is not wanted.")
+        var actions = result[...]
+        try offer(connection, of: dial.route, in: dial.group, &actions)
+        try promise(actions.isEmpty, "A connection has \(actions.count) actions too many.")
+    }
+
+    private mutating func failDial(_ choice: Int) throws {
+        guard !dials.isEmpty else { return }
+        let dial = dials.remove(at: choice % dials.count)
+        var actions = state.dialFailed(dial.item, with: SluiceError(.cannotConnect, ""), at: time)[...]
+        // A dial may be nobody's, and then nobody fails with it.
+        guard let first = actions.popFirst() else { return }
+        guard case .fail(let call, .failed(let error)) = first, error.code == .cannotConnect,
+            let index = place(of: call), requests[index].isConnecting, requests[index].route == dial.route
+        else { throw BrokenPromise(description: "A dial fails, and with it no request that it was for.") }
+        try takeOut(call, mayHaveDial: false, &actions)
+        try promise(actions.isEmpty, "The failure of a dial has \(actions.count) actions too many.")
+    }
+
+    private mutating func endCancelledDial(_ choice: Int, isConnected: Bool) throws {
+        guard !cancelled.isEmpty else { return }
+        let dial = cancelled.remove(at: choice % cancelled.count)
+        if isConnected {
+            let (isWanted, actions) = state.dialSucceeded(dial, item(), at: time)
+            try promise(!isWanted && actions.isEmpty, "The connection of a cancelled dial is used.")
+        } else {
+            let actions = state.dialFailed(dial, with: SluiceError(.cannotConnect, ""), at: time)
+            try promise(actions.isEmpty, "Something fails with a cancelled dial.")
+        }
+    }
+
+    private mutating func closeIdle(_ choice: Int) throws {
+        for request in requests {
+            guard let connection = request.connection else { continue }
+            let isRemoved = state.removeIdle(connection, of: request.group)
+            try promise(!isRemoved, "A connection in use was idle.")
+        }
+        guard !idle.isEmpty else { return }
+        let closed = idle.remove(at: choice % idle.count)
+        let isRemoved = state.removeIdle(closed.connection, of: closed.group)
+        try promise(isRemoved, "An idle connection is not known.")
+        let isRemovedAgain = state.removeIdle(closed.connection, of: closed.group)
+        try promise(!isRemovedAgain, "An idle connection is removed twice.")
+    }
+
+    private mutating func makeRoom() throws {
+        guard let connection = state.popOldestIdle() else {
+            return try promise(idle.isEmpty, "No connection is idle where \(idle.count) are.")
+        }
+        guard let index = idle.firstIndex(where: { $0.connection === connection }) else {
+            throw BrokenPromise(description: "The oldest idle connection is not idle.")
+        }
+        try promise(idle[index].since == idle.first?.since, "There is an older idle connection.")
+        idle.remove(at: index)
+    }
+
+    private mutating func closeAllIdle() throws {
+        isGone = true
+        state.keepsIdle = false
+        let closed = state.removeAllIdle()
+        try promise(
+            closed.map(\.number).sorted() == idle.map(\.connection.number).sorted(),
+            "\(closed.count) idle connections are closed of \(idle.count)."
+        )
+        idle = []
+    }
+
+    // MARK: Consequences
+
+    /// Sends a request by an idle connection, which must be the one that was used last.
+    private mutating func take(_ connection: PoolItem, for request: inout Request) throws {
+        let route = request.route
+        guard let index = idle.lastIndex(where: { $0.route == route }), idle[index].connection === connection else {
+            throw BrokenPromise(description: "A request gets another connection than the one that was used last.")
+        }
+        idle.remove(at: index)
+        request.stage = .running(connection)
+    }
+
+    /// Has a request dial, which must have no connection to use.
+    private mutating func connect(_ request: inout Request, mayHaveIdle: Bool = false) throws {
+        let route = request.route
+        let hasIdle = idle.contains { $0.route == route }
+        try promise(mayHaveIdle || !hasIdle, "A request dials though a connection is idle.")
+        request.stage = .connecting
+        let timeout = request.connectTimeout.map { time + $0 } ?? .distantFuture
+        request.deadline = min(request.total, timeout)
+        connecting.append(request.call)
+        orders.append(Dialing(item: request.call, route: route, group: request.group))
+    }
+
+    /// Follows a connection that has become free: to the oldest request that connects, or among the idle ones.
+    private mutating func offer(
+        _ connection: PoolItem,
+        of route: PoolRoute,
+        in group: Int,
+        _ actions: inout Actions
+    ) throws {
+        let oldest = connecting.first { call in requests.contains { $0.call === call && $0.route == route } }
+        if let oldest, let index = place(of: oldest) {
+            guard case .start(let call, let given)? = actions.popFirst(), call === oldest, given === connection else {
+                throw BrokenPromise(description: "A free connection does not go to the oldest request that connects.")
+            }
+            connecting.removeAll { $0 === oldest }
+            requests[index].stage = .running(connection)
+        } else if isGone {
+            guard case .discard(let discarded)? = actions.popFirst(), discarded === connection else {
+                throw BrokenPromise(description: "A client that is gone keeps a connection.")
+            }
+        } else {
+            idle.append(Idle(connection: connection, route: route, group: group, since: time))
+        }
+    }
+
+    /// Follows a slot that has become free: to a request of the highest priority that may start, the first of its
+    /// origin.
+    private mutating func fillSlot(_ actions: inout Actions) throws {
+        let candidates = requests.filter { $0.isWaiting && mayStart($0.route.origin) }
+        guard let highest = candidates.map(\.priority).max() else { return }
+        let call: PoolItem
+        var connection: PoolItem?
+        switch actions.popFirst() {
+        case .start(let started, let given)?:
+            call = started
+            connection = given
+        case .dial(let dialing, let group)?:
+            call = dialing
+            let isItsGroup = requests.contains { $0.call === dialing && $0.group == group }
+            try promise(isItsGroup, "A request is to connect in another group than its own.")
+        default: throw BrokenPromise(description: "A request waits beside a free slot.")
+        }
+        guard var request = candidates.first(where: { $0.call === call }), let index = place(of: call) else {
+            throw BrokenPromise(description: "A slot is given to a request that may not have it.")
+        }
+        let (origin, priority) = (request.route.origin, request.priority)
+        try promise(priority == highest, "A request of a higher priority still waits.")
+        let first = candidates.first { $0.route.origin == origin && $0.priority == priority }
+        try promise(first?.call === call, "A request starts before one that came earlier.")
+        if let connection { try take(connection, for: &request) } else { try connect(&request) }
+        requests[index] = request
+    }
+
+    /// Takes out a request that has no connection; its dial is cancelled, and its slot goes to the next.
+    private mutating func takeOut(_ call: PoolItem, mayHaveDial: Bool, _ actions: inout Actions) throws {
+        guard let index = place(of: call) else { throw BrokenPromise(description: "A request ends twice.") }
+        let request = requests.remove(at: index)
+        guard request.isConnecting else { return }
+        connecting.removeAll { $0 === call }
+        if mayHaveDial, case .cancel(let dial)? = actions.first {
+            actions.removeFirst()
+            guard let position = dials.firstIndex(where: { $0.item === dial && $0.route == request.route }) else {
+                throw BrokenPromise(description: "A dial is cancelled that was not the request's.")
+            }
+            cancelled.append(dials.remove(at: position).item)
+        }
+        try fillSlot(&actions)
+    }
+
+    // MARK: Checks
+
+    private func place(of call: PoolItem) -> Int? { requests.firstIndex { $0.call === call } }
+
+    /// The place of one of the requests that have a connection.
+    private func running(_ choice: Int) -> Int? {
+        let indices = requests.indices.filter { requests[$0].connection != nil }
+        return indices.isEmpty ? nil : indices[choice % indices.count]
+    }
+
+    private func slots(of origin: Int) -> Int { requests.count { !$0.isWaiting && $0.route.origin == origin } }
+
+    private func mayStart(_ origin: Int) -> Bool {
+        requests.count { !$0.isWaiting } < limit && slots(of: origin) < limitPerHost
+    }
+
+    /// Holds a group against all others: requests share one if, and only if, they have the same route.
+    private mutating func note(_ group: Int, of route: PoolRoute) throws {
+        groupCount = max(groupCount, group + 1)
+        var known = requests.map { ($0.group, $0.route) }
+        known += dials.map { ($0.group, $0.route) }
+        known += idle.map { ($0.group, $0.route) }
+        let isSound = known.allSatisfy { ($0.0 == group) == ($0.1 == route) }
+        try promise(isSound, "Two routes share their connections, or one has them in two places.")
+    }
+
+    /// Holds the pool against the record, as it must agree between any two operations.
+    func check() throws {
+        let waiting = requests.count { $0.isWaiting }
+        let active = requests.count - waiting
+        try promise(state.active == active && active <= limit, "\(state.active) requests have a slot, not \(active).")
+        try promise(
+            state.waiting == waiting && waiting <= maximumWaiting,
+            "\(state.waiting) requests wait, not \(waiting)."
+        )
+        for origin in 0..<PoolModel.origins {
+            try promise(slots(of: origin) <= limitPerHost, "An origin has more requests than it may.")
+        }
+        let isIgnored = requests.contains { $0.isWaiting && mayStart($0.route.origin) }
+        try promise(!isIgnored, "A request waits beside a free slot.")
+        try promise(state.idleCount == idle.count, "\(state.idleCount) connections are idle, not \(idle.count).")
+        try promise(state.oldestIdle == idle.first?.since, "The oldest idle connection has another age.")
+        try promise(state.dialCount == dials.count, "\(state.dialCount) dials are under way, not \(dials.count).")
+        let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
+        // A dial whose request has another connection ends at that request's deadline.
+        let hasLeftOver = dials.count + orders.count > requests.count { $0.isConnecting }
+        try promise(
+            state.nextDeadline == deadline || state.nextDeadline < deadline && hasLeftOver,
+            "The next deadline is another one."
+        )
+        let connections = requests.compactMap(\.connection) + idle.map(\.connection)
+        let numbers = Set(connections.map(\.number))
+        try promise(numbers.count == connections.count, "A connection is used twice.")
+        for route in Set(requests.filter(\.isConnecting).map(\.route)) {
+            let needed = requests.count { $0.isConnecting && $0.route == route }
+            let coming = (dials + orders).count { $0.route == route }
+            try promise(needed <= coming, "A request connects, and nobody dials for it.")
+        }
+    }
+
+    /// Lets all that is under way come to its end, after which nothing may be left.
+    mutating func drain() throws {
+        while !(requests.isEmpty && orders.isEmpty && dials.isEmpty) {
+            if !orders.isEmpty {
+                try startDial(0)
+            } else if let dial = dials.first {
+                if dial.item.number.isMultiple(of: 2) { try connectDial(0) } else { try failDial(0) }
+            } else if let index = running(0) {
+                try finish(0, keepsConnection: requests[index].call.number.isMultiple(of: 2))
+            } else {
+                throw BrokenPromise(description: "\(requests.count) requests wait for nothing.")
+            }
+            try check()
+        }
+        try closeAllIdle()
+        try check()
+        // Groups that nobody uses are free for others.
+        let count = min(groupCount, limit + maximumWaiting)
+        var groups: Set<Int> = []
+        for number in 0..<count {
+            let (group, _) = state.acquire(
+                item(),
+                to: HTTPOrigin(scheme: "http", authority: "other\(number)"),
+                by: .standard,
+                priority: .normal,
+                total: .distantFuture,
+                connectTimeout: nil,
+                at: time
+            )
+            groups.insert(group)
+        }
+        let areFree = groups.count == count && groups.allSatisfy { $0 < groupCount }
+        try promise(areFree, "A group is kept that nobody uses.")
+    }
+}
+#endif

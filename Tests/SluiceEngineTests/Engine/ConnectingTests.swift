@@ -1,0 +1,79 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+private let late = " came about in the time allowed"
+
+extension EngineTests {
+    /// Hosts of several addresses.
+    @Suite struct ConnectingTests {
+        @Test func ofTwoThatConnectAtOnceOneIsUsedAndTheOtherCloses() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let first = try SilentPort(2)
+                let second = try SilentPort(3, port: first.port)
+                let (connected, served, left) = (Locked(0), Locked(0), Locked(0))
+                let service: TestListener.Service = { descriptor in
+                    connected.withLock { $0 += 1 }
+                    guard TestListener.readHead(descriptor) != nil else { return left.withLock { $0 += 1 } }
+                    served.withLock { $0 += 1 }
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                    TestListener.saysNothing(descriptor)
+                }
+                var connection = ConnectionOptions()
+                connection.proxy = .none
+                connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 3)]]
+                let context = TransferContext(timeouts: Timeouts(connect: .seconds(60)), connection: connection)
+                let request = HTTPRequest(scheme: "http", authority: "two.test:\(first.port)", path: "/")
+                let transport = SocketTransport()
+                let task = Task { await transport.result(of: request, context) }
+                try await waitUntil("both are under way") { engine.descriptors.count == 2 }
+                let gate = LoopGate(engine)
+                try await waitUntil("the loop stands still") { gate.isClosed }
+                first.serve(service)
+                second.serve(service)
+                try await waitUntil("both have connected") { connected.withLock { $0 } == 2 }
+                gate.open()
+                let response = try await task.value.get()
+                try #require(response.text == "ok")
+                try await waitUntil("the other one is closed") { left.withLock { $0 } == 1 }
+                try #require(served.withLock { $0 } == 1)
+                try #require(engine.descriptors.count == 1)
+                withExtendedLifetime((first, second)) {}
+                exit(7)
+            }
+        }
+
+        /// Nobody answers at 127.0.0.2, and nobody listens at 127.0.0.3.
+        @Test(
+            arguments: [
+                ([3], .cannotConnect, ": connection refused."),
+                ([2], .connectTimedOut, "\(late)."),
+                ([2, 3], .connectTimedOut, "\(late); the last failure was: connection refused."),
+                ([3, 2], .connectTimedOut, "\(late); the last failure was: connection refused."),
+            ] as [([UInt8], SluiceError.Code, String)]
+        )
+        func theErrorNamesTheFailure(_ addresses: [UInt8], _ code: SluiceError.Code, _ words: String) async throws {
+            let silent = try SilentPort(2)
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            connection.hostAddresses = ["*": addresses.map { IPAddress(127, 0, 0, $0) }]
+            let context = TransferContext(timeouts: Timeouts(connect: .seconds(1)), connection: connection)
+            let authority = "silent.test:\(silent.port)"
+            let request = HTTPRequest(scheme: "http", authority: authority, path: "/")
+            let transport = SocketTransport()
+            let error = await transport.failure(of: request, context)
+            #expect(error?.code == code)
+            #expect(error?.reason == "No connection to \(authority)\(words)")
+            let number: Int32? = addresses.contains(3) ? ECONNREFUSED : nil
+            #expect((error?.underlyingError as? SystemError)?.number == number)
+            #expect(transport.isQuiet)
+            withExtendedLifetime(silent) {}
+        }
+    }
+}
+#endif

@@ -1,0 +1,85 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Requests that end on time, and those that do not end before it.
+    @Suite struct DeadlineTests {
+        private let transport = SocketTransport()
+
+        @Test func informationalResponsesDoNotExtendTheTotalTime() async throws {
+            let server = try LoopbackServer()
+            typealias Step = LoopbackResponse.Step
+            let hint: [Step] = [.write("HTTP/1.1 103 Early Hints\r\n\r\n"), .pause(.milliseconds(100))]
+            let hints: [Step] = (0..<90).flatMap { _ in hint }
+            let end: [Step] = [.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+            server.on("/hints", .script(hints + end))
+            let seen = Locked(0)
+            var context = TransferContext(timeouts: Timeouts(total: .milliseconds(700)))
+            context.onInformational = { _ in seen.withLock { $0 += 1 } }
+            let start = ContinuousClock.now
+            let error = await transport.failure(of: server.request("/hints"), context)
+            let time = ContinuousClock.now - start
+            #expect(error?.code == .timedOut)
+            #expect(time >= .milliseconds(700))
+            #expect(time < .seconds(5), "\(time)")
+            #expect(seen.withLock { $0 } > 0)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: [false, true])
+        func aServerThatTakesNoMoreOfAnUploadIsLeftAfterTheIdleTime(_ isStream: Bool) async throws {
+            let goesOn = DispatchSemaphore(value: 0)
+            defer { goesOn.signal() }
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                goesOn.wait()
+                TestListener.saysNothing(descriptor)
+            }
+            let endless = AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })
+            let body: HTTPBody = isStream ? .stream(endless) : .data(Data(count: 32 << 20))
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300), total: .seconds(60)))
+            let start = ContinuousClock.now
+            let error = await transport.failure(of: listener.request(method: .put, body: body), context)
+            let time = ContinuousClock.now - start
+            #expect(error?.code == .idleTimedOut)
+            #expect(time >= .milliseconds(300))
+            goesOn.signal()
+            try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+            #expect(listener.connections == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func whatArrivesDuringALongTurnIsReadBeforeAnythingExpires() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
+                let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                let count = Int64(hint.utf8.count + answer.utf8.count)
+                let signal = LoopbackSignal()
+                let server = try LoopbackServer()
+                server.on("/", .script(.write(hint), .wait(for: signal), .write(answer)))
+                var context = TransferContext(timeouts: Timeouts(idle: .seconds(1)))
+                context.onInformational = { _ in
+                    // The loop's own thread stands still here until the idle time is over and the answer is there.
+                    signal.fire()
+                    let start = ContinuousClock.now
+                    let end = start + .milliseconds(1500)
+                    let limit = start + .seconds(20)
+                    while ContinuousClock.now < end || (server.bytesSent < count && ContinuousClock.now < limit) {
+                        usleep(1000)
+                    }
+                }
+                let transport = SocketTransport()
+                let response = try await transport.exchange(server.request("/"), context)
+                try #require(response.text == "ok")
+                exit(7)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,179 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Processes whose descriptors have run out, are very many, or belong to another process as well.
+    @Suite struct DescriptorTests {
+        private typealias Answer = Result<TransportResponse, SluiceError>
+
+        @Test func whereTheSystemHasNoneLeftIdleConnectionsCloseAndRequestsWait() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let loop = try #require(engine.loops.first)
+                let server = try LoopbackServer()
+                server.on("/*", .text("ok"))
+                let transport = SocketTransport()
+                try #require(setDescriptorLimit(256))
+                let before = openDescriptors()
+                for index in 0..<4 {
+                    let response = try await transport.exchange(server.request("/", host: "h\(index).test"), .anyHost)
+                    try #require(response.text == "ok")
+                }
+                try #require(engine.descriptors.count == 4)
+                var taken = takeDescriptors()
+                try #require(!taken.isEmpty)
+
+                // Each takes the place of a connection to another host.
+                for index in 4..<12 {
+                    let response = try await transport.exchange(server.request("/", host: "h\(index).test"), .anyHost)
+                    try #require(response.text == "ok")
+                    try #require(engine.descriptors.count == 4)
+                }
+
+                // Where none is idle the engine tries now and then, and not all the time.
+                while transport.pool?.closeOldestIdle() == true {}
+                try await waitUntil("the connections are closed") { server.openConnections == 0 }
+                taken += takeDescriptors()
+                var hasty = TransferContext.anyHost
+                hasty.timeouts = Timeouts(connect: .seconds(1))
+                let start = await loop.processorTime()
+                let error = await transport.failure(of: server.request("/", host: "early.test"), hasty)
+                let used = await loop.processorTime() - start
+                try #require(error?.code == .connectTimedOut)
+                try #require(used < .milliseconds(200), "\(used)")
+
+                let answer = Locked<Answer?>(nil)
+                _ = transport.begin(server.request("/", host: "late.test"), context: .anyHost) { result in
+                    answer.withLock { $0 = result }
+                }
+                // Asked behind the first attempt.
+                _ = await loop.processorTime()
+                try #require(answer.withLock { $0 == nil })
+                for descriptor in taken { close(descriptor) }
+                try await waitUntil("the request has ended") { answer.withLock { $0 != nil } }
+                let result = answer.withLock { $0 }
+                let response = try #require(result).get()
+                let (body, _) = await response.body.readToEnd()
+                try #require(body == Data("ok".utf8))
+
+                try await waitUntil("its slot is free") { transport.isQuiet }
+                while transport.pool?.closeOldestIdle() == true {}
+                try #require(engine.descriptors.count == 0)
+                try await waitUntil("all descriptors are closed") {
+                    server.openConnections == 0 && openDescriptors() == before
+                }
+                exit(7)
+            }
+        }
+
+        @Test(.enabled(if: maximumDescriptors() >= 2048, "The system allows too few."))
+        func thoseOver1024Work() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                try #require(setDescriptorLimit(2048))
+                let taken = takeDescriptors(upTo: 1100)
+                try #require(taken.last.map { $0 >= 1100 } == true)
+                let certificates = try TestCertificates.shared.get()
+                let plain = try LoopbackServer()
+                plain.on("/*", .text("ok"))
+                let secure = try TestHTTPSServer(certificates.right)
+                let context = TransferContext.http1(TLSConfiguration(trust: .only(certificates.root.source)))
+                let transport = SocketTransport()
+                for host in ["127.0.0.1", "localhost"] {
+                    for isReused in [false, true] {
+                        let answers = [
+                            try await transport.exchange(plain.request("/", host: host)),
+                            try await transport.exchange(secure.request("/", host: host), context),
+                        ]
+                        try #require(answers.map(\.text) == ["ok", "GET / 0"])
+                        try #require(answers.allSatisfy { $0.metrics?.isConnectionReused == isReused })
+                    }
+                }
+                try #require(transport.isQuiet)
+                exit(7)
+            }
+        }
+
+        @Test func aForkedProcessDoesNotUseItsParentsConnections() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                guard let symbol = dlsym(nil, "fork") else { exit(1) }
+                let fork = unsafeBitCast(symbol, to: Fork.self)
+                let server = try LoopbackServer()
+                server.on("/*", .text("ok"))
+                let transport = SocketTransport()
+                let first = try await transport.exchange(server.request("/parent"))
+                try #require(first.text == "ok")
+                let request = server.request("/child")
+                let codes = Locked<[SluiceError.Code?]>([])
+                let child = fork()
+                if child == 0 {
+                    // The thread is the only one here, and waits for nobody.
+                    for transport in [transport, SocketTransport()] {
+                        _ = transport.begin(request, context: TransferContext()) { result in
+                            codes.withLock { $0.append(result.error?.code) }
+                        }
+                    }
+                    let isRefused = codes.withLock { $0 == [.internalFailure, .internalFailure] }
+                    _exit(isRefused ? 9 : 1)
+                }
+                let end = ContinuousClock.now + .seconds(30)
+                var status: Int32 = 0
+                var ended: pid_t = 0
+                while ended == 0, ContinuousClock.now < end {
+                    await Task.yield()
+                    ended = waitpid(child, &status, WNOHANG)
+                }
+                if ended == 0 { kill(child, SIGKILL) }
+                try #require(ended == child)
+                // Its exit code.
+                try #require(status == 9 << 8)
+                let next = try await transport.exchange(server.request("/parent"))
+                try #require(next.text == "ok")
+                try #require(next.metrics?.isConnectionReused == true)
+                try #require(server.requests.map(\.path) == ["/parent", "/parent"])
+                exit(7)
+            }
+        }
+    }
+}
+
+/// fork(2), which Swift does not have everywhere.
+private typealias Fork = @convention(c) () -> pid_t
+
+/// RLIMIT_NOFILE, the soft limit and the hard one.
+private func descriptorLimits() -> rlimit {
+    var limits = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    return limits
+}
+
+private func maximumDescriptors() -> Int { Int(clamping: descriptorLimits().rlim_max) }
+
+/// Sets the soft limit; false if the system refuses.
+private func setDescriptorLimit(_ count: Int) -> Bool {
+    var limits = descriptorLimits()
+    limits.rlim_cur = rlim_t(count)
+    return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0
+}
+
+/// Opens descriptors up to a number, or as many as the system gives.
+private func takeDescriptors(upTo number: Int32 = .max) -> [Int32] {
+    var taken: [Int32] = []
+    while (taken.last ?? -1) < number {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { break }
+        taken.append(descriptor)
+    }
+    return taken
+}
+
+/// The number of descriptors below 256 that are open.
+private func openDescriptors() -> Int {
+    let all: Range<Int32> = 0..<256
+    return all.count(where: { fcntl($0, F_GETFD) >= 0 })
+}
+#endif

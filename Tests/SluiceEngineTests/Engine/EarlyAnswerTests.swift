@@ -1,0 +1,81 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Answers that come before the whole request has been sent.
+    @Suite struct EarlyAnswerTests {
+        private let transport = SocketTransport()
+
+        /// By its number: a body in memory, one without end, and one that stops to come.
+        @Test(arguments: [200, 413] as [HTTPStatus], 0..<3)
+        func aCompleteAnswerEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
+            let goesOn = DispatchSemaphore(value: 0)
+            defer { goesOn.signal() }
+            let received = Locked(0)
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                TestListener.write("HTTP/1.1 \(status.rawValue) x\r\nContent-Length: 5\r\n\r\nearly", to: descriptor)
+                goesOn.wait()
+                var bytes = [UInt8](repeating: 0, count: 64 << 10)
+                while true {
+                    let count = recv(descriptor, &bytes, bytes.count, 0)
+                    if count <= 0 { return }
+                    received.withLock { $0 += count }
+                }
+            }
+            let (slow, source) = AsyncStream<Data>.makeStream()
+            source.yield(Data("first".utf8))
+            let bodies: [HTTPBody] = [
+                .data(Data(count: 32 << 20)),
+                .stream(AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })),
+                .stream(slow),
+            ]
+            let request = listener.request(method: .put, body: bodies[kind])
+            let context = TransferContext(timeouts: Timeouts(total: .seconds(60)))
+            let response = try await transport.exchange(request, context)
+            #expect(response.status == status)
+            #expect(response.text == "early")
+            try await waitUntil("the request has ended") { transport.isQuiet }
+            #expect(!transport.hasIdle)
+            goesOn.signal()
+            try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+            // No more than what the sockets hold.
+            #expect(received.withLock { $0 } < 16 << 20)
+            source.finish()
+        }
+
+        @Test func anAnswerIsReadAfterTheRequestCouldNotBeWritten() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let answers = DispatchSemaphore(value: 0)
+                let hasHead = Locked(false)
+                let listener = try TestListener { descriptor in
+                    guard TestListener.readHead(descriptor) != nil else { return }
+                    hasHead.withLock { $0 = true }
+                    answers.wait()
+                    TestListener.write("HTTP/1.1 413 x\r\nContent-Length: 9\r\n\r\ntoo large", to: descriptor)
+                    // The part of the body that is not read makes a reset of the end.
+                }
+                let transport = SocketTransport()
+                let request = listener.request(method: .put, body: .data(Data(count: 32 << 20)))
+                let task = Task { await transport.result(of: request) }
+                try await waitUntil("the server has the head") { hasHead.withLock { $0 } }
+                let gate = LoopGate(engine)
+                try await waitUntil("the loop stands still") { gate.isClosed }
+                answers.signal()
+                try await waitUntil("the server has left") { listener.openConnections == 0 }
+                gate.open()
+                let response = try await task.value.get()
+                try #require(response.status == 413)
+                try #require(response.text == "too large")
+                exit(7)
+            }
+        }
+    }
+}
+#endif

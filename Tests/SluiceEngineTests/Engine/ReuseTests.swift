@@ -1,0 +1,175 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Connections between two requests: which of them may carry the next one.
+    @Suite struct ReuseTests {
+        private typealias Answer = Result<TransportResponse, SluiceError>
+
+        private let certificates: TestCertificates
+        private let transport = SocketTransport()
+
+        init() throws { certificates = try TestCertificates.shared.get() }
+
+        // MARK: Closing
+
+        /// Reads a request with a body of the length that it announces; false at the end.
+        private static func readRequest(_ descriptor: Int32) -> Bool {
+            guard let head = TestListener.readHead(descriptor) else { return false }
+            let line = head.components(separatedBy: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+            var left = line.flatMap { Int($0.dropFirst("Content-Length: ".count)) } ?? 0
+            var byte: UInt8 = 0
+            while left > 0, recv(descriptor, &byte, 1, 0) == 1 { left -= 1 }
+            return left == 0
+        }
+
+        @Test(arguments: ["close", "Close", "keep-alive, close"])
+        func aConnectionThatTheRequestClosesIsClosedByTheClient(_ value: String) async throws {
+            let listener = try TestListener { descriptor in
+                // It keeps the connection open and does not say otherwise.
+                while ReuseTests.readRequest(descriptor) {
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                }
+            }
+            let content = Data("content".utf8)
+            let chunks = AsyncStream<Data> { continuation in
+                continuation.yield(content)
+                continuation.finish()
+            }
+            for body: HTTPBody in [.none, .data(content), .stream(chunks, length: Int64(content.count))] {
+                let request = listener.request(method: .put, headers: [.connection: value], body: body)
+                let response = try await transport.exchange(request)
+                #expect(response.text == "ok")
+                #expect(response.metrics?.isConnectionReused == false)
+                #expect(!transport.hasIdle)
+                try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+            }
+            #expect(try await transport.exchange(listener.request()).text == "ok")
+            #expect(transport.hasIdle)
+            #expect(listener.connections == 4)
+        }
+
+        // MARK: TLS
+
+        @Test(arguments: [2, 420_000])
+        func whatFollowsAResponseOverTLSClosesTheConnection(_ count: Int) async throws {
+            let tls = try TestTLSServer(certificates.right)
+            let content = String(repeating: "x", count: count)
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(content)"
+            let listener = try TestListener { descriptor in
+                tls.serve(descriptor) { connection in
+                    while connection.isOpen, connection.read() != nil {
+                        connection.write(answer + "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+                    }
+                }
+            }
+            let context = TransferContext.http1(TLSConfiguration(trust: .only(certificates.root.source)))
+            for _ in 0..<3 {
+                let response = try await transport.exchange(listener.request(scheme: "https"), context)
+                #expect(response.text == content)
+                #expect(response.metrics?.isConnectionReused == false)
+                try await waitUntil("the request has ended") { transport.isQuiet }
+            }
+            #expect(listener.connections == 3)
+        }
+
+        @Test func decryptedBytesThatAreLeftAreNoSilence() throws {
+            let server = try TestTLSServer(certificates.right)
+            let tls = TLSConfiguration(trust: .only(certificates.root.source))
+            let socket = try server.connect { connection in
+                connection.write("okpoison")
+                _ = connection.read()
+            }
+            let client = try TestTLSClient(TLSContext.context(for: tls, offering: []), socket)
+            #expect(client.handshake() == nil)
+            #expect(client.read(2).1 == Array("ok".utf8))
+            let stream = SocketStream(socket.descriptor, client.stream)
+            #expect(!stream.isSilent())
+            #expect(client.read(6).1 == Array("poison".utf8))
+            #expect(stream.isSilent())
+        }
+
+        // MARK: The check before a request
+
+        /// A server that answers as soon as somebody has connected: what it says belongs to the request that follows.
+        @Test func aNewConnectionIsNotChecked() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let hasAnswered = Locked(false)
+                let listener = try TestListener { descriptor in
+                    TestListener.write("HTTP/1.1 503 x\r\nContent-Length: 4\r\n\r\nbusy", to: descriptor)
+                    hasAnswered.withLock { $0 = true }
+                    TestListener.saysNothing(descriptor)
+                }
+                let transport = SocketTransport()
+                let ahead = LoopGate(engine)
+                try await waitUntil("the loop stands still") { ahead.isClosed }
+                let answer = Locked<Answer?>(nil)
+                let context = TransferContext(timeouts: Timeouts(idle: .seconds(20)))
+                _ = transport.begin(listener.request(), context: context) { result in
+                    answer.withLock { $0 = result }
+                }
+                // Behind the work that connects, and before the loop is told that it has come about.
+                let behind = LoopGate(engine)
+                ahead.open()
+                try await waitUntil("the loop stands still again") { behind.isClosed }
+                try await waitUntil("the server has answered") { hasAnswered.withLock { $0 } }
+                behind.open()
+                try await waitUntil("the request has ended") { answer.withLock { $0 != nil } }
+                let result = answer.withLock { $0 }
+                let response = try #require(result).get()
+                try #require(response.head.status == .serviceUnavailable)
+                let (body, _) = await response.body.readToEnd()
+                try #require(body == Data("busy".utf8))
+                try #require(listener.connections == 1)
+                exit(7)
+            }
+        }
+
+        /// The loop would see what has come, and does not get to it.
+        @Test func aUsedConnectionIsCheckedByWhoSendsTheNextRequest() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let speaks = DispatchSemaphore(value: 0)
+                let connections = Locked(0)
+                let hasSpoken = Locked(false)
+                let listener = try TestListener { descriptor in
+                    let number = connections.withLock { count -> Int in
+                        count += 1
+                        return count
+                    }
+                    while TestListener.readHead(descriptor) != nil {
+                        TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                        guard number == 1 else { continue }
+                        speaks.wait()
+                        TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", to: descriptor)
+                        hasSpoken.withLock { $0 = true }
+                    }
+                }
+                let transport = SocketTransport()
+                let first = try await transport.exchange(listener.request("/first"))
+                try #require(first.text == "ok")
+                try #require(transport.hasIdle)
+                let gate = LoopGate(engine)
+                try await waitUntil("the loop stands still") { gate.isClosed }
+                speaks.signal()
+                try await waitUntil("the server has spoken") { hasSpoken.withLock { $0 } }
+                let request = listener.request("/second")
+                let task = Task { await transport.result(of: request) }
+                try await waitUntil("the idle connection is taken") { !transport.hasIdle }
+                gate.open()
+                let second = try await task.value.get()
+                try #require(second.text == "ok")
+                try #require(second.metrics?.isConnectionReused == false)
+                try #require(listener.connections == 2)
+                exit(7)
+            }
+        }
+    }
+}
+#endif
