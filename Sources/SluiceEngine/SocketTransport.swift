@@ -67,7 +67,10 @@ public struct SocketTransport: Transport {
         defer { running.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Continuation) in
-                let created = self.call(request, context, plan, upload, started) { continuation.resume(returning: $0) }
+                let created = self.call(request, context, plan, upload, started) { result in
+                    running.synchronize()
+                    continuation.resume(returning: result)
+                }
                 switch created {
                 case .success(let call): running.begin(call)
                 case .failure(let error): continuation.resume(returning: .failure(error))
@@ -199,6 +202,7 @@ private final class RunningCall: Sendable {
         call?.cancel()
     }
 
+    /// Orders what the engine wrote before what the caller reads, where the thread sanitizer sees it.
     func synchronize() {
         stage.synchronize()
     }

@@ -84,6 +84,7 @@ final class Flight<Value: Sendable>: Sendable {
                 switch wake {
                 case .value(let value): return value
                 case .job(let job):
+                    state.synchronize()
                     job()
                     wake = await withUnsafeContinuation { rejoin(id, $0) }
                 }
