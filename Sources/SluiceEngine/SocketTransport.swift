@@ -67,10 +67,7 @@ public struct SocketTransport: Transport {
         defer { running.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Continuation) in
-                let created = self.call(request, context, plan, upload, started) { result in
-                    running.synchronize()
-                    continuation.resume(returning: result)
-                }
+                let created = self.call(request, context, plan, upload, started) { continuation.resume(returning: $0) }
                 switch created {
                 case .success(let call): running.begin(call)
                 case .failure(let error): continuation.resume(returning: .failure(error))
@@ -204,7 +201,10 @@ private final class RunningCall: Sendable {
 
     /// Orders what the engine wrote before what the caller reads, where the thread sanitizer sees it.
     func synchronize() {
-        stage.synchronize()
+        let call: Call? = stage.withLock { stage in
+            if case .running(let call) = stage { return call } else { return nil }
+        }
+        call?.synchronize()
     }
 }
 

@@ -48,8 +48,8 @@ package final class LoopThread {
     /// Large buffers for bodies, which go to their readers without a copy.
     package let buffers = ReadBuffers(size: 256 << 10)
     var isHalted = false
-    /// The processor time of the longest turn of any handler so far.
-    package private(set) var longestTurn = Duration.zero
+    /// The processor time of the longest turn of any handler since it was last set to zero.
+    package var longestTurn = Duration.zero
 
     private var entries: [Entry] = []
     private var freeEntries: [UInt32] = []

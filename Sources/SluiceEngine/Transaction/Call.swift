@@ -110,6 +110,11 @@ package final class Call: Sendable {
         if isFirst { completion(result) }
     }
 
+    /// Orders what was written before the answer, where the thread sanitizer sees it.
+    func synchronize() {
+        state.synchronize()
+    }
+
     /// Fails the request unless it has been answered.
     func fail(_ error: SluiceError, response: HTTPResponse? = nil) {
         answer(.failure(error.with(request: request, response: response)))
