@@ -11,7 +11,7 @@ package final class Engine: Sendable {
     /// The engine; nil where the system gives no thread or descriptor.
     package static let shared: Engine? = Engine(loops: requestedLoops.load(ordering: .relaxed))
 
-    /// How many loops the engine starts with; 0 for one for two processors, eight at most.
+    /// The number of loops that the engine starts with; 0 for one for two processors, eight at most.
     package static let requestedLoops = Atomic(0)
 
     /// True in a process that was forked off one whose engine had started: its sockets belong to the parent.

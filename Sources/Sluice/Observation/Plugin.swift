@@ -17,7 +17,7 @@ public protocol Plugin: Sendable {
     /// Takes note of a request that is about to be sent; must not block.
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
-    /// Whether it is told of informational responses; false by default. Those nobody wants cost nothing.
+    /// True to be told of informational responses; false by default. Those nobody wants cost nothing.
     var wantsInformational: Bool { get }
 
     /// Takes note of an informational response, 100 or 103 for example, that came before the final one; must not block.

@@ -12,8 +12,9 @@ final class Steps: Sendable {
     let responseInterceptors: [any ResponseInterceptor]
     let plugins: [any Plugin]
     let observers: [ObserverMailbox]
-    /// Whether any observer wants to be told of informational responses, and the plugins that do.
+    /// True if any observer wants to be told of informational responses.
     let observesInformational: Bool
+    /// The plugins that do.
     let informationalPlugins: [any Plugin]
     /// The client's, and those that interceptors put secrets into.
     let secretHeaders: [HTTPHeaderName]

@@ -8,7 +8,7 @@ import Foundation
 import SluiceHTTP
 
 extension CertificateSummary {
-    /// What a certificate of OpenSSL's says of itself. It may be anybody's, so its texts are cut to what can be shown.
+    /// The names and times in a certificate of OpenSSL's. It may be anybody's, so its texts are cut to what can be shown.
     package init(_ certificate: OpaquePointer, at position: Int) {
         self.init(
             subject: CertificateSummary.name(X509_get_subject_name(certificate)),

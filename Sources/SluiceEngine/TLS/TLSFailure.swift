@@ -10,7 +10,7 @@ extension TLSFailure {
 }
 
 extension TLSFailure.Check {
-    /// What one of OpenSSL's numbers says.
+    /// The check that one of OpenSSL's numbers stands for.
     package init(finding code: Int32) {
         switch code {
         case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
@@ -26,7 +26,7 @@ extension TLSFailure.Check {
         }
     }
 
-    /// What the other side's alert says (RFC 8446 §6.2), or OpenSSL's words for what it was given; nil for anything else.
+    /// The check that the other side's alert stands for (RFC 8446 §6.2), or OpenSSL's words for what it was given; nil for anything else.
     package init?(alert message: String, showsCertificate: Bool) {
         let says = { (words: String) in message.contains(words) }
         if says("alert certificate required") {

@@ -33,7 +33,7 @@ package final class Call: Sendable {
         var attempt = Attempt()
     }
 
-    /// What is known of the attempts so far. Only the pool and the connection that has the call touch it.
+    /// The attempts so far. Only the connection that has the call touches it.
     struct Attempt: Sendable {
         /// Times that the request was sent again since its connection had died unanswered.
         var resends = 0

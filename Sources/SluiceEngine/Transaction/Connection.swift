@@ -153,7 +153,7 @@ package final class Connection: LoopHandler {
         let isDone = state.withLockIfAvailable { body(&$0, &effects, events) } != nil
         if !isDone {
             missedEvents.bitwiseOr(events | Connection.turnMissed, ordering: .sequentiallyConsistent)
-            // Whoever held the lock may have looked just before.
+            // The holder of the lock may have looked just before.
             let isFree: Void? = state.withLockIfAvailable { state in
                 let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
                 if missed != 0 { body(&state, &effects, missed) }

@@ -79,7 +79,7 @@ struct SocketStream {
         while filled < buffer.count {
             let moved = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .bytes(let count) = moved else {
-                // What ends the connection is found again by the next read.
+                // The next read finds the end of the connection again.
                 return (filled, filled > 0 ? .bytes(filled) : moved)
             }
             filled += count

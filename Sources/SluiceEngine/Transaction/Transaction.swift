@@ -101,7 +101,6 @@ final class Transaction {
     // MARK: Sending
 
     /// Puts the head, and a body that lies in memory, into the output.
-    ///
     func start(_ output: inout OutputQueue, now: MonotonicTime) {
         let request = call.request
         let (opened, omitsExpect) = call.withAttempt { ($0.body.take(), $0.omitsExpect) }
@@ -376,9 +375,6 @@ final class Transaction {
     }
 
     // MARK: Handing over
-
-    /// True if the caller has its answer, and the rest goes through the pipe.
-    var isAnswered: Bool { pipe != nil }
 
     private var answer: Result<TransportResponse, SluiceError>?
 

@@ -38,14 +38,14 @@ package final class UploadPipe: Sendable {
         self.onData = onData
     }
 
-    /// What the source failed with.
+    /// The source's failure; nil as long as it has none.
     package var failure: SluiceError? {
         state.withLock { state in
             if case .failure(let error) = state.end { error } else { nil }
         }
     }
 
-    /// Whether the engine has taken any byte yet.
+    /// True once the engine has taken a byte.
     package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
 
     /// Adds a chunk, and waits where enough of them are waiting; false once the engine wants no more.

@@ -12,7 +12,7 @@ package enum UploadSource: Sendable {
     case data(Data)
     case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
 
-    /// How many bytes it gives, where it is known.
+    /// The number of bytes it gives; nil where that is not known.
     package var length: Int64? {
         switch self {
         case .none: 0

@@ -307,7 +307,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
         self.init(elements)
     }
 
-    /// Whether both hold the same fields in the same order: names compared without regard to case, values byte for byte.
+    /// True if both hold the same fields in the same order: names compared without regard to case, values byte for byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.count == rhs.count, lhs.bytes.count == rhs.bytes.count else { return false }
         return lhs.indices.allSatisfy { index in

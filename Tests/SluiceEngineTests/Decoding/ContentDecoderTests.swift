@@ -101,7 +101,7 @@ import Testing
         #expect(decoding.output.isEmpty)
     }
 
-    /// What a damaged byte makes of a body depends on the byte; that it ends is the same whatever the cut.
+    /// A damaged byte may end a body in several ways; each cut ends it.
     @Test(arguments: samples)
     func damageAtAnyByteEndsInABoundedNumberOfSteps(sample: Sample) throws {
         for index in sample.body.indices {
