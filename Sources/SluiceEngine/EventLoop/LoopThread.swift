@@ -175,7 +175,7 @@ package final class LoopThread {
 
     private func wait() {
         // Jobs may have posted others, without a wake-up.
-        let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: now) : 0
+        let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: .now) : 0
         let count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
         now = .now
         for event in events.prefix(Int(max(0, count))) where event.data.u64 != .max {

@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// Who may start and who waits: a limit per host and in all. Of those that may start, a higher priority goes first, within one
-/// priority hosts take turns, and within one host first come is first served.
+/// The requests that may start and those that wait, with a limit for each host and one in all.
 ///
-/// Someone of a low priority waits for as long as there are others of a higher one that may start. No more than a number wait, and
-/// the rest are turned away at once: a line that only grows makes all who stand in it late.
+/// A higher priority goes first, within one priority hosts take turns, and within one host requests start in the order of arrival. A
+/// request of low priority waits as long as others of a higher one may start. Beyond a number of waiting requests, further ones are
+/// refused at once.
 package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     package enum Admission: Equatable {
         case admitted
@@ -13,13 +13,13 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         case refused
     }
 
-    /// A place in a line. The number tells it from one of somebody who left and whose identity was used again.
+    /// A place in a line. The number tells it from one of an element that left and whose identity was used again.
     fileprivate struct Place {
         let id: ID
         let number: Int
     }
 
-    /// Those of one host and one priority that wait, in order of arrival; those that left are skipped when their turn comes.
+    /// The places of one host and one priority, in order of arrival; places of elements that have left are skipped.
     fileprivate struct Places {
         var waiting: [Place] = []
         var next = 0
@@ -31,18 +31,18 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         var places: [Places] = []
     }
 
-    /// Lines of hosts with nobody in them are kept, up to a number that does not matter.
+    /// The number of lines up to which empty ones are kept.
     private static var maximumLines: Int { 1024 }
 
     private let limit: Int
     private let limitPerHost: Int
     private let maximumWaiting: Int
     private var lines: [Host: Line] = [:]
-    /// By priority, the lowest first: hosts with somebody waiting, the one whose turn is next in front.
+    /// By priority, the lowest first: the hosts for which elements wait, the one whose turn is next in front.
     private var turns: [[Host]] = Array(repeating: [], count: RequestPriority.allCases.count)
     private var elements: [ID: (number: Int, element: Element)] = [:]
     private var lastNumber = 0
-    /// How many have left whose places are still there.
+    /// The places of elements that have left.
     private var vacancies = 0
     package private(set) var active = 0
 
@@ -54,10 +54,10 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     package var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
-    /// How many places there are in all lines, those of who has left among them.
+    /// The places in all lines, those of elements that have left among them.
     package var places: Int { lines.values.reduce(0) { $0 + $1.places.reduce(0) { $0 + $1.waiting.count - $1.next } } }
 
-    /// Whether an element may start at once; otherwise it waits in its host's line, if another may.
+    /// Lets an element start at once, or wait in its host's line, or refuses it.
     package mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal)
         -> Admission
     {
@@ -81,7 +81,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return element
     }
 
-    /// Gives back the slot of an element that had been admitted, and picks whoever may start in its place.
+    /// Gives back the slot of an element that had been admitted; returns the one that may start in its place.
     package mutating func release(host: Host) -> Element? {
         active -= 1
         lines[host]?.active -= 1
@@ -121,8 +121,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return nil
     }
 
-    /// Gives up the places of those who have left, which nobody may come to while all slots are taken. Done only once they are more
-    /// than those who wait, so that it is cheap in the long run.
+    /// Removes the places of elements that have left. Done once they are more than those that wait, so that it is cheap in the long run.
     private mutating func closeUp() {
         vacancies = 0
         let elements = elements
@@ -150,7 +149,7 @@ extension TransferQueue.Line {
         for level in places.indices where !places[level].isEmpty { places[level].keep(isKept) }
     }
 
-    /// Takes a place behind the others of its priority; whether there are none.
+    /// Takes a place behind the others of its priority; returns true if there are none.
     fileprivate mutating func append(_ place: TransferQueue.Place, _ level: Int) -> Bool {
         if places.isEmpty { places = Array(repeating: .init(), count: RequestPriority.allCases.count) }
         defer { places[level].waiting.append(place) }
@@ -166,7 +165,7 @@ extension TransferQueue.Places {
         next = 0
     }
 
-    /// Takes the first in line; the array gives up its used front half in one go, so that this is cheap in the long run.
+    /// Takes the first in line; the array's used front half goes at once, so that this is cheap in the long run.
     fileprivate mutating func popFirst() -> TransferQueue.Place? {
         guard next < waiting.count else { return nil }
         defer {

@@ -9,9 +9,10 @@ final class NginxProcess {
     ///
     /// - Parameters:
     ///   - folder: Where its files are, to which paths in the configuration are relative; made if it is not there.
+    ///   - connections: The connections that it takes at a time.
     ///   - http: What the configuration says of HTTP, beyond what all servers here have in common.
     /// - Throws: A ``RealServer/Failure`` with what nginx printed.
-    init(in folder: URL, http: String) throws {
+    init(in folder: URL, connections: Int = 512, http: String) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let configuration = """
@@ -20,7 +21,7 @@ final class NginxProcess {
             daemon off;
             pid nginx.pid;
             error_log stderr notice;
-            events { worker_connections 512; }
+            events { worker_connections \(connections); }
             http {
                 default_type text/plain;
                 client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
