@@ -47,16 +47,9 @@ struct Exchange: Sendable {
                 let response = try await cached(request, transfer, begun.take())
                 guard response.head.status.class == .redirection else { return .success(response) }
                 visited.append(RedirectPolicy.key(request))
-                let redirects = sending?.draft.options.redirects ?? pipeline.configuration.redirects
-                guard
-                    let next = try redirects.next(
-                        after: response.head,
-                        to: request,
-                        visited: visited,
-                        secretHeaders: (sending?.steps ?? pipeline.steps).secretHeaders,
-                        keepsCookies: transfer.cookies != nil
-                    )
-                else { return .success(response) }
+                guard let next = try target(of: response.head, to: request, visited: visited) else {
+                    return .success(response)
+                }
                 sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
                 request = next
                 transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
@@ -64,6 +57,28 @@ struct Exchange: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// The request that a redirect leads to; nil where it is not followed.
+    private func target(
+        of head: HTTPResponse,
+        to request: HTTPRequest,
+        visited: [String]
+    ) throws(SluiceError) -> HTTPRequest? {
+        let redirects = sending?.draft.options.redirects ?? pipeline.configuration.redirects
+        return try redirects.next(
+            after: head,
+            to: request,
+            visited: visited,
+            secretHeaders: (sending?.steps ?? pipeline.steps).secretHeaders,
+            keepsCookies: transfer.cookies != nil
+        )
+    }
+
+    /// True for a redirect that is followed by its head, whatever becomes of its body.
+    private func isFollowed(_ head: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard head.status.class == .redirection else { return false }
+        return (try? target(of: head, to: request, visited: [])) ?? nil != nil
     }
 
     /// A sink's transfer has none of the client's limits, but what it leaves goes into memory.
@@ -144,8 +159,14 @@ struct Exchange: Sendable {
         to request: HTTPRequest,
         from source: ResponseSource = .server
     ) async throws(SluiceError) -> ServerResponse {
-        let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
-        let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
+        let body: Data
+        if isFollowed(response.head, to: request) {
+            body = response.body.whole?.0 ?? Data()
+            response.body.drain()
+        } else {
+            let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
+            body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
+        }
         return ServerResponse(
             request: request,
             head: response.head,

@@ -93,6 +93,25 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return all
     }
 
+    /// The most bytes that are read of a body nobody wants, so that its connection can be used again, and the time for it.
+    private static let drainLimit = 64 << 10
+    private static let drainTime = Duration.seconds(1)
+
+    /// Reads a body that nobody wants to its end, within limits, without waiting for it; a longer one is dropped with its connection.
+    package func drain() {
+        guard case .arriving = source else { return }
+        Task.detached {
+            try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
+                () async throws(SluiceError) in
+                var count = 0
+                for try await chunk in self {
+                    count += chunk.count
+                    if count > ResponseBody.drainLimit { return }
+                }
+            }
+        }
+    }
+
     private static func check(_ count: Int, _ limit: Int64?) throws(SluiceError) {
         if let limit, Int64(count) > limit { throw .bodyTooLarge(limit: limit) }
     }
