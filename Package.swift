@@ -12,17 +12,18 @@ let package = Package(
     dependencies: [],
     targets: [
         .systemLibrary(
-            name: "CCurl",
-            pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
-        ),
-        .systemLibrary(
             name: "CBrotli",
             pkgConfig: "libbrotlidec",
             providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]
         ),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CNghttp2",
+            pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]
+        ),
+        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
         .systemLibrary(name: "CSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CSQLite",
@@ -32,8 +33,12 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(name: "SluiceHTTP"),
-        .target(name: "SluiceEngine", dependencies: ["CBrotli", "CLinux", "CSSL", "CZlib", "CZstd", "SluiceHTTP"]),
-        .target(name: "SluiceCurl", dependencies: ["CCurl", "CSSL", "SluiceEngine", "SluiceHTTP"]),
+        .target(
+            name: "SluiceEngine",
+            dependencies: [
+                "CBrotli", "CLinux", "CNghttp2", "CPSL", "CSSL", "CZlib", "CZstd", "SluiceHTTP",
+            ]
+        ),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
         .target(
             name: "Sluice",
@@ -41,7 +46,6 @@ let package = Package(
                 "CSQLite", "CZlib", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
-                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 .target(
                     name: "SluiceURLSession",
@@ -77,7 +81,6 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceHTTP", "SluiceTesting",
-                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 "CacheProcess", "Fetching", "fetch", "waterfall",
             ],
@@ -88,8 +91,6 @@ let package = Package(
             name: "FuzzingTests",
             dependencies: [
                 "Sluice", "SluiceHTTP", "SluiceTesting",
-                .target(name: "CCurl", condition: .when(platforms: [.linux])),
-                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Fuzzing",
@@ -99,9 +100,8 @@ let package = Package(
         .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
         .testTarget(
             name: "SluiceEngineTests",
-            dependencies: ["CBrotli", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
+            dependencies: ["CBrotli", "CNghttp2", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
         ),
-        .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTesting"]),
         .testTarget(
             name: "SluiceTestingTests",
             dependencies: ["SluiceTesting", .target(name: "SluiceEngine", condition: .when(platforms: [.linux]))]
@@ -110,7 +110,6 @@ let package = Package(
             name: "SluiceTests",
             dependencies: [
                 "Sluice", "SluiceHTTP", "SluiceTesting",
-                .target(name: "SluiceCurl", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),

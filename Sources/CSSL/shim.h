@@ -111,7 +111,16 @@ struct sluice_tls_socket {
     int drained;
     // The number of bytes that may still be received before the call must end.
     long allowance;
+    // The stream that takes the place of a socket for TLS within TLS, and its functions; NULL for a socket. They return the number of
+    // bytes, 0 at the end of the stream, or one of the values below, SLUICE_TLS_FAILED with an errno.
+    void *outer;
+    int (*read)(void *outer, void *bytes, int count, int *error);
+    int (*write)(void *outer, const void *bytes, int count, int *error);
 };
+
+#define SLUICE_TLS_WANTS_READ (-1)
+#define SLUICE_TLS_WANTS_WRITE (-2)
+#define SLUICE_TLS_FAILED (-3)
 
 static inline int sluice_tls_socket_read(BIO *bio, char *bytes, int count) {
     struct sluice_tls_socket *peer = (struct sluice_tls_socket *)BIO_get_data(bio);
@@ -177,7 +186,55 @@ static inline BIO_METHOD *sluice_tls_socket_method(void) {
     return NULL;
 }
 
-// Connects an SSL to a socket, which must outlive it; 1 if it could.
+// Sets what a BIO's caller is to wait for, or the error of the outer stream.
+static inline int sluice_tls_nested_failure(BIO *bio, struct sluice_tls_socket *peer, int result, int error) {
+    if (result == SLUICE_TLS_WANTS_READ)
+        BIO_set_retry_read(bio);
+    else if (result == SLUICE_TLS_WANTS_WRITE)
+        BIO_set_retry_write(bio);
+    else
+        peer->error = error;
+    return -1;
+}
+
+static inline int sluice_tls_nested_read(BIO *bio, char *bytes, int count) {
+    struct sluice_tls_socket *peer = (struct sluice_tls_socket *)BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    if (peer->allowance <= 0) {
+        peer->error = EMSGSIZE;
+        return -1;
+    }
+    int error = 0;
+    int received = peer->read(peer->outer, bytes, count, &error);
+    peer->drained = received < count;
+    if (received < 0) return sluice_tls_nested_failure(bio, peer, received, error);
+    peer->at_end = received == 0;
+    peer->allowance -= received;
+    return received;
+}
+
+static inline int sluice_tls_nested_write(BIO *bio, const char *bytes, int count) {
+    struct sluice_tls_socket *peer = (struct sluice_tls_socket *)BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    int error = 0;
+    int sent = peer->write(peer->outer, bytes, count, &error);
+    return sent > 0 ? sent : sluice_tls_nested_failure(bio, peer, sent, error);
+}
+
+// The BIO method of TLS within TLS, which stays for the life of the process; NULL if there is no memory.
+static inline BIO_METHOD *sluice_tls_nested_method(void) {
+    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice TLS");
+    if (!method) return NULL;
+    if (BIO_meth_set_read(method, sluice_tls_nested_read) && BIO_meth_set_write(method, sluice_tls_nested_write) &&
+        BIO_meth_set_ctrl(method, sluice_tls_socket_control))
+        return method;
+    BIO_meth_free(method);
+    return NULL;
+}
+
+// Connects an SSL to a socket, or to the stream in its place, which must outlive it; 1 if it could.
 static inline int sluice_tls_attach(SSL *ssl, const BIO_METHOD *method, struct sluice_tls_socket *peer) {
     BIO *bio = BIO_new(method);
     if (!bio) return 0;

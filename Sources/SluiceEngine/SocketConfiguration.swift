@@ -21,6 +21,8 @@ extension SocketTransport {
         ///
         /// With a limit new connections find out when a name has moved to other addresses.
         public var connectionLifetime: Duration?
+        /// The silence after which a server of HTTP/2 that owes an answer is asked whether it is there, and again as long for its answer.
+        package var pingInterval = Duration.seconds(10)
 
         /// Creates a configuration of the defaults.
         public init() {}

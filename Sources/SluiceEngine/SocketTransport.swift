@@ -2,35 +2,20 @@
 import SluiceHTTP
 import Synchronization
 
-/// The transport of Linux: HTTP/1.1 over sockets of its own, with TLS by OpenSSL.
+/// The transport of Linux: HTTP/1.1 and HTTP/2 over sockets of its own, with TLS by OpenSSL.
 ///
 /// Each transport has its own connections and limits; the threads that serve them are the process's. There is nothing to shut down: a
 /// transport is made and dropped like any value, and its idle connections are closed with it.
 public struct SocketTransport: Transport {
     private typealias Continuation = UnsafeContinuation<Result<TransportResponse, SluiceError>, Never>
 
-    /// Makes the transport for requests that this one cannot carry, once there is one: by proxies, over HTTP/2, with cookies or
-    /// credentials.
-    package static let makeFallback = Locked<(@Sendable (Configuration) -> any CallbackTransport)?>(nil)
-
     private let client: Client
 
     /// Closes the connections once nobody holds the transport any more.
     private final class Client: Sendable {
         let pool: Result<ConnectionPool, SluiceError>
-        private let configuration: Configuration
-        private let other = Locked<(any CallbackTransport)?>(nil)
-
-        /// The transport for what this one cannot carry, made with the first such request.
-        var fallback: (any CallbackTransport)? {
-            other.withLock { other in
-                if other == nil { other = SocketTransport.makeFallback.withLock { $0 }?(configuration) }
-                return other
-            }
-        }
 
         init(_ configuration: Configuration) {
-            self.configuration = configuration
             pool = Engine.available.map { ConnectionPool(configuration, $0) }
         }
 
@@ -53,12 +38,13 @@ public struct SocketTransport: Transport {
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let plan = try plan(of: request, context)
-        if let other = try fallback(for: request, context, plan) {
-            return try await other.send(request, context: context)
-        }
+        let credentials = try context.credentials(for: request)
         let started = MonotonicTime.now
         let upload: UploadSource
         do {
+            if let cookies = context.cookies, !cookies.isReady {
+                try await cookies.prepare(within: context.timeouts.total)
+            }
             upload = try UploadSource(try await request.body.prepared(within: context.timeouts.total))
         } catch {
             throw error.with(request: request)
@@ -67,7 +53,9 @@ public struct SocketTransport: Transport {
         defer { running.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Continuation) in
-                let created = self.call(request, context, plan, upload, started) { continuation.resume(returning: $0) }
+                let created = self.call(request, context, plan, credentials, upload, started) {
+                    continuation.resume(returning: $0)
+                }
                 switch created {
                 case .success(let call): running.begin(call)
                 case .failure(let error): continuation.resume(returning: .failure(error))
@@ -88,32 +76,11 @@ public struct SocketTransport: Transport {
         }
     }
 
-    /// The transport for a request that this one cannot carry; nil if it can.
-    private func fallback(
-        for request: HTTPRequest,
-        _ context: TransferContext,
-        _ plan: ConnectionPlan
-    ) throws(SluiceError) -> (any CallbackTransport)? {
-        let mayBeHTTP2 =
-            plan.httpVersion == .http2PriorKnowledge || plan.httpVersion == .automatic && request.scheme == "https"
-        let credentials = try context.credentials(for: request)
-        let needsMore = plan.proxy != nil || context.cookies != nil || credentials != nil
-        guard mayBeHTTP2 || needsMore else { return nil }
-        if let fallback = client.fallback { return fallback }
-        guard !needsMore, plan.httpVersion != .http2PriorKnowledge else {
-            throw SluiceError(
-                .unsupported,
-                "This transport speaks HTTP/1.1, without proxies, cookies and credentials.",
-                request: request
-            )
-        }
-        return nil
-    }
-
     private func call(
         _ request: HTTPRequest,
         _ context: TransferContext,
         _ plan: ConnectionPlan,
+        _ credentials: ChallengeCredentials?,
         _ upload: UploadSource,
         _ started: MonotonicTime,
         _ completion: @escaping Call.Completion
@@ -128,6 +95,7 @@ public struct SocketTransport: Transport {
                 origin: request.origin,
                 pool: pool,
                 started: started,
+                credentials: credentials,
                 completion: completion
             )
         }
@@ -159,10 +127,20 @@ extension SocketTransport: CallbackTransport {
     ) -> @Sendable () -> Void {
         do throws(SluiceError) {
             let plan = try plan(of: request, context)
-            if let other = try fallback(for: request, context, plan) {
-                return other.begin(request, context: context, completion: completion)
+            let credentials = try context.credentials(for: request)
+            if context.cookies?.isReady == false {
+                // The file of its cookies has to be waited for, once in the life of a jar.
+                let task = Task {
+                    do throws(SluiceError) {
+                        completion(.success(try await send(request, context: context)))
+                    } catch {
+                        completion(.failure(error))
+                    }
+                }
+                return { task.cancel() }
             }
-            let call = try call(request, context, plan, try UploadSource(request.body), .now, completion).get()
+            let call = try call(request, context, plan, credentials, try UploadSource(request.body), .now, completion)
+                .get()
             call.pool.begin(call)
             return { call.cancel() }
         } catch {

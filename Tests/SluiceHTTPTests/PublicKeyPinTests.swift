@@ -3,7 +3,7 @@ import SluiceHTTP
 import Testing
 
 @Suite struct PublicKeyPinTests {
-    @Test func whatIsWrittenIsReadAgainAlsoBehindLibcurlsTwoSlashes() {
+    @Test func whatIsWrittenIsReadAgainAlsoBehindTwoSlashes() {
         for byte in UInt8.min ... .max {
             // Every 64th begins with a slash in base64 itself.
             let pin = PublicKeyPin(sha256: Data(repeating: byte, count: 32))

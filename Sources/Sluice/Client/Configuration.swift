@@ -6,7 +6,6 @@ import FoundationEssentials
 import Foundation
 #endif
 #if os(Linux)
-import SluiceCurl
 import SluiceEngine
 #else
 import SluiceURLSession
@@ -87,9 +86,7 @@ extension APIClient {
         public var stub: Stub?
         /// Whether requests that have a stub are answered with it and not sent, unless a request says otherwise; never by default.
         public var stubMode = StubMode.never
-        /// The engine: `SocketTransport` on Linux, URLSession on Apple platforms.
-        ///
-        /// The default one on Linux hands requests over HTTP/2, by proxies, or with credentials or cookies to libcurl.
+        /// The engine: `SocketTransport` on Linux, URLSession on Apple platforms; by default one for all clients that set none.
         public var transport: any Transport = Configuration.platformTransport
 
         /// Gives the description of a request in place of the one its endpoint gives; what it throws fails the request.
@@ -108,13 +105,8 @@ extension APIClient {
         public init() {}
 
         #if os(Linux)
-        /// One for all clients that set none, with libcurl behind it.
-        private static let platformTransport = {
-            SocketTransport.makeFallback.withLock { makeFallback in
-                makeFallback = { CurlTransport(configuration: CurlTransport.Configuration($0)) }
-            }
-            return SocketTransport()
-        }()
+        /// One for all clients that set none.
+        private static let platformTransport = SocketTransport()
         #else
         private static let platformTransport = URLSessionTransport()
         #endif

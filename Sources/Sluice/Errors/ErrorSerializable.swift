@@ -17,7 +17,8 @@ import Foundation
 //     └── SluiceError            code, step, request, response, underlying error
 //         ├── URITemplateFailure   underlying: where a template is malformed
 //         ├── FormEncodingFailure  underlying: the field that cannot be written
-//         ├── CurlFailure          underlying: what libcurl said
+//         ├── TLSFailure           underlying: the check that failed, and on which certificate
+//         ├── SystemError          underlying: the number of a socket's error
 //         ├── OAuth2Error          underlying: what the authorization server answered
 //         ├── GateRefusal          underlying: which limit or breaker refused, and for how long
 //         ├── EnvelopeFailure      underlying: code and message of the response's envelope

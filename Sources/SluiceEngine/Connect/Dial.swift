@@ -13,12 +13,17 @@ struct DialedSocket {
     let timings: ConnectionTimings
 }
 
-/// The making of one connection: name, addresses, sockets in a race, TLS.
+/// The making of one connection: name, addresses, sockets in a race, the handshakes with a proxy, TLS.
 ///
 /// ```
-/// TLS policy ──▶ name ──▶ race of addresses ──▶ handshake ──▶ connection
-///       └──────────┴────────────┴──────────────────┴──▶ failure
+/// TLS policies ──▶ names ──▶ race of addresses ──▶ TLS to the proxy ──▶ proxy's handshake ──▶ TLS ──▶ connection
+///       │            │               ▲ └─────────────────┼────────────────────┼───────────────┘
+///       │            │               └── a new connection to the proxy ───────┤
+///       └────────────┴───────────────────────────────────┴────────────────────┴──▶ failure
 /// ```
+///
+/// Without a proxy the socket is the origin's; by one the name and the addresses are the proxy's, and the origin's name is looked up
+/// only where the proxy is to be told an address.
 ///
 /// Its pool decides for which request it is made, which time-out holds, and whom the connection is given to. Everything here happens on
 /// the thread of one loop; the lock is never contended, and satisfies the compiler.
@@ -35,8 +40,23 @@ package final class Dial: LoopHandler {
         /// True once the server has said something, or has ended the connection: the loop reports that once.
         var hasInput = false
         var tlsContext: TLSContext?
-        var tls: TLSStream?
+        var proxyContext: TLSContext?
+        /// TLS to the proxy itself, which carries all that follows.
+        var proxyTLS: TLSStream?
+        var tunnel: ProxyTunnel?
+        var stage = Stage.connecting
         var timings = ConnectionTimings()
+    }
+
+    /// The part of the dial that the connected socket is at.
+    enum Stage {
+        case connecting
+        /// TLS with the proxy.
+        case proxyTLS(TLSStream)
+        /// The proxy's handshake.
+        case tunnel
+        /// TLS with the origin.
+        case tls(TLSStream)
     }
 
     struct Attempt {
@@ -45,31 +65,21 @@ package final class Dial: LoopHandler {
         let target: Target
     }
 
-    enum Target {
-        case address(SocketAddress)
-        case unix(String)
-
-        var description: String {
-            switch self {
-            case .address(let address): address.description
-            case .unix(let path): path
-            }
-        }
-    }
-
     /// The time after which an attempt that met a passing shortage is made again.
     private static let postponement = Duration.milliseconds(20)
     /// Threads that may wait for files, of certificates and authorities.
     private static let files = DispatchQueue(label: "sluice.tls", attributes: .concurrent)
 
     let pool: ConnectionPool
-    let group: PoolState<Call, Connection, Dial>.GroupID
+    let group: ConnectionPool.State.GroupID
     let loop: EventLoop
     let began = MonotonicTime.now
     private let origin: HTTPOrigin
     private let plan: ConnectionPlan
     private let request: HTTPRequest
     private let serverName: String
+    /// The proxy; nil for none.
+    private let route: ProxyRoute?
     private let state = Locked(State())
     private let failure = Locked<SystemError?>(nil)
 
@@ -77,7 +87,7 @@ package final class Dial: LoopHandler {
     var lastFailure: SystemError? { failure.withLock { $0 } }
 
     /// Prepares a dial for a request; nothing happens before ``start()``.
-    init(for call: Call, in group: PoolState<Call, Connection, Dial>.GroupID, on loop: EventLoop) {
+    init(for call: Call, in group: ConnectionPool.State.GroupID, on loop: EventLoop) {
         pool = call.pool
         self.group = group
         self.loop = loop
@@ -85,13 +95,14 @@ package final class Dial: LoopHandler {
         plan = call.plan
         request = call.request
         serverName = call.serverName
+        route = call.route
     }
 
     /// Begins to connect.
     func start() {
         loop.post { [self] thread in
             guard with({ !$0.isOver }) else { return }
-            origin.scheme == "https" ? prepareTLS(on: thread) : resolve(on: thread)
+            origin.scheme == "https" ? prepareTLS(on: thread) : prepareProxyTLS(on: thread)
         }
     }
 
@@ -107,22 +118,44 @@ package final class Dial: LoopHandler {
     // MARK: TLS policy
 
     private func prepareTLS(on thread: LoopThread) {
-        if let context = TLSContext.cached(for: plan.tls, offering: ["http/1.1"]) {
-            with { $0.tlsContext = context }
-            return resolve(on: thread)
+        prepare(plan.tls, offering: plan.protocols, on: thread) { [self] result, thread in
+            switch result {
+            case .success(let context):
+                with { $0.tlsContext = context }
+                prepareProxyTLS(on: thread)
+            case .failure(let failure): fail(failure.error(host: serverName), on: thread)
+            }
+        }
+    }
+
+    private func prepareProxyTLS(on thread: LoopThread) {
+        guard let route, let tls = route.tls else { return resolve(on: thread) }
+        prepare(tls, offering: ["http/1.1"], on: thread) { [self] result, thread in
+            switch result {
+            case .success(let context):
+                with { $0.proxyContext = context }
+                resolve(on: thread)
+            case .failure(let failure): fail(route.error(of: failure), on: thread)
+            }
+        }
+    }
+
+    /// Finds the context of a policy, on another thread where files have to be read.
+    private func prepare(
+        _ policy: TLSConfiguration,
+        offering protocols: [String],
+        on thread: LoopThread,
+        _ completion: @escaping @Sendable (Result<TLSContext, TLSFailure>, LoopThread) -> Void
+    ) {
+        if let context = TLSContext.cached(for: policy, offering: protocols) {
+            return completion(.success(context), thread)
         }
         Dial.files.async { [self] in
             let result = Result { () throws(TLSFailure) in
-                try TLSContext.context(for: plan.tls, offering: ["http/1.1"])
+                try TLSContext.context(for: policy, offering: protocols)
             }
             loop.post { [self] thread in
-                guard with({ !$0.isOver }) else { return }
-                switch result {
-                case .success(let context):
-                    with { $0.tlsContext = context }
-                    resolve(on: thread)
-                case .failure(let failure): fail(failure.error(host: serverName), on: thread)
-                }
+                if with({ !$0.isOver }) { completion(result, thread) }
             }
         }
     }
@@ -135,35 +168,61 @@ package final class Dial: LoopHandler {
             return
         }
         let port = UInt16(clamping: origin.port)
+        if let route, !route.resolvesOrigin { return resolve(route, for: [], on: thread) }
         if !plan.hostAddresses.isEmpty {
             return race(plan.hostAddresses.map { SocketAddress(address: $0, port: port) }, on: thread)
         }
-        let resolution = Resolver.shared.resolve(origin.host, port: port) { [self] answer in
-            loop.post { [self] thread in resolved(answer, on: thread) }
-        }
-        switch resolution {
-        case .answer(let answer): resolved(answer, on: thread)
-        case .pending(let ticket): with { $0.ticket = ticket }
+        lookUp(origin.host, port: port, on: thread) { [self] answer, thread in
+            switch answer {
+            case .success(let addresses):
+                if let route { resolve(route, for: addresses, on: thread) } else { race(addresses, on: thread) }
+            case .failure(let failure):
+                fail(
+                    SluiceError(
+                        .cannotResolveHost,
+                        "The name of the host in “\(request.authority)” does not resolve; check its spelling and the DNS.",
+                        underlyingError: failure
+                    ),
+                    on: thread
+                )
+            }
         }
     }
 
-    private func resolved(_ answer: Resolver.Answer, on thread: LoopThread) {
-        let isOver = with { state in
-            state.ticket = nil
-            return state.isOver
+    /// Prepares the handshake of a proxy, and finds its addresses.
+    private func resolve(_ route: ProxyRoute, for addresses: [SocketAddress], on thread: LoopThread) {
+        do throws(ProxyFlaw) {
+            let tunnel = try route.handshake(for: addresses, in: pool.protectionSpaces).map { ProxyTunnel($0) }
+            with { $0.tunnel = tunnel }
+        } catch {
+            return fail(error.error(to: serverName, by: route.name), on: thread)
         }
-        if isOver { return }
-        switch answer {
-        case .success(let addresses): race(addresses, on: thread)
-        case .failure(let failure):
-            fail(
-                SluiceError(
-                    .cannotResolveHost,
-                    "The name of the host in “\(request.authority)” does not resolve; check its spelling and the DNS.",
-                    underlyingError: failure
-                ),
-                on: thread
-            )
+        lookUp(route.host, port: route.port, on: thread) { [self] answer, thread in
+            switch answer {
+            case .success(let addresses): race(addresses, on: thread)
+            case .failure(let failure): fail(route.notResolved(failure), on: thread)
+            }
+        }
+    }
+
+    private func lookUp(
+        _ host: String,
+        port: UInt16,
+        on thread: LoopThread,
+        _ completion: @escaping @Sendable (Resolver.Answer, LoopThread) -> Void
+    ) {
+        let resolution = Resolver.shared.resolve(host, port: port) { [self] answer in
+            loop.post { [self] thread in
+                let isOver = with { state in
+                    state.ticket = nil
+                    return state.isOver
+                }
+                if !isOver { completion(answer, thread) }
+            }
+        }
+        switch resolution {
+        case .answer(let answer): completion(answer, thread)
+        case .pending(let ticket): with { $0.ticket = ticket }
         }
     }
 
@@ -204,7 +263,7 @@ package final class Dial: LoopHandler {
                 for loser in losers { close(loser, on: thread) }
                 return connected(index, on: thread)
             case .failed:
-                Resolver.shared.forget(origin.host)
+                Resolver.shared.forget(route?.host ?? origin.host)
                 return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
@@ -221,12 +280,7 @@ package final class Dial: LoopHandler {
 
     /// Starts to connect a socket; returns false if that has to wait for a descriptor.
     private func attempt(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
-        let family =
-            switch target {
-            case .address(let address): address.family
-            case .unix: AF_UNIX
-            }
-        let descriptor = pool.engine.descriptors.socket(family)
+        let descriptor = pool.engine.descriptors.socket(target.family)
         guard descriptor >= 0 else {
             if errno == EMFILE || errno == ENFILE {
                 postpone(index, target, on: thread)
@@ -235,7 +289,7 @@ package final class Dial: LoopHandler {
             attemptFailed(index, errno, on: thread)
             return true
         }
-        if family != AF_UNIX {
+        if target.family != AF_UNIX {
             var on: Int32 = 1
             setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         }
@@ -282,14 +336,15 @@ package final class Dial: LoopHandler {
     }
 
     private func cannotConnect(_ cause: SystemError) -> SluiceError {
-        SluiceError(.cannotConnect, "No connection to \(serverName): \(cause.words).", underlyingError: cause)
+        route?.notConnected(cause)
+            ?? SluiceError(.cannotConnect, "No connection to \(serverName): \(cause.words).", underlyingError: cause)
     }
 
     /// Handles readiness of an attempt's socket.
     fileprivate func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
         guard let attempt = with({ $0.isOver ? nil : $0.attempts[index] }) else { return }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { with { $0.hasInput = true } }
-        if with({ $0.tls != nil }) { return handshake(index, attempt, on: thread) }
+        if with({ $0.isConnected }) { return proceed(attempt, on: thread) }
         guard events & (EPOLLOUT.rawValue | EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 else { return }
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -313,36 +368,110 @@ package final class Dial: LoopHandler {
         pool.engine.descriptors.close(attempt.descriptor)
     }
 
-    // MARK: Handshake
+    // MARK: Handshakes
 
     private func connected(_ index: Int, on thread: LoopThread) {
         guard let attempt = with({ $0.attempts[index] }) else { return }
         if let registration = with({ $0.registration.take() }) { thread.unregister(registration) }
         with { $0.timings.connect = MonotonicTime.now.since(began) }
-        guard let context = with({ $0.tlsContext }) else { return succeed(attempt, on: thread) }
+        guard let route, let context = with({ $0.proxyContext }) else { return reached(attempt, on: thread) }
         do throws(TLSFailure) {
             let stream = try TLSStream(
                 context,
                 descriptor: attempt.descriptor,
+                host: route.host,
+                port: Int(route.port),
+                pins: nil
+            )
+            with { state in
+                state.proxyTLS = stream
+                state.stage = .proxyTLS(stream)
+            }
+        } catch {
+            return fail(route.error(of: error), on: thread)
+        }
+        proceed(attempt, on: thread)
+    }
+
+    /// Begins the handshake that the proxy needs, if any, by a connection to it.
+    private func reached(_ attempt: Attempt, on thread: LoopThread) {
+        let hasTunnel = with { state in
+            guard state.tunnel != nil else { return false }
+            state.tunnel?.begin(on: SocketStream(attempt.descriptor, state.proxyTLS))
+            state.stage = .tunnel
+            return true
+        }
+        if hasTunnel { proceed(attempt, on: thread) } else { secure(attempt, on: thread) }
+    }
+
+    /// Begins TLS with the origin, if it is asked for.
+    private func secure(_ attempt: Attempt, on thread: LoopThread) {
+        let (context, outer) = with { ($0.tlsContext, $0.proxyTLS) }
+        guard let context else { return succeed(attempt, on: thread) }
+        do throws(TLSFailure) {
+            let stream = try TLSStream(
+                context,
+                descriptor: attempt.descriptor,
+                within: outer,
                 host: origin.host,
                 port: origin.port,
                 pins: plan.tls.pins
             )
-            with { $0.tls = stream }
+            with { $0.stage = .tls(stream) }
         } catch {
             return fail(error.error(host: serverName), on: thread)
         }
-        handshake(index, attempt, on: thread)
+        proceed(attempt, on: thread)
     }
 
-    private func handshake(_ index: Int, _ attempt: Attempt, on thread: LoopThread) {
-        switch with({ $0.tls?.handshake() }) {
-        case nil, .wantsRead, .wantsWrite: return
-        case .failed(let error): fail(error, on: thread)
-        case .done:
-            with { $0.timings.tls = MonotonicTime.now.since(began) }
-            succeed(attempt, on: thread)
+    /// Goes on with what the connected socket is at, as far as the socket lets it.
+    private func proceed(_ attempt: Attempt, on thread: LoopThread) {
+        switch with({ $0.stage }) {
+        case .connecting: return
+        case .proxyTLS(let stream):
+            switch stream.handshake() {
+            case .wantsRead, .wantsWrite: return
+            case .failed(let error): fail(route?.error(ofHandshake: error) ?? error, on: thread)
+            case .done:
+                with { $0.timings.tls = MonotonicTime.now.since(began) }
+                reached(attempt, on: thread)
+            }
+        case .tunnel: proceedTunnel(attempt, on: thread)
+        case .tls(let stream):
+            switch stream.handshake() {
+            case .wantsRead, .wantsWrite: return
+            case .failed(let error): fail(error, on: thread)
+            case .done:
+                with { $0.timings.tls = MonotonicTime.now.since(began) }
+                succeed(attempt, on: thread)
+            }
         }
+    }
+
+    private func proceedTunnel(_ attempt: Attempt, on thread: LoopThread) {
+        let step = with { state in
+            state.tunnel?.advance(reading: thread.scratch, precedesTLS: state.tlsContext != nil)
+        }
+        guard let route, let step else { return }
+        switch step {
+        case .waits: return
+        case .done: secure(attempt, on: thread)
+        case .reconnect: reconnect(to: attempt.target, on: thread)
+        case .failed(let flaw): fail(flaw.error(to: serverName, by: route.name), on: thread)
+        case .failedTLS(let failure): fail(route.error(of: failure), on: thread)
+        }
+    }
+
+    /// Connects to the proxy anew, by the address that has just worked.
+    private func reconnect(to target: Target, on thread: LoopThread) {
+        for index in with({ Array($0.attempts.keys) }) { close(index, on: thread) }
+        with { state in
+            state.race = nil
+            state.proxyTLS = nil
+            state.stage = .connecting
+            state.hasInput = false
+        }
+        _ = attempt(0, target, on: thread)
     }
 
     // MARK: Ends
@@ -356,17 +485,40 @@ package final class Dial: LoopHandler {
                     descriptor: attempt.descriptor,
                     registration: attempt.registration,
                     remoteAddress: attempt.target.description,
-                    tls: state.tls.take(),
+                    tls: state.takeTLS(),
                     timings: state.timings
                 ),
                 state.hasInput
             )
         }
-        let connection = Connection(dialed, from: self)
-        thread.replaceHandler(of: attempt.registration, with: connection)
+        let isHTTP2 = dialed.tls.map { $0.negotiatedProtocol == "h2" } ?? (plan.httpVersion == .http2PriorKnowledge)
+        let connection: PooledConnection
+        if isHTTP2 {
+            guard let session = HTTP2Connection(dialed, from: self) else {
+                return unopened(attempt, Engine.unavailable, on: thread)
+            }
+            connection = .http2(session)
+        } else if plan.httpVersion == .http2PriorKnowledge {
+            return unopened(
+                attempt,
+                SluiceError(.unsupported, "The server at \(serverName) does not speak HTTP/2."),
+                on: thread
+            )
+        } else {
+            connection = .http1(Connection(dialed, from: self))
+        }
+        thread.replaceHandler(of: attempt.registration, with: connection.handler)
+        if case .http2(let session) = connection { session.start(on: thread) }
         pool.dialed(self, connection, on: thread)
         // No event comes for what the dial was told of.
         if hasInput { thread.runAgain(attempt.registration) }
+    }
+
+    /// Fails although there is a connection, which nobody has taken over.
+    private func unopened(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
+        thread.unregister(attempt.registration)
+        pool.engine.descriptors.close(attempt.descriptor)
+        pool.dialFailed(self, with: error, on: thread)
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
@@ -378,7 +530,7 @@ package final class Dial: LoopHandler {
     private func tearDown(on thread: LoopThread) {
         let (indices, registration, ticket) = with { state in
             state.isOver = true
-            state.tls = nil
+            _ = state.takeTLS()
             return (Array(state.attempts.keys), state.registration.take(), state.ticket.take())
         }
         for index in indices { close(index, on: thread) }
@@ -402,22 +554,30 @@ private final class DialAttempt: LoopHandler {
     }
 }
 
-extension Dial.Target {
-    /// Begins to connect; -1 with `errno` set unless that is done at once.
-    fileprivate func connect(_ descriptor: Int32) -> Int32 {
-        switch self {
-        case .address(let address):
-            return address.withSockaddr { Glibc.connect(descriptor, $0, $1) }
-        case .unix(let path):
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-            return withUnsafePointer(to: address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+extension ConnectionPlan {
+    /// The protocols that are offered in TLS (RFC 7301).
+    fileprivate var protocols: [String] {
+        switch httpVersion {
+        case .automatic: ["h2", "http/1.1"]
+        case .http1: ["http/1.1"]
+        case .http2PriorKnowledge: ["h2"]
         }
+    }
+}
+
+extension Dial.State {
+    /// True once a socket has won, and handshakes go by it.
+    fileprivate var isConnected: Bool {
+        if case .connecting = stage { false } else { true }
+    }
+
+    /// Takes the stream of TLS that requests go by, if any.
+    fileprivate mutating func takeTLS() -> TLSStream? {
+        let outer = proxyTLS.take()
+        tunnel = nil
+        defer { stage = .connecting }
+        if case .tls(let stream) = stage { return stream }
+        return outer
     }
 }
 

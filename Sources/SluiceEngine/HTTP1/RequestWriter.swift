@@ -10,12 +10,20 @@ package enum RequestWriter {
         case chunked
     }
 
+    /// The form of a request's target (RFC 9112 §3.2).
+    package enum Target: Sendable, Equatable {
+        /// Path and query, for the origin itself. A `Proxy-Authorization` of the request's is left out.
+        case origin
+        /// The whole URL, for a proxy. The value of `Proxy-Authorization` takes the place of the request's own; nil for that.
+        case absolute(proxyAuthorization: String?)
+    }
+
     /// The end of a chunk, behind its data.
     package static let chunkEnd: StaticString = "\r\n"
     /// The last chunk with an empty trailer section.
     package static let lastChunk: StaticString = "0\r\n\r\n"
 
-    /// Appends the head of a request in origin form to `buffer`.
+    /// Appends the head of a request to `buffer`.
     ///
     /// The request's fields keep their order and case. `Host` comes first unless the request has one of its own;
     /// `Accept: */*` and `Accept-Encoding` are added where it has none. The request must have passed
@@ -23,24 +31,37 @@ package enum RequestWriter {
     ///
     /// - Parameters:
     ///   - request: The request; its body is not looked at.
+    ///   - target: The form of its target, and with it what is said to a proxy.
     ///   - framing: Decides on `Content-Length` and `Transfer-Encoding`, of which the request's own are left out. A
     ///     POST, PUT or PATCH with none announces a length of 0 (RFC 9110 §8.6).
     ///   - codings: The content codings that the caller decodes, as a value for `Accept-Encoding`.
     ///   - omitsExpect: Leaves out the request's `Expect`.
+    ///   - added: The transport's own fields, behind those of the request.
     ///   - buffer: Where the head is put.
     package static func appendHead(
         of request: HTTPRequest,
+        target: Target = .origin,
         framing: Framing,
         decodes codings: StaticString?,
         omitsExpect: Bool,
+        adding added: HTTPHeaders = [:],
         to buffer: inout [UInt8]
     ) {
         let size =
             request.method.rawValue.utf8.count + request.path.utf8.count + request.authority.utf8.count
-            + request.headers.byteCount + (codings?.utf8CodeUnitCount ?? 0) + 128
+            + request.headers.byteCount + added.byteCount + (codings?.utf8CodeUnitCount ?? 0) + 128
         buffer.reserveCapacity(buffer.count + size)
         buffer.append(text: request.method.rawValue)
         buffer.append(UInt8(ascii: " "))
+        var proxyAuthorization: String?
+        var omitsProxyAuthorization = true
+        if case .absolute(let authorization) = target {
+            proxyAuthorization = authorization
+            omitsProxyAuthorization = authorization != nil
+            buffer.append(text: request.scheme)
+            buffer.append(text: "://")
+            buffer.append(hostOf: request)
+        }
         buffer.append(text: request.path)
         buffer.append(text: " HTTP/1.1\r\n")
         if !request.headers.contains(.host) {
@@ -48,7 +69,20 @@ package enum RequestWriter {
             buffer.append(hostOf: request)
             buffer.append(text: "\r\n")
         }
-        let own = appendFields(of: request.headers, omitsExpect: omitsExpect, to: &buffer)
+        if let proxyAuthorization {
+            buffer.append(text: "Proxy-Authorization: ")
+            buffer.append(text: proxyAuthorization)
+            buffer.append(text: "\r\n")
+        }
+        let own = appendFields(
+            of: request.headers,
+            omitsExpect: omitsExpect,
+            omitsProxyAuthorization: omitsProxyAuthorization,
+            to: &buffer
+        )
+        if !added.isEmpty {
+            _ = appendFields(of: added, omitsExpect: omitsExpect, omitsProxyAuthorization: false, to: &buffer)
+        }
         if !own.hasAccept { buffer.append(text: "Accept: */*\r\n") }
         if let codings, !own.hasAcceptEncoding {
             buffer.append(text: "Accept-Encoding: ")
@@ -82,6 +116,7 @@ package enum RequestWriter {
     private static func appendFields(
         of headers: HTTPHeaders,
         omitsExpect: Bool,
+        omitsProxyAuthorization: Bool,
         to buffer: inout [UInt8]
     ) -> (hasAccept: Bool, hasAcceptEncoding: Bool) {
         var (hasHost, hasAccept, hasAcceptEncoding) = (false, false, false)
@@ -99,6 +134,7 @@ package enum RequestWriter {
                 case 14 where name.isName("content-length"): continue
                 case 15 where name.isName("accept-encoding"): hasAcceptEncoding = true
                 case 17 where name.isName("transfer-encoding"): continue
+                case 19 where omitsProxyAuthorization && name.isName("proxy-authorization"): continue
                 default: break
                 }
                 let end = line.isValueEmpty ? line.offset + line.nameLength + 1 : line.end
@@ -123,7 +159,7 @@ extension [UInt8] {
 
     /// Appends the host and port of a request without the scheme's own port, and without the zone of an IPv6 address,
     /// which means nothing to the server (RFC 9110 §4.2.3 and §7.2, RFC 6874 §4).
-    fileprivate mutating func append(hostOf request: HTTPRequest) {
+    mutating func append(hostOf request: HTTPRequest) {
         var authority = request.authority
         authority.withUTF8 { text in
             let bytes = UnsafeRawBufferPointer(text)

@@ -3,10 +3,12 @@ import SluiceHTTP
 
 /// The connections of one client, and the requests that wait for them: carries out what ``PoolState`` decides.
 package final class ConnectionPool: LoopHandler {
-    typealias State = PoolState<Call, Connection, Dial>
+    typealias State = PoolState<Call, PooledConnection, Dial>
 
     let configuration: SocketTransport.Configuration
     let engine: Engine
+    /// The protection spaces that the client's requests have found.
+    let protectionSpaces = Locked(ProtectionSpaces())
     private let state: Locked<State>
     /// The loop that watches the deadlines of requests without a connection.
     private let loop: EventLoop
@@ -51,7 +53,7 @@ package final class ConnectionPool: LoopHandler {
         }
         switch acquisition {
         case .connection(let connection):
-            if !connection.begin(call) { beginAgain(call, in: group, fresh: false, on: nil) }
+            if !connection.begin(call, on: nil) { beginAgain(call, in: group, refusing: connection, on: nil) }
         case .dial:
             watchDeadlines()
             dial(for: call, in: group)
@@ -61,30 +63,57 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// Finds another connection for a request whose own one was dead before anything was sent.
-    private func beginAgain(_ call: Call, in group: State.GroupID, fresh: Bool, on thread: LoopThread?) {
+    private func beginAgain(
+        _ call: Call,
+        in group: State.GroupID,
+        fresh: Bool = false,
+        leaving connection: PooledConnection? = nil,
+        refusing other: PooledConnection? = nil,
+        on thread: LoopThread?
+    ) {
+        var (leaving, refusing) = (connection, other)
         while true {
             let acquisition = state.withLockUnchecked { state in
                 state.reacquire(
                     call,
                     in: group,
                     fresh: fresh,
+                    leaving: leaving,
+                    refusing: refusing,
                     total: call.deadline,
                     connectTimeout: call.context.timeouts.connect,
                     at: .now
                 )
             }
-            guard case .connection(let connection) = acquisition else {
+            switch acquisition {
+            case .connection(let connection):
+                if connection.begin(call, on: thread) { return }
+                (leaving, refusing) = (nil, connection)
+            case .dial:
                 watchDeadlines()
                 return dial(for: call, in: group)
+            case .waiting, .refused: return watchDeadlines()
             }
-            if connection.begin(call, on: self.thread(for: connection, thread)) { return }
         }
     }
 
     /// Sends a request again whose connection died unanswered, by a new one.
-    func resend(_ call: Call, in group: State.GroupID, on thread: LoopThread?) {
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - connection: The shared connection that it leaves, where it was one: another stream of it may do.
+    ///   - group: Its group.
+    ///   - thread: The thread of a loop, if the caller is on one.
+    func resend(
+        _ call: Call,
+        leaving connection: PooledConnection? = nil,
+        in group: State.GroupID,
+        on thread: LoopThread?
+    ) {
         if call.beginAgain() {
-            beginAgain(call, in: group, fresh: true, on: thread)
+            beginAgain(call, in: group, fresh: connection == nil, leaving: connection, on: thread)
+        } else if case .http2(let connection)? = connection {
+            releaseStreams(1, of: connection, on: thread)
         } else {
             release(nil, of: group, on: thread)
         }
@@ -99,18 +128,43 @@ package final class ConnectionPool: LoopHandler {
     // MARK: Connections
 
     /// Takes back a request's slot, and its connection if that can be used again.
-    func release(_ connection: Connection?, of group: State.GroupID, on thread: LoopThread?) {
+    func release(_ connection: PooledConnection?, of group: State.GroupID, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { $0.release(connection, of: group, at: thread?.now ?? .now) }
         if !actions.isEmpty { perform(actions, on: thread) }
     }
 
-    /// Forgets an idle connection that has closed.
-    func removeIdle(_ connection: Connection) {
-        _ = state.withLockUnchecked { $0.removeIdle(connection, of: connection.group) }
+    /// Takes back the slots of requests that a shared connection has carried.
+    func releaseStreams(_ count: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
+        for _ in 0..<count {
+            let actions = state.withLockUnchecked { state in
+                state.releaseStream(of: .http2(connection), in: connection.group, at: thread?.now ?? .now)
+            }
+            if !actions.isEmpty { perform(actions, on: thread) }
+        }
     }
 
-    func dialed(_ dial: Dial, _ connection: Connection, on thread: LoopThread) {
-        let (isWanted, actions) = state.withLockUnchecked { $0.dialSucceeded(dial, connection, at: thread.now) }
+    /// Notes the number of requests that a shared connection may carry at a time.
+    func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
+        let actions = state.withLockUnchecked { state in
+            state.setCapacity(capacity, of: .http2(connection), in: connection.group)
+        }
+        perform(actions, on: thread)
+    }
+
+    /// Gives a connection no further requests: it has closed, or is about to.
+    func remove(_ connection: PooledConnection, on thread: LoopThread?) {
+        let actions = state.withLockUnchecked { $0.removeConnection(connection, of: connection.group) }
+        perform(actions, on: thread)
+    }
+
+    func dialed(_ dial: Dial, _ connection: PooledConnection, on thread: LoopThread) {
+        let (isWanted, actions) = state.withLockUnchecked { state in
+            var capacity: Int?
+            if case .http2 = connection {
+                capacity = min(HTTP2Session.initialStreams, state.knownCapacity(of: connection.group) ?? .max)
+            }
+            return state.dialSucceeded(dial, connection, capacity: capacity, at: thread.now)
+        }
         if !isWanted { return connection.closeIdle() }
         perform(actions, on: thread)
     }
@@ -168,8 +222,8 @@ package final class ConnectionPool: LoopHandler {
         for action in actions {
             switch action {
             case .start(let call, let connection):
-                if !connection.begin(call, on: self.thread(for: connection, thread)) {
-                    beginAgain(call, in: connection.group, fresh: false, on: thread)
+                if !connection.begin(call, on: thread) {
+                    beginAgain(call, in: connection.group, refusing: connection, on: thread)
                 }
             case .dial(let call, let group):
                 watchDeadlines()
@@ -179,14 +233,10 @@ package final class ConnectionPool: LoopHandler {
             case .fail(let call, .failed(let error)): call.fail(error)
             case .fail(let call, .timedOut): call.fail(call.timeoutError(at: .distantFuture))
             case .fail(let call, .connectTimedOut(let dial)):
-                call.fail(.connectTimedOut(to: call.serverName, after: dial?.lastFailure))
+                let proxy = call.plan.proxy.map { " by \($0.displayName)" } ?? ""
+                call.fail(.connectTimedOut(to: call.serverName + proxy, after: dial?.lastFailure))
             }
         }
-    }
-
-    /// The thread as far as it is the connection's own.
-    private func thread(for connection: Connection, _ thread: LoopThread?) -> LoopThread? {
-        connection.isOf(thread) ? thread : nil
     }
 
     // MARK: Deadlines

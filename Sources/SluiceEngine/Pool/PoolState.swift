@@ -11,7 +11,10 @@ import SluiceHTTP
 ///    │                  │                        │
 ///    └── removed, expired, or failed ◀───────────┘ (retry goes back to connecting, and keeps its slot)
 /// ```
-package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject> {
+///
+/// A connection of HTTP/2 is shared by as many requests as the server lets it have. As long as it is not known which version a server
+/// speaks, one dial serves all requests of a group; those that find no room wait for a stream or for one more connection.
+package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObject> {
     /// The number of a group: the connections to one origin that one policy allows to share.
     package typealias GroupID = Int
 
@@ -51,21 +54,9 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         case refused
     }
 
-    private struct Idle {
-        let connection: Connection
-        let since: MonotonicTime
-    }
-
-    private struct Group {
-        let origin: Int
-        let plan: ConnectionPlan
-        /// Connections that nobody uses, the most recently used last.
-        var idle: [Idle] = []
-        /// Requests with a slot and without a connection, the oldest first.
-        var connecting: [Call] = []
-        /// Requests, dials, and dials that are to be started, which keep the group alive.
-        var users = 0
-    }
+    private typealias Group = PoolGroup<Call, Connection>
+    private typealias Idle = Group.Idle
+    private typealias Shared = Group.Shared
 
     private struct Origin {
         let name: HTTPOrigin
@@ -80,6 +71,8 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         var connectTimeout: Duration?
         /// True once it has a slot.
         var isConnecting = false
+        /// True from when its caller is told to connect until the dial ends.
+        var dials = false
         var dial: Dial?
         /// The moment at which it must have a connection.
         var deadline = MonotonicTime.distantFuture
@@ -119,7 +112,9 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     /// Requests that wait for a slot.
     package var waiting: Int { queue.waiting.count }
     /// Connections that nobody uses.
-    package var idleCount: Int { groups.reduce(0) { $0 + ($1?.idle.count ?? 0) } }
+    package var idleCount: Int {
+        groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
+    }
     package var dialCount: Int { dials.count }
 
     // MARK: Requests
@@ -135,7 +130,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     ///   - connectTimeout: The time it may take to connect, from when it has a slot.
     ///   - now: The time.
     /// - Returns: Its group, and the connection or what else happens. After ``Acquisition/dial`` the caller connects,
-    ///   and calls ``dialStarted(_:for:in:)``.
+    ///   and calls ``dialStarted(_:for:in:)``; after ``Acquisition/waiting`` an action tells it what to do.
     package mutating func acquire(
         _ call: Call,
         to origin: HTTPOrigin,
@@ -150,10 +145,9 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         switch queue.admit(call, id: id, host: groups[group]?.origin ?? 0, priority: priority) {
         case .admitted:
             groups[group]?.users += 1
-            if let idle = groups[group]?.idle.popLast() { return (group, .connection(idle.connection)) }
+            if let connection = groups[group]?.takeConnection() { return (group, .connection(connection)) }
             pending[id] = Pending(call: call, group: group, total: total, connectTimeout: connectTimeout)
-            connect(id, at: now)
-            return (group, .dial)
+            return (group, connect(id, at: now) ? .dial : .waiting)
         case .waiting:
             groups[group]?.users += 1
             pending[id] = Pending(call: call, group: group, total: total, connectTimeout: connectTimeout)
@@ -166,19 +160,35 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     }
 
     /// Finds another connection for a request whose own one was dead; it keeps its slot.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - group: Its group.
+    ///   - fresh: True for a connection that no other request has used.
+    ///   - leaving: The shared connection that has ended the request's stream, where it was one.
+    ///   - refusing: The shared connection that did not take the request, where it was one.
+    ///   - total: The moment at which it must have ended.
+    ///   - connectTimeout: The time it may take to connect.
+    ///   - now: The time.
+    /// - Returns: The connection or what else happens, as for a new request.
     package mutating func reacquire(
         _ call: Call,
         in group: GroupID,
         fresh: Bool,
+        leaving: Connection? = nil,
+        refusing: Connection? = nil,
         total: MonotonicTime,
         connectTimeout: Duration?,
         at now: MonotonicTime
     ) -> Acquisition {
-        if !fresh, let idle = groups[group]?.idle.popLast() { return .connection(idle.connection) }
+        if let left = leaving ?? refusing, let index = sharedIndex(of: left, in: group) {
+            groups[group]?.shared[index].streams -= 1
+            groups[group]?.shared[index].isFull = refusing != nil
+        }
+        if !fresh, let connection = groups[group]?.takeConnection() { return .connection(connection) }
         let id = ObjectIdentifier(call)
         pending[id] = Pending(call: call, group: group, total: total, connectTimeout: connectTimeout)
-        connect(id, at: now)
-        return .dial
+        return connect(id, at: now) ? .dial : .waiting
     }
 
     /// Takes out a request that has no connection yet; returns nil if it has one or has ended.
@@ -189,8 +199,12 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         if pending.isConnecting {
             groups[pending.group]?.connecting.removeAll { $0 === call }
             if let dial = pending.dial {
-                forget(dial)
-                actions.append(.cancel(dial))
+                if let heir = requestWithoutDial(in: pending.group) {
+                    adopt(dial, by: heir)
+                } else {
+                    forget(dial)
+                    actions.append(.cancel(dial))
+                }
             }
             releaseSlot(of: pending.group, at: now, &actions)
         } else {
@@ -206,11 +220,19 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         while let id = timers.popExpired(at: now) {
             if let dialing = dials[id] {
                 dials[id]?.timer = nil
-                forget(dialing.dial)
                 actions.append(.cancel(dialing.dial))
+                _ = remove(dialing.dial)
+                connectOthers(of: dialing.group, &actions)
+                leave(dialing.group)
             }
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
+            if expired.isConnecting, expired.total > now, groups[expired.group]?.shared.isEmpty == false {
+                // It waits for a stream, which takes as long as it may take.
+                setTimer(id, at: expired.total)
+                pending[id]?.deadline = expired.total
+                continue
+            }
             let failure: Failure = expired.total <= now ? .timedOut : .connectTimedOut(expired.dial)
             actions += remove(expired.call, at: now) ?? []
             actions.append(.fail(expired.call, failure))
@@ -228,40 +250,78 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         return actions
     }
 
-    /// Takes an idle connection out; returns false if it is in use.
-    package mutating func removeIdle(_ connection: Connection, of group: GroupID) -> Bool {
-        guard let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection === connection }) else {
-            return false
+    /// Notes that a request on a shared connection has ended; its slot becomes free.
+    package mutating func releaseStream(
+        of connection: Connection,
+        in group: GroupID,
+        at now: MonotonicTime
+    ) -> [Action] {
+        var actions: [Action] = []
+        if let index = sharedIndex(of: connection, in: group), var shared = groups[group]?.shared[index] {
+            shared.streams -= 1
+            shared.isFull = false
+            shared.since = now
+            groups[group]?.shared[index] = shared
+            serve(group, &actions)
+            if !keepsIdle, groups[group]?.shared[index].streams == 0 {
+                groups[group]?.shared.remove(at: index)
+                actions.append(.discard(connection))
+                connectOthers(of: group, &actions)
+            }
         }
-        groups[group]?.idle.remove(at: position)
+        releaseSlot(of: group, at: now, &actions)
+        return actions
+    }
+
+    /// Notes the number of requests that a shared connection may carry at a time.
+    package mutating func setCapacity(_ capacity: Int, of connection: Connection, in group: GroupID) -> [Action] {
+        guard let index = sharedIndex(of: connection, in: group) else { return [] }
+        var actions: [Action] = []
+        groups[group]?.shared[index].capacity = capacity
+        if capacity > 0 { groups[group]?.knownCapacity = capacity }
+        groups[group]?.shared[index].isFull = false
+        serve(group, &actions)
+        connectOthers(of: group, &actions)
+        return actions
+    }
+
+    /// The requests at a time that the server of a group lets a connection have, as it last said; nil if it has not.
+    package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
+
+    /// Takes out a connection that is idle or shared, and gets no further request; those that it carries go on.
+    package mutating func removeConnection(_ connection: Connection, of group: GroupID) -> [Action] {
+        var actions: [Action] = []
+        if let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection.id == connection.id }) {
+            groups[group]?.idle.remove(at: position)
+        } else if let index = sharedIndex(of: connection, in: group) {
+            groups[group]?.shared.remove(at: index)
+            connectOthers(of: group, &actions)
+        }
         removeIfUnused(group)
-        return true
+        return actions
     }
 
     /// The moment since which the least recently used connection has been idle.
     package var oldestIdle: MonotonicTime? {
-        groups.lazy.compactMap { $0?.idle.first?.since }.min()
+        groups.lazy.compactMap { $0?.oldestIdle }.min()
     }
 
     /// Takes out the connection that has been idle for the longest time.
     package mutating func popOldestIdle() -> Connection? {
-        let candidates = groups.indices.filter { groups[$0]?.idle.isEmpty == false }
-        let oldest = candidates.min { lhs, rhs in
-            (groups[lhs]?.idle.first?.since ?? .distantFuture) < (groups[rhs]?.idle.first?.since ?? .distantFuture)
+        var oldest: (group: GroupID, since: MonotonicTime)?
+        for (id, group) in groups.enumerated() {
+            guard let since = group?.oldestIdle, oldest.map({ since < $0.since }) ?? true else { continue }
+            oldest = (id, since)
         }
-        guard let oldest, let idle = groups[oldest]?.idle.removeFirst() else { return nil }
-        removeIfUnused(oldest)
-        return idle.connection
+        guard let oldest, let connection = groups[oldest.group]?.popOldestIdle() else { return nil }
+        removeIfUnused(oldest.group)
+        return connection
     }
 
     /// Takes out all idle connections.
     package mutating func removeAllIdle() -> [Connection] {
         var all: [Connection] = []
-        for group in groups.indices {
-            all += groups[group]?.idle.map(\.connection) ?? []
-            groups[group]?.idle = []
-            removeIfUnused(group)
-        }
+        while let connection = popOldestIdle() { all.append(connection) }
         return all
     }
 
@@ -272,44 +332,86 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     ///
     /// - Returns: False if no request of the group needs it, and it is to be cancelled.
     package mutating func dialStarted(_ dial: Dial, for call: Call, in group: GroupID) -> Bool {
-        defer { leave(group) }
         let candidates = [call] + (groups[safe: group]??.connecting ?? [])
         let owner = candidates.first { candidate in
             guard let request = pending[ObjectIdentifier(candidate)] else { return false }
-            return request.isConnecting && request.dial == nil
+            return request.group == group && request.isConnecting && request.dial == nil
         }
-        guard let owner else { return false }
+        guard let owner else {
+            groups[group]?.dials -= 1
+            leave(group)
+            return false
+        }
         pending[ObjectIdentifier(owner)]?.dial = dial
+        pending[ObjectIdentifier(owner)]?.dials = true
         dials[ObjectIdentifier(dial)] = Dialing(dial: dial, group: group, owner: owner)
-        groups[group]?.users += 1
         return true
     }
 
-    /// Notes that a dial has connected. Its connection goes to the oldest request that needs one; returns false if the dial was cancelled.
+    /// Notes that a dial has connected. Its connection goes to the oldest request that needs one.
+    ///
+    /// - Parameters:
+    ///   - dial: The dial.
+    ///   - connection: Its connection.
+    ///   - capacity: The number of requests that the connection carries at a time; nil for one of HTTP/1.1.
+    ///   - now: The time.
+    /// - Returns: False if the dial was cancelled, and what is to be done.
     package mutating func dialSucceeded(
         _ dial: Dial,
         _ connection: Connection,
+        capacity: Int? = nil,
         at now: MonotonicTime
     ) -> (isWanted: Bool, actions: [Action]) {
         guard let (owner, group) = remove(dial) else { return (false, []) }
-        if let owner { pending[ObjectIdentifier(owner)]?.dial = nil }
         var actions: [Action] = []
-        if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
-            // The owner still waits, and takes over the dial of the request that got its connection.
-            adopt(served.dial, by: owner)
+        if let capacity {
+            groups[group]?.sharing = .multiplexed
+            groups[group]?.hasFailedToGrow = false
+            groups[group]?.shared.append(Shared(connection: connection, capacity: capacity, since: now))
+            serve(group, &actions)
+            if !keepsIdle, groups[group]?.shared.last?.streams == 0 {
+                groups[group]?.shared.removeLast()
+                actions.append(.discard(connection))
+            }
+        } else {
+            groups[group]?.sharing = .exclusive
+            if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
+                // The owner still waits, and takes over the dial of the request that got its connection, or the one that is to be started.
+                if let dial = served.dial {
+                    adopt(dial, by: owner)
+                } else if served.dials {
+                    pending[ObjectIdentifier(owner)]?.dials = true
+                }
+            }
         }
+        connectOthers(of: group, &actions)
         leave(group)
         return (true, actions)
     }
 
-    /// Notes that a dial has failed: the request that it belongs to fails with it.
+    /// Notes that a dial has failed: the request that it belongs to fails with it, and those that have waited for the last one.
+    ///
+    /// Requests that can wait for a stream of another connection do so.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
         guard let (owner, group) = remove(dial) else { return [] }
         defer { leave(group) }
-        guard let owner else { return [] }
-        pending[ObjectIdentifier(owner)]?.dial = nil
-        let actions = remove(owner, at: now) ?? []
-        return [.fail(owner, .failed(error))] + actions
+        if groups[group]?.shared.isEmpty == false {
+            groups[group]?.hasFailedToGrow = true
+            return []
+        }
+        var failed = owner.map { [$0] } ?? []
+        if groups[group]?.sharing != .exclusive, groups[group]?.dials == 0 {
+            failed += (groups[group]?.connecting ?? []).filter {
+                pending[ObjectIdentifier($0)]?.dials == false && $0 !== owner
+            }
+        }
+        var actions: [Action] = []
+        for call in failed {
+            let others = remove(call, at: now) ?? []
+            actions.append(.fail(call, .failed(error)))
+            actions += others
+        }
+        return actions
     }
 
     // MARK: Parts
@@ -334,7 +436,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
             id = groups.count
             groups.append(nil)
         }
-        groups[id] = Group(origin: number, plan: plan)
+        groups[id] = Group(origin: number, plan: plan, sharing: .init(origin, plan))
         origins[number]?.groups.append(id)
         return id
     }
@@ -345,7 +447,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     }
 
     private mutating func removeIfUnused(_ id: GroupID) {
-        guard let group = groups[safe: id] ?? nil, group.users == 0, group.idle.isEmpty else { return }
+        guard let group = groups[safe: id] ?? nil, group.isUnused else { return }
         groups[id] = nil
         freeGroups.append(id)
         origins[group.origin]?.groups.removeAll { $0 == id }
@@ -355,16 +457,60 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         }
     }
 
-    /// Puts a request that has a slot among those that need a connection.
-    private mutating func connect(_ id: ObjectIdentifier, at now: MonotonicTime) {
-        guard let request = pending[id] else { return }
+    /// Puts a request that has a slot among those that need a connection; returns true if a dial is to be started for it.
+    private mutating func connect(_ id: ObjectIdentifier, at now: MonotonicTime) -> Bool {
+        guard let request = pending[id] else { return false }
         let deadline: MonotonicTime = min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture)
         pending[id]?.isConnecting = true
         pending[id]?.deadline = deadline
         groups[request.group]?.connecting.append(request.call)
-        // Until its dial has started, which may be after the request has left.
-        groups[request.group]?.users += 1
         setTimer(id, at: deadline)
+        guard groups[request.group]?.needsDial == true else { return false }
+        willDial(id, in: request.group)
+        return true
+    }
+
+    /// Notes that a dial is to be started, which keeps its group until it ends, even where the request has left by then.
+    private mutating func willDial(_ id: ObjectIdentifier, in group: GroupID) {
+        pending[id]?.dials = true
+        groups[group]?.dials += 1
+        groups[group]?.users += 1
+    }
+
+    /// Has requests connect that wait for a dial which has ended, or for more connections.
+    private mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
+        while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
+            willDial(ObjectIdentifier(call), in: group)
+            actions.append(.dial(call, group))
+        }
+    }
+
+    /// The oldest request that needs a connection and has no dial.
+    private func requestWithoutDial(in group: GroupID) -> Call? {
+        groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.dials == false }
+    }
+
+    private func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
+        groups[safe: group]??.shared.firstIndex { $0.connection.id == connection.id }
+    }
+
+    /// Starts requests that wait for a connection where shared ones have room.
+    private mutating func serve(_ group: GroupID, _ actions: inout [Action]) {
+        while let index = groups[safe: group]??.shared.firstIndex(where: \.hasRoom),
+            let served = takeOldestConnecting(of: group), let shared = groups[group]?.shared[index]
+        {
+            groups[group]?.shared[index].streams += 1
+            actions.append(.start(served.call, shared.connection))
+        }
+    }
+
+    /// Takes out the oldest request that needs a connection; its dial stays, for others.
+    private mutating func takeOldestConnecting(of group: GroupID) -> Pending? {
+        guard groups[safe: group]??.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
+            let served = take(ObjectIdentifier(call))
+        else { return nil }
+        if let dial = served.dial { disown(dial, until: served.deadline) }
+        return served
     }
 
     private mutating func setTimer(_ id: ObjectIdentifier, at deadline: MonotonicTime) {
@@ -386,9 +532,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         at now: MonotonicTime,
         _ actions: inout [Action]
     ) -> Pending? {
-        guard groups[group]?.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
-            let served = take(ObjectIdentifier(call))
-        else {
+        guard let served = takeOldestConnecting(of: group) else {
             if keepsIdle {
                 groups[group]?.idle.append(Idle(connection: connection, since: now))
             } else {
@@ -396,8 +540,7 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
             }
             return nil
         }
-        if let dial = served.dial { disown(dial, until: served.deadline) }
-        actions.append(.start(call, connection))
+        actions.append(.start(served.call, connection))
         return served
     }
 
@@ -409,9 +552,10 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
     }
 
-    private mutating func adopt(_ dial: Dial?, by owner: Call) {
-        guard let dial else { return }
+    private mutating func adopt(_ dial: Dial, by owner: Call) {
+        guard dials[ObjectIdentifier(dial)] != nil else { return }
         pending[ObjectIdentifier(owner)]?.dial = dial
+        pending[ObjectIdentifier(owner)]?.dials = true
         dials[ObjectIdentifier(dial)]?.owner = owner
         if let timer = dials[ObjectIdentifier(dial)]?.timer.take() { timers.remove(timer) }
     }
@@ -419,6 +563,11 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
     private mutating func remove(_ dial: Dial) -> (owner: Call?, group: GroupID)? {
         guard let dialing = dials.removeValue(forKey: ObjectIdentifier(dial)) else { return nil }
         if let timer = dialing.timer { timers.remove(timer) }
+        groups[dialing.group]?.dials -= 1
+        if let owner = dialing.owner {
+            pending[ObjectIdentifier(owner)]?.dial = nil
+            pending[ObjectIdentifier(owner)]?.dials = false
+        }
         return (dialing.owner, dialing.group)
     }
 
@@ -433,11 +582,10 @@ package struct PoolState<Call: AnyObject, Connection: AnyObject, Dial: AnyObject
         guard let next else { return }
         let id = ObjectIdentifier(next)
         guard let request = pending[id] else { return }
-        if let idle = groups[request.group]?.idle.popLast() {
+        if let connection = groups[request.group]?.takeConnection() {
             _ = take(id)
-            actions.append(.start(next, idle.connection))
-        } else {
-            connect(id, at: now)
+            actions.append(.start(next, connection))
+        } else if connect(id, at: now) {
             actions.append(.dial(next, request.group))
         }
     }

@@ -118,7 +118,7 @@ package final class TLSContext: Sendable {
         }
         guard let store else { throw unprepared() }
         SSL_CTX_set_cert_store(context, store)
-        // As curl has it: an authority that is trusted need not be a root.
+        // An authority that is trusted need not be a root.
         guard X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1 else {
             throw unprepared()
         }

@@ -3,7 +3,8 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// TLS over one socket, which it neither opens nor closes. No call blocks or raises a signal.
+/// TLS over one socket, which it neither opens nor closes, or over another stream of TLS, as through an https proxy. No call blocks
+/// or raises a signal.
 ///
 /// Not thread-safe: the connection's lock guards it. Calls of different streams on one thread do not disturb each other, since each
 /// call begins with an empty error queue.
@@ -44,6 +45,7 @@ package final class TLSStream {
     /// The BIO_METHOD of sockets, as a bit pattern since pointers are not Sendable; it stays for the life of the process.
     private static let method = UInt(bitPattern: sluice_tls_socket_method())
 
+    private let outer: TLSStream?
     private let context: TLSContext
     /// The SSL, which this object owns.
     private let connection: OpaquePointer
@@ -90,9 +92,31 @@ package final class TLSStream {
     ///   - port: Its port, under which sessions are kept.
     ///   - pins: The pins that the chain must meet.
     /// - Throws: A ``TLSFailure`` for a host that no certificate can be for, and where OpenSSL cannot be set up.
+    package convenience init(
+        _ context: TLSContext,
+        descriptor: Int32,
+        host: String,
+        port: Int,
+        pins: PublicKeyPins?
+    ) throws(TLSFailure) {
+        try self.init(context, descriptor: descriptor, within: nil, host: host, port: port, pins: pins)
+    }
+
+    /// Prepares TLS over a socket or within another stream.
+    ///
+    /// - Parameters:
+    ///   - context: The policy.
+    ///   - descriptor: The socket, which must stay open as long as the stream is used.
+    ///   - outer: The stream of TLS over that socket which carries this one; nil for none. Its handshake must be done, and from now on
+    ///     only this stream uses it.
+    ///   - host: The host of the URL; a name, or an address with or without brackets and zone.
+    ///   - port: Its port, under which sessions are kept.
+    ///   - pins: The pins that the chain must meet.
+    /// - Throws: A ``TLSFailure`` for a host that no certificate can be for, and where OpenSSL cannot be set up.
     package init(
         _ context: TLSContext,
         descriptor: Int32,
+        within outer: TLSStream?,
         host: String,
         port: Int,
         pins: PublicKeyPins?
@@ -105,9 +129,11 @@ package final class TLSStream {
                 detail: "the host is neither a name nor an address that a certificate can be for"
             )
         }
-        guard TLSStream.index >= 0, let method = OpaquePointer(bitPattern: TLSStream.method),
+        let bits = outer == nil ? TLSStream.method : NestedTLS.method
+        guard TLSStream.index >= 0, let method = OpaquePointer(bitPattern: bits),
             let connection = context.makeConnection()
         else { throw TLSStream.unprepared() }
+        self.outer = outer
         self.context = context
         self.connection = connection
         self.identity = identity
@@ -120,7 +146,10 @@ package final class TLSStream {
                 error: 0,
                 at_end: 0,
                 drained: 0,
-                allowance: TLSStream.handshakeAllowance
+                allowance: TLSStream.handshakeAllowance,
+                outer: outer.map { Unmanaged.passUnretained($0).toOpaque() },
+                read: outer == nil ? nil : NestedTLS.read,
+                write: outer == nil ? nil : NestedTLS.write
             )
         )
         var enforcesPins = false
@@ -304,6 +333,16 @@ package final class TLSStream {
         return .bytes(sent)
     }
 
+    /// Writes the alert of a stream within this one, whose error stays in the queue of OpenSSL for it to find.
+    func writeAlert(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+        guard state == .open, let start = bytes.baseAddress else { return .failed(errno: 0) }
+        ERR_set_mark()
+        defer { ERR_pop_to_mark() }
+        socket.pointee.error = 0
+        let result = SSL_write(connection, start, Int32(clamping: bytes.count))
+        return result > 0 ? .bytes(Int(result)) : .wantsWrite
+    }
+
     private func outcome(_ result: Int32) -> Transfer {
         switch SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
@@ -339,8 +378,9 @@ package final class TLSStream {
         socket.pointee.error = 0
     }
 
-    /// Sends close_notify if the socket takes it at once and no error has been fatal.
+    /// Sends close_notify if the socket takes it at once and no error has been fatal; an outer stream does so behind it.
     package func close() {
+        defer { outer?.close() }
         guard state == .open, !hasLostSocket, !hasSentClose else { return }
         hasSentClose = true
         beginCall()
@@ -351,11 +391,13 @@ package final class TLSStream {
     // MARK: State
 
     /// True if OpenSSL holds bytes, decrypted or not, that a read could give without the socket becoming readable.
-    package var hasPendingInput: Bool { end != nil || SSL_has_pending(connection) == 1 }
+    package var hasPendingInput: Bool {
+        end != nil || SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
+    }
 
     /// True if the last read from the socket left nothing behind and OpenSSL holds no bytes: another read would most likely find
     /// nothing, and can be left until the socket is readable.
-    package var isDrained: Bool { socket.pointee.drained != 0 && !hasPendingInput }
+    package var isDrained: Bool { socket.pointee.drained != 0 && !hasPendingInput && outer?.isDrained != false }
 
     /// The protocol that the server selected (RFC 7301); nil for none.
     package var negotiatedProtocol: String? {

@@ -14,14 +14,14 @@ import Synchronization
 /// It belongs to one loop for life. A request is begun by whichever thread has it, under the connection's lock, so that a small one is
 /// written without a hand-over; everything else happens on the loop. The loop never waits for the lock: it passes over a connection whose
 /// lock is taken, and whoever holds it gives the connection another turn.
-package final class Connection: LoopHandler {
+package final class Connection: LoopHandler, RequestCarrier {
     /// The most bytes that one turn reads, writes or decodes: a tenth of a millisecond's work.
     static let turnBytes = 256 << 10
 
     struct State {
         var isOpen = true
         var stream: SocketStream
-        var transaction: Transaction?
+        var transaction: HTTP1Transaction?
         var output = OutputQueue()
         /// Bytes that were read and belong in front of what is read next.
         var rest: [UInt8] = []
@@ -38,9 +38,8 @@ package final class Connection: LoopHandler {
     }
 
     let pool: ConnectionPool
-    let group: PoolState<Call, Connection, Dial>.GroupID
-    private let loop: EventLoop
-    private let registration: LoopThread.Registration
+    let group: ConnectionPool.State.GroupID
+    private let place: LoopPlace
     private let descriptor: Int32
     private let remoteAddress: String
     private let timings: ConnectionTimings
@@ -50,27 +49,24 @@ package final class Connection: LoopHandler {
     private let expires: MonotonicTime
     /// The failed check of pins that are only reported.
     private let pinFailure: TLSFailure?
-    private let state: Locked<State>
-    /// The events with which the loop came while the lock was taken; 0 if it did not.
-    private let missedEvents = Atomic<UInt32>(0)
+    private let state: ConnectionLock<State>
 
     /// Takes over a socket that is connected.
     init(_ dialed: DialedSocket, from dial: Dial) {
         pool = dial.pool
         group = dial.group
-        loop = dial.loop
-        registration = dialed.registration
+        place = LoopPlace(loop: dial.loop, registration: dialed.registration)
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
         self.dialed = dial.began
         expires = dial.pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
         pinFailure = dialed.tls?.pinFailure
-        state = Locked(unchecked: State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
+        state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
     }
 
     /// True if the thread is that of the connection's loop.
-    func isOf(_ thread: LoopThread?) -> Bool { thread?.loop === loop }
+    func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
 
     // MARK: Beginning
 
@@ -83,7 +79,7 @@ package final class Connection: LoopHandler {
     func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
         let now = MonotonicTime.now
         var effects = Effects()
-        let isAlive = state.withLockUnchecked { state in
+        let isAlive = state.withLock { state in
             guard state.isOpen, expires > now, state.requests == 0 || state.stream.isSilent()
             else {
                 close(&state, &effects)
@@ -98,11 +94,12 @@ package final class Connection: LoopHandler {
             }
             state.requests += 1
             let isReused = state.requests > 1
-            let transaction = Transaction(
+            let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
+            let transaction = HTTP1Transaction(
                 call,
                 on: self,
                 isReused: isReused,
-                began: isReused ? now : max(dialed, call.queued),
+                began: began ?? (isReused ? now : max(dialed, call.queued)),
                 timings: isReused ? ConnectionTimings() : timings,
                 now: now
             )
@@ -119,8 +116,8 @@ package final class Connection: LoopHandler {
     }
 
     /// Takes more of the body that is sent, on the loop.
-    func bodyHasMore() {
-        loop.post { [self] in $0.turn(of: self) }
+    func bodyHasMore(of call: Call) {
+        place.loop.post { [self] in ready(0, on: $0) }
     }
 
     // MARK: Turns
@@ -150,21 +147,8 @@ package final class Connection: LoopHandler {
         _ body: (inout State, inout Effects, UInt32) -> Void
     ) {
         var effects = Effects()
-        let isDone = state.withLockIfAvailable { body(&$0, &effects, events) } != nil
-        if !isDone {
-            missedEvents.bitwiseOr(events | Connection.turnMissed, ordering: .sequentiallyConsistent)
-            // The holder of the lock may have looked just before.
-            let isFree: Void? = state.withLockIfAvailable { state in
-                let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
-                if missed != 0 { body(&state, &effects, missed) }
-            }
-            if isFree == nil { return }
-        }
-        perform(effects, on: thread)
+        if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(effects, on: thread) }
     }
-
-    /// Marks a missed turn that had no events; no bit of epoll's.
-    private static let turnMissed: UInt32 = 1 << 24
 
     private func turn(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
         guard state.isOpen else { return }
@@ -224,7 +208,7 @@ package final class Connection: LoopHandler {
 
     private func push(
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         now: MonotonicTime,
         limit: Int,
         _ effects: inout Effects
@@ -263,8 +247,12 @@ package final class Connection: LoopHandler {
 
     // MARK: Reading
 
-    private func pull(_ state: inout State, _ transaction: Transaction, _ effects: inout Effects, on thread: LoopThread)
-    {
+    private func pull(
+        _ state: inout State,
+        _ transaction: HTTP1Transaction,
+        _ effects: inout Effects,
+        on thread: LoopThread
+    ) {
         let now = thread.now
         var output = Connection.turnBytes
         var input = Connection.turnBytes
@@ -294,7 +282,7 @@ package final class Connection: LoopHandler {
     /// Reads once and takes what came.
     private func readOnce(
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         _ output: inout Int,
         on thread: LoopThread
     ) -> (SocketStream.Moved, Transaction.Status) {
@@ -323,7 +311,7 @@ package final class Connection: LoopHandler {
 
     private func processRest(
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         _ output: inout Int,
         _ now: MonotonicTime
     ) -> Transaction.Status {
@@ -339,7 +327,7 @@ package final class Connection: LoopHandler {
     private func goesOn(
         _ status: Transaction.Status,
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         _ effects: inout Effects,
         _ now: MonotonicTime
     ) -> Bool {
@@ -355,7 +343,11 @@ package final class Connection: LoopHandler {
             complete(&state, transaction, &effects, now)
             return false
         case .failed(let error):
-            fail(&state, transaction, error, &effects)
+            if transaction.repetition != nil {
+                resend(&state, transaction, &effects)
+            } else {
+                fail(&state, transaction, error, &effects)
+            }
             return false
         }
     }
@@ -364,17 +356,17 @@ package final class Connection: LoopHandler {
 
     private func complete(
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         _ effects: inout Effects,
         _ now: MonotonicTime
     ) {
-        if transaction.isContradicted {
-            transaction.call.withAttempt { $0.omitsExpect = true }
-            return resend(&state, transaction, &effects)
-        }
         let isReusable =
             transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
             && !state.stream.hasHungUp && expires > now && !transaction.call.request.headers.closesConnection
+        if transaction.repetition != nil {
+            guard isReusable else { return resend(&state, transaction, &effects) }
+            return sendAgain(&state, transaction, &effects, now)
+        }
         transaction.finish(now: now, remoteAddress: remoteAddress)
         effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
         effects.bodyEnd = transaction.takeBodyEnd()
@@ -387,7 +379,7 @@ package final class Connection: LoopHandler {
     /// The server has closed its side.
     private func ended(
         _ state: inout State,
-        _ transaction: Transaction,
+        _ transaction: HTTP1Transaction,
         isClean: Bool,
         _ effects: inout Effects,
         _ now: MonotonicTime
@@ -412,9 +404,14 @@ package final class Connection: LoopHandler {
     ///
     /// A connection that was kept open may be closed by the server at any time. The server may have seen the request, so only an
     /// idempotent one is sent again (RFC 9110 §9.2.2).
-    private func died(_ state: inout State, _ transaction: Transaction, _ error: SluiceError, _ effects: inout Effects)
-    {
+    private func died(
+        _ state: inout State,
+        _ transaction: HTTP1Transaction,
+        _ error: SluiceError,
+        _ effects: inout Effects
+    ) {
         let call = transaction.call
+        if transaction.repetition != nil { return resend(&state, transaction, &effects) }
         guard transaction.isReused, !transaction.parser.hasBegun else {
             return fail(&state, transaction, error, &effects)
         }
@@ -429,15 +426,37 @@ package final class Connection: LoopHandler {
         resend(&state, transaction, &effects)
     }
 
-    private func resend(_ state: inout State, _ transaction: Transaction, _ effects: inout Effects) {
+    /// Sends a request again by the connection on which it was challenged.
+    private func sendAgain(
+        _ state: inout State,
+        _ transaction: HTTP1Transaction,
+        _ effects: inout Effects,
+        _ now: MonotonicTime
+    ) {
+        guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
+        let next = HTTP1Transaction(repeating: transaction, now: now)
+        state.requests += 1
+        state.transaction = next
+        next.start(&state.output, now: now)
+        effects.wantsTurn = true
+        push(&state, next, now: now, limit: Transaction.inlineBody, &effects)
+    }
+
+    /// Sends a request again by another connection.
+    private func resend(_ state: inout State, _ transaction: HTTP1Transaction, _ effects: inout Effects) {
+        if transaction.repetition == .withoutExpect { transaction.call.withAttempt { $0.omitsExpect = true } }
         guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
         effects.resend = transaction.call
         state.transaction = nil
         close(&state, &effects)
     }
 
-    private func fail(_ state: inout State, _ transaction: Transaction, _ error: SluiceError, _ effects: inout Effects)
-    {
+    private func fail(
+        _ state: inout State,
+        _ transaction: HTTP1Transaction,
+        _ error: SluiceError,
+        _ effects: inout Effects
+    ) {
         transaction.fail(error)
         effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
         effects.bodyEnd = transaction.takeBodyEnd()
@@ -460,7 +479,7 @@ package final class Connection: LoopHandler {
     /// Takes a request off the wire: its caller has left.
     func abandon(_ call: Call) {
         var effects = Effects()
-        state.withLockUnchecked { state in
+        state.withLock { state in
             guard let transaction = state.transaction, transaction.call === call else { return }
             fail(&state, transaction, .cancelled, &effects)
         }
@@ -470,7 +489,7 @@ package final class Connection: LoopHandler {
     /// Closes a connection that the pool has taken out of those that are idle.
     func closeIdle() {
         var effects = Effects()
-        state.withLockUnchecked { state in
+        state.withLock { state in
             if state.transaction == nil { close(&state, &effects) }
         }
         perform(effects, on: nil)
@@ -482,7 +501,10 @@ package final class Connection: LoopHandler {
         let words = state.writeFailure ?? state.stream.lastFailure
         let host = call?.serverName ?? ""
         // TLS 1.3 tells after the handshake that a client certificate is missing or not accepted.
-        if let failure = state.stream.tls?.failure { return failure.error(host: host) }
+        if let failure = state.stream.tls?.failure {
+            if let route = call?.route, route.passage == .absoluteForm { return route.error(of: failure) }
+            return failure.error(host: host)
+        }
         return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
     }
 
@@ -504,29 +526,17 @@ package final class Connection: LoopHandler {
 
     private func perform(_ effects: Effects, on thread: LoopThread?) {
         if thread == nil {
-            let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
-            if missed != 0 { loop.post { [self] in ready(missed, on: $0) } }
+            let missed = state.takeMissedEvents()
+            if missed != 0 { place.loop.post { [self] in ready(missed, on: $0) } }
         }
         if effects.isClosed {
-            if let thread {
-                thread.unregister(registration)
-            } else {
-                loop.post { [registration] in $0.unregister(registration) }
-            }
+            place.leave(on: thread)
         } else {
-            if let timer = effects.timer {
-                if let thread {
-                    thread.setTimer(registration, at: timer)
-                } else {
-                    loop.post { [registration] in $0.setTimer(registration, at: timer) }
-                }
-            }
-            if effects.wantsTurn {
-                if let thread { thread.runAgain(registration) } else { loop.post { [self] in $0.turn(of: self) } }
-            }
+            if let timer = effects.timer { place.setTimer(at: timer, on: thread) }
+            if effects.wantsTurn { place.runAgain(self, on: thread) }
         }
-        if effects.leavesPool { pool.removeIdle(self) }
-        if let isReusable = effects.release { pool.release(isReusable ? self : nil, of: group, on: thread) }
+        if effects.leavesPool { pool.remove(.http1(self), on: thread) }
+        if let isReusable = effects.release { pool.release(isReusable ? .http1(self) : nil, of: group, on: thread) }
         if let call = effects.resend { pool.resend(call, in: group, on: thread) }
         // The caller's next request finds the connection and the slot free.
         if let (call, result) = effects.answer { call.answer(result) }
@@ -538,21 +548,14 @@ package final class Connection: LoopHandler {
         ResponsePipe(
             highWater: pool.configuration.responseBuffer,
             onDemand: { [self] in
-                state.withLockUnchecked { state in
+                state.withLock { state in
                     if let transaction = state.transaction, transaction.call === call { transaction.resume(now: .now) }
                 }
-                let missed = missedEvents.exchange(0, ordering: .sequentiallyConsistent)
-                loop.post { [self] in ready(missed, on: $0) }
+                let missed = state.takeMissedEvents()
+                place.loop.post { [self] in ready(missed, on: $0) }
             },
             onAbandon: { [self] in abandon(call) }
         )
-    }
-}
-
-extension LoopThread {
-    /// Gives a connection a turn although nothing has stirred.
-    fileprivate func turn(of connection: Connection) {
-        connection.ready(0, on: self)
     }
 }
 

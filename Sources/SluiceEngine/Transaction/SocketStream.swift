@@ -88,6 +88,13 @@ struct SocketStream {
         return (filled, .bytes(filled))
     }
 
+    /// Checks if the server has closed its side, without reading.
+    func isClosed() -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+    }
+
     /// Checks that nothing has come since the last response: it would be taken for the next one.
     func isSilent() -> Bool {
         var byte: UInt8 = 0

@@ -6,7 +6,7 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// One request on one connection: what is sent of it, what has come back, and when it is late.
+/// One request on one connection, of any version of HTTP: what is sent of it, what has come back, and when it is late.
 ///
 /// It does no input or output itself. Its connection, which holds the lock over it, writes what it puts into the output queue and
 /// gives it what was read.
@@ -17,7 +17,7 @@ import SluiceHTTP
 ///                                   └──▶ stopped           (an early answer, a failed write)
 /// 1xx* ──▶ head ──▶ body ──▶ complete                      receiving
 /// ```
-final class Transaction {
+class Transaction {
     enum Sending: Equatable {
         case waitsForContinue(until: MonotonicTime)
         case body
@@ -37,134 +37,131 @@ final class Transaction {
     /// Bodies up to this size go out with the head.
     static let inlineBody = 64 << 10
 
+    /// The most bytes that are read of a response that is not the caller's; with more of them a new connection costs less.
+    static let drainedBody = 64 << 10
+
+    /// The cause for which a response is not the caller's, and the request goes again.
+    enum Repetition {
+        /// The server has refused the Expect field (417).
+        case withoutExpect
+        /// The server or a proxy has asked for credentials, or has taken the request without the body that was held back.
+        case withCredentials
+    }
+
     let call: Call
     let isReused: Bool
-    private unowned let connection: Connection
-    private(set) var sending = Sending.body
-    private(set) var head: HTTPResponse?
-    private(set) var parser: ResponseParser
+    private unowned let carrier: any RequestCarrier
+    final var sending = Sending.body
+    private(set) final var head: HTTPResponse?
     /// True once a byte of the request has been given to the socket.
     var hasWritten = false
     /// True while the reader holds the body back.
     private(set) var isPaused = false
     /// True while the body that is sent has no bytes ready.
-    private(set) var awaitsBody = false
+    var awaitsBody = false
     var lastActivity: MonotonicTime
 
-    private let began: MonotonicTime
+    /// The moment at which it had a connection, or began to wait for one of its own.
+    final let began: MonotonicTime
     private let timings: ConnectionTimings
-    private var body: UploadBody
-    private var isChunked = false
+    final var body: UploadBody
     private var sent: Int64 = 0
-    private var firstByte: MonotonicTime?
-    private var decoder: ContentDecoder?
+    final var firstByte: MonotonicTime?
+    private(set) final var decoder: ContentDecoder?
     /// Encoded bytes that were read and could not be decoded in their turn.
     private var encoded: [UInt8] = []
     private var encodedPosition = 0
     private var pending = Data()
     private var received: Int64 = 0
-    private var receivedEncoded: Int64 = 0
+    final var receivedEncoded: Int64 = 0
     private var pipe: ResponsePipe?
     private var run: TransferMeter.Run?
-    /// True if the server has refused the Expect field (417), and the request is to be sent again without it.
-    private(set) var isContradicted = false
-    private(set) var isComplete = false
+    /// The cause for which the request has to be sent again; nil if the response is the caller's.
+    private(set) final var repetition: Repetition?
+    private var drained = 0
+    private(set) final var isComplete = false
+    /// True if requests of other calls went by the connection before.
+    private let isShared: Bool
+    /// True if the body is not sent before somebody has asked for credentials.
+    private(set) final var holdsBodyBack = false
 
     /// Prepares a request for its connection.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - connection: The connection, which owns this.
+    ///   - carrier: The connection, which owns this.
     ///   - isReused: True if another request went by the connection before.
     ///   - began: The moment at which the request had its slot.
     ///   - timings: What making the connection took; zero where it was there.
+    ///   - isShared: True if the other requests were those of other calls.
     ///   - now: The time.
     init(
         _ call: Call,
-        on connection: Connection,
+        on carrier: any RequestCarrier,
         isReused: Bool,
         began: MonotonicTime,
         timings: ConnectionTimings,
+        isShared: Bool = true,
         now: MonotonicTime
     ) {
         self.call = call
-        self.connection = connection
+        self.carrier = carrier
         self.isReused = isReused
+        self.isShared = isReused && isShared
         self.began = began
         self.timings = timings
         lastActivity = now
-        parser = ResponseParser(for: call.request.method, headLimit: call.context.limits.headers)
         run = call.context.meter?.begin(uploading: call.upload.length)
         body = .none
     }
 
+    /// Prepares a request that goes again by the connection on which it was challenged.
+    convenience init(repeating previous: Transaction, now: MonotonicTime) {
+        self.init(
+            previous.call,
+            on: previous.carrier,
+            isReused: true,
+            began: previous.began,
+            timings: previous.timings,
+            isShared: previous.isShared,
+            now: now
+        )
+    }
+
     // MARK: Sending
 
-    /// Puts the head, and a body that lies in memory, into the output.
-    func start(_ output: inout OutputQueue, now: MonotonicTime) {
-        let request = call.request
-        let (opened, omitsExpect) = call.withAttempt { ($0.body.take(), $0.omitsExpect) }
-        let expects = !omitsExpect && request.headers.expectsContinue && call.upload.mayHaveContent
-        let framing: RequestWriter.Framing
-        switch call.upload {
-        case .none: framing = .none
-        case .data(let data): framing = .length(Int64(data.count))
-        case .stream(_, let length?, _): framing = .length(length)
-        case .stream: framing = .chunked
+    /// Opens the body, or takes over what an earlier attempt has opened.
+    ///
+    /// - Returns: True if the server is asked before the body is sent.
+    final func openBody() -> Bool {
+        holdsBodyBack = call.holdsBodyBack
+        let (opened, omitsExpect) = call.withAttempt { attempt in
+            (holdsBodyBack ? nil : attempt.body.take(), attempt.omitsExpect)
         }
         if let opened {
             body = opened
-        } else if framing != .none {
-            body = UploadBody(call.upload, onData: { [call] in call.bodyHasMore() })
-        }
-        isChunked = framing == .chunked
-        output.append { buffer in
-            RequestWriter.appendHead(
-                of: request,
-                framing: framing,
-                decodes: call.pool.configuration.decompressesResponses ? ContentDecoder.acceptEncoding : nil,
-                omitsExpect: !expects,
-                to: &buffer
-            )
-        }
-        if expects {
-            sending = .waitsForContinue(until: now + call.context.timeouts.continueWait)
+        } else if case .none = upload {
+            body = .none
         } else {
-            fill(&output, now: now)
+            body = UploadBody(upload, onData: { [call] in call.bodyHasMore() })
         }
+        return !omitsExpect && call.request.headers.expectsContinue && upload.mayHaveContent
     }
 
-    /// Puts more of the body into the output, if it has run dry.
-    func fill(_ output: inout OutputQueue, now: MonotonicTime) {
-        guard sending == .body, output.count < Transaction.inlineBody else { return }
-        awaitsBody = false
-        while output.count < Transaction.inlineBody {
-            let (chunk, piece) = body.takeChunk(upTo: 256 << 10)
-            switch piece {
-            case .bytes(let count):
-                guard let chunk else { return }
-                if isChunked { output.append { RequestWriter.appendChunkHead(count, to: &$0) } }
-                output.append(chunk)
-                if isChunked { output.append { $0.append(contentsOf: "\r\n".utf8) } }
-                sent += Int64(count)
-                run?.sent(sent)
-            case .wait:
-                awaitsBody = true
-                lastActivity = now
-                return
-            case .end:
-                if isChunked { output.append { $0.append(contentsOf: "0\r\n\r\n".utf8) } }
-                sending = .sent
-                return
-            case .failed:
-                hasBodyFailed = true
-                return
-            }
-        }
+    /// The body that this attempt sends.
+    final var upload: UploadSource { holdsBodyBack ? .none : call.upload }
+
+    /// The bytes of the body that are on their way.
+    final var sentBytes: Int64 { sent }
+
+    /// Counts bytes of the body that are on their way.
+    final func countSent(_ bytes: Int) {
+        sent += Int64(bytes)
+        run?.sent(sent)
     }
 
     /// True once the source of the body has failed, and all that it gave before has been put into the output.
-    private(set) var hasBodyFailed = false
+    final var hasBodyFailed = false
 
     /// The error with which the source of the body has failed.
     var bodyFailure: SluiceError? { body.failure }
@@ -179,84 +176,8 @@ final class Transaction {
 
     // MARK: Receiving
 
-    /// True if the body can be read into buffers of its own, past the parser's input.
-    var largeRead: Int? {
-        guard head != nil, decoder == nil, !isContradicted, let left = parser.bytesLeft, left >= 64 << 10 else {
-            return nil
-        }
-        return Int(clamping: left)
-    }
-
-    /// Takes a piece of the body that was read into a buffer of its own.
-    func take(_ piece: Data) -> Status {
-        var position = 0
-        let status = piece.withUnsafeBytes { input -> Status in
-            switch parser.next(in: input, from: &position) {
-            case .body(let range) where range.count == piece.count: .needsInput
-            case .failed(let error): .failed(error)
-            default: .failed(ResponseFlaw.malformedField.error)
-            }
-        }
-        guard case .needsInput = status else { return status }
-        receivedEncoded += Int64(piece.count)
-        if let error = count(piece.count) { return .failed(error) }
-        if !pending.isEmpty { flushPending() }
-        write(piece)
-        guard parser.bytesLeft == 0 else { return .needsInput }
-        return piece.withUnsafeBytes { input in
-            var end = input.count
-            guard case .end = parser.next(in: input, from: &end) else { return .needsInput }
-            return complete()
-        }
-    }
-
-    /// Takes what was read, as far as it can.
-    ///
-    /// - Parameters:
-    ///   - input: The bytes.
-    ///   - position: The first byte that has not been taken; moved behind what was.
-    ///   - budget: The bytes of output that the turn may still make.
-    ///   - now: The time.
-    /// - Returns: What follows.
-    func process(_ input: UnsafeRawBufferPointer, from position: inout Int, budget: inout Int, now: MonotonicTime)
-        -> Status
-    {
-        if hasUndecoded {
-            switch decodeRest(budget: &budget) {
-            case .needsInput: break
-            case let status: return status
-            }
-        }
-        while true {
-            if isComplete { return .complete }
-            switch parser.next(in: input, from: &position) {
-            case .needsMore:
-                if firstByte == nil, parser.hasBegun { firstByte = now }
-                return .needsInput
-            case .informational(let head): takeInformational(head)
-            case .head(let head):
-                if firstByte == nil { firstByte = now }
-                if let error = take(head) { return .failed(error) }
-            case .body(let range):
-                if let status = takeBody(UnsafeRawBufferPointer(rebasing: input[range]), budget: &budget) {
-                    return status
-                }
-            case .end: return complete()
-            case .failed(let error): return .failed(error)
-            }
-        }
-    }
-
-    /// The server has closed: returns how the response has ended by that.
-    func end() -> Status {
-        switch parser.finish() {
-        case .end: complete()
-        case .failed(let error): .failed(error)
-        default: .failed(ResponseFlaw.closedInHead.error)
-        }
-    }
-
-    private func takeInformational(_ head: HTTPResponse) {
+    /// Takes a 1xx head.
+    final func takeInformational(_ head: HTTPResponse) {
         if case .waitsForContinue = sending, head.status == 100 { sending = .body }
         call.context.onInformational?(head)
     }
@@ -266,24 +187,39 @@ final class Transaction {
         if case .waitsForContinue = sending { sending = .body }
     }
 
-    private func take(_ head: HTTPResponse) -> SluiceError? {
-        let method = call.request.method
+    /// Takes the final head.
+    ///
+    /// - Parameters:
+    ///   - head: The head.
+    ///   - hasBody: True if a body may follow.
+    /// - Returns: The error that ends the request, if there is one. The response is not the caller's where ``repetition`` is set.
+    final func take(_ head: HTTPResponse, hasBody: Bool) -> SluiceError? {
+        call.takeCookies(of: head)
+        if case .waitsForContinue = sending, head.status == 417 {
+            sending = .stopped
+            repetition = .withoutExpect
+            return nil
+        }
+        if call.answer(challenge: head) {
+            if sending != .sent { sending = .stopped }
+            awaitsBody = false
+            repetition = .withCredentials
+            return nil
+        }
+        call.takeAuthenticationInfo(of: head)
         if case .waitsForContinue = sending {
             sending = .stopped
-            if head.status == 417 {
-                isContradicted = true
-                return nil
-            }
             body.close()
         } else if sending == .body, head.status.rawValue >= 300 {
             stopSending()
         }
         self.head = head
+        let method = call.request.method
         let limits = call.context.limits
         if let limit = limits.body, let length = head.bodyLength(of: method), length > limit {
             return .bodyTooLarge(limit: limit)
         }
-        guard call.pool.configuration.decompressesResponses, parser.length != .none,
+        guard call.pool.configuration.decompressesResponses, hasBody,
             head.headers.contains(.contentEncoding)
         else { return nil }
         switch ContentDecoder.plan(for: head.headers) {
@@ -295,8 +231,17 @@ final class Transaction {
         }
     }
 
-    private func takeBody(_ bytes: UnsafeRawBufferPointer, budget: inout Int) -> Status? {
-        if isContradicted { return nil }
+    /// Takes a piece of the body; returns nil if more may follow at once.
+    final func takeBody(_ bytes: UnsafeRawBufferPointer, budget: inout Int) -> Status? {
+        if repetition != nil {
+            drained += bytes.count
+            return drained > Transaction.drainedBody ? .complete : nil
+        }
+        if hasUndecoded {
+            receivedEncoded += Int64(bytes.count)
+            encoded.append(contentsOf: bytes)
+            return .blocked
+        }
         receivedEncoded += Int64(bytes.count)
         guard decoder != nil else {
             if let error = count(bytes.count) { return .failed(error) }
@@ -322,7 +267,8 @@ final class Transaction {
     /// True if bytes that were read wait to be decoded.
     var hasUndecoded: Bool { !encoded.isEmpty || encodedHasMore }
 
-    private func decodeRest(budget: inout Int) -> Status {
+    /// Decodes bytes that came in an earlier turn.
+    final func decodeRest(budget: inout Int) -> Status {
         encodedHasMore = false
         let status = encoded.withUnsafeBytes { decode($0, from: &encodedPosition, budget: &budget) }
         switch status {
@@ -352,7 +298,7 @@ final class Transaction {
     }
 
     /// Counts bytes of the decoded body against the limits.
-    private func count(_ bytes: Int) -> SluiceError? {
+    final func count(_ bytes: Int) -> SluiceError? {
         received += Int64(bytes)
         let limits = call.context.limits
         if let limit = limits.body, received > limit { return .bodyTooLarge(limit: limit) }
@@ -360,10 +306,14 @@ final class Transaction {
         return nil
     }
 
-    private func complete() -> Status {
+    /// Ends the body.
+    ///
+    /// - Parameter endsWithConnection: True if nothing but the end of the connection says so.
+    /// - Returns: `complete` or `failed`.
+    final func complete(endsWithConnection: Bool = false) -> Status {
         isComplete = true
         // A body that ends with its connection may have lost all of its bytes.
-        if decoder != nil, receivedEncoded == 0, parser.length == .untilClose { return .failed(.encodingCutShort) }
+        if decoder != nil, receivedEncoded == 0, endsWithConnection { return .failed(.encodingCutShort) }
         if let decoder, receivedEncoded > 0 {
             switch decoder.finish() {
             case nil: break
@@ -373,6 +323,9 @@ final class Transaction {
         }
         return .complete
     }
+
+    /// The trailer section, once the response is complete.
+    var trailers: HTTPHeaders { [:] }
 
     // MARK: Handing over
 
@@ -395,14 +348,14 @@ final class Transaction {
 
     /// Hands over what has come so far, at the end of a turn.
     func flush() {
-        guard head != nil, !isContradicted else { return }
+        guard head != nil else { return }
         if pipe == nil || !pending.isEmpty { flushPending() }
     }
 
     private func flushPending() {
         guard let head else { return }
         if pipe == nil {
-            let pipe = connection.makePipe(for: call)
+            let pipe = carrier.makePipe(for: call)
             self.pipe = pipe
             run?.expects(head.bodyLength(of: call.request.method))
             answer = .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
@@ -410,6 +363,12 @@ final class Transaction {
         if pending.isEmpty { return }
         write(pending)
         pending = Data()
+    }
+
+    /// Hands a piece over as it is, behind what waits.
+    final func writeWhole(_ piece: Data) {
+        if !pending.isEmpty { flushPending() }
+        write(piece)
     }
 
     private func write(_ chunk: Data) {
@@ -431,10 +390,10 @@ final class Transaction {
         run?.received(received)
         if let pipe {
             if !pending.isEmpty { flushPending() }
-            bodyEnd = BodyEnd(pipe: pipe, result: .success(metrics), trailers: parser.trailers)
+            bodyEnd = BodyEnd(pipe: pipe, result: .success(metrics), trailers: trailers)
         } else {
             run?.expects(received)
-            let body = ResponseBody(pending, metrics: metrics, trailers: parser.trailers)
+            let body = ResponseBody(pending, metrics: metrics, trailers: trailers)
             answer = .success(TransportResponse(head: head, body: body))
         }
         body.close()
@@ -444,7 +403,8 @@ final class Transaction {
     func fail(_ error: SluiceError) {
         body.close()
         let error = error.with(request: call.request, response: head)
-        if head != nil, pipe == nil, !pending.isEmpty { flushPending() }
+        // What a redirect says counts, not the body that comes with it.
+        if let head, pipe == nil, !pending.isEmpty || head.status.class == .redirection { flushPending() }
         if let pipe {
             if !pending.isEmpty { flushPending() }
             bodyEnd = BodyEnd(pipe: pipe, result: .failure(error), trailers: [:])
@@ -459,6 +419,8 @@ final class Transaction {
     ///
     /// - Returns: False if bytes of it are gone that cannot be had again.
     func rewindBody() -> Bool {
+        if repetition == .withCredentials { call.withAttempt { $0.began = began } }
+        if holdsBodyBack { return true }
         guard body.rewind() else { return false }
         call.withAttempt { $0.body = body }
         body = .none
@@ -477,7 +439,7 @@ final class Transaction {
         metrics.bytesReceived = receivedEncoded
         metrics.version = head.version
         metrics.remoteAddress = remoteAddress
-        metrics.isConnectionReused = isReused
+        metrics.isConnectionReused = isShared
         return metrics
     }
 

@@ -83,7 +83,7 @@ package struct UploadBody {
             source = .data(data, sent: 0)
             return true
         case .pipe(let pipe, _):
-            if !pipe.hasBeenRead { return true }
+            if pipe.isWhole { return true }
             guard let reopen else { return false }
             close()
             source = reopen()

@@ -48,6 +48,9 @@ package final class UploadPipe: Sendable {
     /// True once the engine has taken a byte.
     package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
 
+    /// True as long as all that the source gives can still be read.
+    var isWhole: Bool { state.withLock { !$0.hasBeenRead && !$0.isClosed } }
+
     /// Adds a chunk, and waits where enough of them are waiting; false once the engine wants no more.
     package func write(_ chunk: Data) async -> Bool {
         let (isReaderWaiting, isFull, isClosed) = state.withLock { state in

@@ -1,6 +1,6 @@
 /// How the requests to one origin are carried, worked out of a client's options.
 ///
-/// A class, so that an engine can see at a glance that a handle is set up for it.
+/// A class, so that an engine sees by identity that a connection was made for it.
 package final class ConnectionPlan: Sendable {
     package let tls: TLSConfiguration
     package let proxy: Proxy?
@@ -44,6 +44,21 @@ package final class ConnectionPlan: Sendable {
                 "HTTP/2 without TLS does not go by an HTTP proxy; connect without one, or use https or another version."
             )
         }
+    }
+
+    private init(_ plan: ConnectionPlan, speaking version: HTTPVersionChoice) {
+        tls = plan.tls
+        proxy = plan.proxy
+        unixSocket = plan.unixSocket
+        hostAddresses = plan.hostAddresses
+        port = plan.port
+        httpVersion = version
+        addresses = plan.addresses
+    }
+
+    /// The same plan for another version of HTTP.
+    package func speaking(_ version: HTTPVersionChoice) -> ConnectionPlan {
+        ConnectionPlan(self, speaking: version)
     }
 
     /// True if a connection that one plan has made may carry the requests of the other.

@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cookie as a ``CookieJar`` keeps it (RFC 6265 §5.3).
+/// A cookie as a ``CookieJar`` keeps it (RFC 6265bis §5.7).
 ///
 /// ```swift
 /// try await jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example"))
 /// ```
 public struct Cookie: Sendable, Hashable {
-    /// Its name; never empty.
+    /// Its name; empty for a cookie that a server has set without one, and for no other.
     public var name: String
     /// Its value, which is a secret as a rule: descriptions leave it out.
     public var value: String
@@ -22,10 +22,13 @@ public struct Cookie: Sendable, Hashable {
     public var includesSubdomains: Bool
     /// When it ends; nil for the end of the session, which a jar in memory has with the program and one with a file does not have.
     public var expires: Date?
-    /// Whether it goes over https only.
+    /// True if it goes over https only, and over http to this computer itself.
     public var isSecure: Bool
     /// Whether browsers keep it from a page's scripts.
     public var isHTTPOnly: Bool
+    /// The requests, by the site they come from, to which browsers limit it. A client's requests come from no site: the attribute is kept,
+    /// and not enforced. A jar's file has no place for it.
+    public var sameSite: SameSite
 
     /// Makes a cookie for one host and all its paths, until the session ends, unless told otherwise.
     public init(
@@ -36,7 +39,8 @@ public struct Cookie: Sendable, Hashable {
         includesSubdomains: Bool = false,
         expires: Date? = nil,
         isSecure: Bool = false,
-        isHTTPOnly: Bool = false
+        isHTTPOnly: Bool = false,
+        sameSite: SameSite = .unspecified
     ) {
         self.name = name
         self.value = value
@@ -46,20 +50,20 @@ public struct Cookie: Sendable, Hashable {
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
     }
 
-    /// What tells a cookie from all others of a jar: one that is alike in it replaces it.
-    package struct Key: Hashable, Comparable {
-        let domain: String
-        let path: String
-        let name: String
-
-        package static func < (lhs: Key, rhs: Key) -> Bool {
-            (lhs.domain, lhs.path, lhs.name) < (rhs.domain, rhs.path, rhs.name)
-        }
+    /// The values of a cookie's `SameSite` attribute (RFC 6265bis §5.6.7).
+    public enum SameSite: Sendable, Hashable {
+        /// No attribute, or one of another value.
+        case unspecified
+        /// Requests from every site.
+        case none
+        /// Requests from its own site, and following a link from another.
+        case lax
+        /// Requests from its own site.
+        case strict
     }
-
-    package var key: Key { Key(domain: domain.lowercased(), path: path, name: name) }
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -135,8 +135,7 @@ final class CookieFile: Sendable {
     static func contents(_ lines: [CookieLine]) -> Data {
         var contents = Data("# Netscape HTTP Cookie File\n# Written by Sluice; an edit may be lost.\n\n".utf8)
         let now = Date()
-        // libcurl keeps those that have ended for a while.
-        for line in lines where line.cookie.expires.map({ $0 > now }) ?? true {
+        for line in lines where line.fitsFile && line.cookie.expires.map({ $0 > now }) ?? true {
             contents.append(contentsOf: line.bytes)
             contents.append(10)
         }

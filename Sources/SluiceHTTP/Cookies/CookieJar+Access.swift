@@ -1,25 +1,28 @@
-// What a program can see and change. It is done by the engine, between its transfers, so that requests see the jar before or after it.
+// The part of a jar that a program can see and change; a request sees the jar before or after a change.
 extension CookieJar {
     /// The cookies that have not ended, in the order of their domains, paths and names.
     public var cookies: [Cookie] {
         get async {
             await read()
-            return await lines()?.map(\.cookie).sorted { $0.key < $1.key } ?? []
+            return await lines()?.map { ($0.key, $0.cookie) }.sorted { $0.0 < $1.0 }.map(\.1) ?? []
         }
     }
 
-    /// Adds a cookie, or replaces the one of the same name, domain and path; one that has ended removes it.
+    /// Adds a cookie, or replaces the one of the same name, domain, path and ``Cookie/includesSubdomains``; one that has ended removes it.
     ///
-    /// Whether its domain is a public suffix is not asked: that protects from servers, not from the program.
+    /// Its domain may be a public suffix: that rule protects from servers, not from the program.
     ///
     /// - Parameter cookie: The cookie.
-    /// - Throws: ``SluiceError/Code/invalidHeader`` for one that has no name or domain, no path that begins with a slash, or holds a
-    ///   control character or a `;`.
+    /// - Throws: ``SluiceError/Code/invalidHeader`` for one that has no name or domain, no path that begins with a slash, holds a control
+    ///   character or a `;`, or is not as `__Secure-` or `__Host-` in its name says.
     public func set(_ cookie: Cookie) async throws(SluiceError) {
         guard let line = CookieLine(cookie) else {
             throw SluiceError(
                 .invalidHeader,
-                "A cookie needs a name, a domain and a path from the root, without control characters or semicolons.",
+                """
+                A cookie needs a name, a domain and a path from the root, without control characters or semicolons, \
+                and must be as a __Secure- or __Host- in its name says.
+                """,
                 step: .building
             )
         }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the cookies that servers set are kept, and taken from for further requests (RFC 6265).
+/// Cookies that servers set, kept for further requests (RFC 6265bis).
 ///
 /// ```swift
 /// let jar = CookieJar(file: "/var/lib/shop/cookies.txt")
@@ -24,9 +24,12 @@ import Foundation
 /// read is left as it is, and never written over: the jar goes on in memory, and `onFailure` is told, as it is of each time that
 /// the file cannot be written. ``load()`` and ``save()`` throw the same errors.
 ///
-/// The engine's rules say which cookies are accepted. libcurl knows which domains are public suffixes, as `co.uk`, for which no server may set a
-/// cookie, where it was built with libpsl, as Debian's and Ubuntu's are and `CurlTransport.checksPublicSuffixes` tells; without, only
-/// domains without a dot are refused, and a server at `a.co.uk` could set a cookie that `b.co.uk` gets. URLSession has Apple's rules.
+/// On Linux cookies are accepted and sent by the rules of RFC 6265bis. Names and values are sent as they came, byte for byte. No server can
+/// set a cookie for a public suffix, as `co.uk`: libpsl has the list of them (publicsuffix.org). Cookies for addresses go to that address
+/// only. Over http no `Secure` cookie is set, sent or replaced, except between a program and its own computer. A name and value of more than
+/// 4,096 bytes are ignored, as are cookies after the 50th of a response; a cookie that a server sets ends after 400 days at the latest. A jar
+/// keeps 180 cookies for a domain and 3,000 in all, or a few more; those that have not been used for the longest time go first. A request
+/// has as many as fit into 8,190 bytes. A cookie with a tab in it is kept in memory only, since the file cannot hold it. URLSession has Apple's rules.
 public final class CookieJar: Sendable {
     private struct State {
         /// What each transport keeps of the jar, by its type.
@@ -102,13 +105,13 @@ public final class CookieJar: Sendable {
             return (Array(state.stores.values), state.looks, state.first.lines)
         }
         guard let store = stores.first else { return completion(number, lines) }
-        look(store, stores.dropFirst(), [:], completion)
+        look(store, stores.dropFirst(), CookieList(), completion)
     }
 
     private func look(
         _ store: any CookieStorage,
         _ others: ArraySlice<any CookieStorage>,
-        _ found: [Cookie.Key: CookieLine],
+        _ found: CookieList,
         _ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void
     ) {
         store.perform(.none) { [self] lines in
@@ -117,9 +120,10 @@ public final class CookieJar: Sendable {
                 return state.looks
             }
             guard let lines else { return completion(number, nil) }
-            let found = lines.reduce(into: found) { found, line in found[line.key] = found[line.key] ?? line }
+            var found = found
+            found.apply(.addMissing(lines))
             if let next = others.first { return look(next, others.dropFirst(), found, completion) }
-            completion(number, found.values.sorted { $0.key < $1.key })
+            completion(number, found.lines)
         }
     }
 }

@@ -7,11 +7,12 @@ import Foundation
 /// A cookie as a line of the Netscape cookie file: domain, whether its hosts get it, path, whether it is secure, seconds since 1970 or
 /// 0, name and value, with tabs between them.
 ///
-/// The bytes are kept beside the cookie, since a value need not be text.
+/// The bytes of name, value and path are kept beside the cookie, since they need not be text. The file has no place for `SameSite`.
 package struct CookieLine: Sendable, Hashable {
-    /// Without a line break.
-    package let bytes: [UInt8]
     package let cookie: Cookie
+    package let name: [UInt8]
+    package let value: [UInt8]
+    package let path: [UInt8]
 
     private static let httpOnly = "#HttpOnly_".utf8
 
@@ -26,58 +27,15 @@ package struct CookieLine: Sendable, Hashable {
         // Without a value there may be no tab before it.
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { return nil }
-        // Python's way to write a cookie that has only a name.
-        if fields[5].isEmpty { fields.swapAt(5, 6) }
         guard let isWide = Self.flag(fields[1]), let isSecure = Self.flag(fields[3]), let end = Self.end(fields[4])
         else {
             return nil
         }
         let domain = fields[0].first == UInt8(ascii: ".") ? fields[0].dropFirst() : fields[0]
-        self.init(domain, isWide, fields[2], isSecure, end, fields[5], fields[6], isHTTPOnly)
-    }
-
-    /// Writes a cookie; nil for one that has what a cookie cannot have, an empty name or a control character for example.
-    package init?(_ cookie: Cookie) {
-        let end: Int64
-        if let expires = cookie.expires {
-            // 0 would be the end of the session.
-            let seconds = max(1, expires.timeIntervalSince1970.rounded(.down))
-            end = seconds < Double(Self.farthest) ? Int64(seconds) : Self.farthest
-        } else {
-            end = 0
-        }
-        let domain = cookie.domain.first == "." ? cookie.domain.dropFirst() : cookie.domain[...]
-        // A `;` would end the cookie in the header field.
-        guard !cookie.name.utf8.contains(UInt8(ascii: "=")),
-            !cookie.name.utf8.contains(UInt8(ascii: ";")), !cookie.value.utf8.contains(UInt8(ascii: ";"))
-        else { return nil }
-        self.init(
-            Array(domain.utf8)[...],
-            cookie.includesSubdomains,
-            Array(cookie.path.utf8)[...],
-            cookie.isSecure,
-            end,
-            Array(cookie.name.utf8)[...],
-            Array(cookie.value.utf8)[...],
-            cookie.isHTTPOnly
-        )
-    }
-
-    private init?(
-        _ domain: ArraySlice<UInt8>,
-        _ isWide: Bool,
-        _ path: ArraySlice<UInt8>,
-        _ isSecure: Bool,
-        _ end: Int64,
-        _ name: ArraySlice<UInt8>,
-        _ value: ArraySlice<UInt8>,
-        _ isHTTPOnly: Bool
-    ) {
-        let parts = [domain, path, name, value]
-        guard !domain.isEmpty, !domain.contains(32), domain.first != UInt8(ascii: "#"), !name.isEmpty,
-            path.first == UInt8(ascii: "/"), parts.allSatisfy({ $0.allSatisfy { $0 >= 32 && $0 != 127 } })
-        else { return nil }
-        cookie = Cookie(
+        let (path, name, value) = (Array(fields[2]), Array(fields[5]), Array(fields[6]))
+        // An empty name is Python's way, too, to write a cookie that was set without one.
+        guard !name.isEmpty || !value.isEmpty, Self.isFit(domain, path, name, value) else { return nil }
+        let cookie = Cookie(
             name: String(decoding: name, as: UTF8.self),
             value: String(decoding: value, as: UTF8.self),
             domain: String(decoding: domain, as: UTF8.self),
@@ -87,29 +45,100 @@ package struct CookieLine: Sendable, Hashable {
             isSecure: isSecure,
             isHTTPOnly: isHTTPOnly
         )
-        var bytes = isHTTPOnly ? Array(Self.httpOnly) : []
-        if isWide { bytes.append(UInt8(ascii: ".")) }
-        bytes += domain
+        self.init(cookie, name: name, value: value, path: path)
+        if !isAsNamed { return nil }
+    }
+
+    /// Writes a cookie; nil for one that has what a cookie cannot have, an empty name or a control character for example.
+    package init?(_ cookie: Cookie) {
+        var cookie = cookie
+        if cookie.domain.first == "." { cookie.domain.removeFirst() }
+        let (name, value, path) = (Array(cookie.name.utf8), Array(cookie.value.utf8), Array(cookie.path.utf8))
+        // A `;` would end the cookie in the header field.
+        guard !name.isEmpty, !name.contains(UInt8(ascii: "=")), !name.contains(UInt8(ascii: ";")),
+            !value.contains(UInt8(ascii: ";")), Self.isFit(Array(cookie.domain.utf8)[...], path, name, value)
+        else { return nil }
+        if let expires = cookie.expires { cookie.expires = Self.date(Self.seconds(expires)) }
+        self.init(cookie, name: name, value: value, path: path)
+        if !isAsNamed { return nil }
+    }
+
+    /// Creates a line of a cookie that has been accepted.
+    ///
+    /// - Parameters:
+    ///   - cookie: The cookie.
+    ///   - name: The bytes of its name.
+    ///   - value: The bytes of its value.
+    ///   - path: The bytes of its path.
+    package init(_ cookie: Cookie, name: [UInt8], value: [UInt8], path: [UInt8]) {
+        self.cookie = cookie
+        self.name = name
+        self.value = value
+        self.path = path
+    }
+
+    /// The line without a line break.
+    package var bytes: [UInt8] {
+        var bytes = cookie.isHTTPOnly ? Array(Self.httpOnly) : []
+        if cookie.includesSubdomains { bytes.append(UInt8(ascii: ".")) }
+        bytes += cookie.domain.utf8
         for field in [
-            Self.text(isWide), Array(path), Self.text(isSecure), Array("\(end)".utf8), Array(name), Array(value),
+            Self.text(cookie.includesSubdomains), path, Self.text(cookie.isSecure),
+            Array("\(cookie.expires.map(Self.seconds) ?? 0)".utf8), name, value,
         ] {
             bytes.append(9)
             bytes += field
         }
-        self.bytes = bytes
+        return bytes
     }
 
-    package var key: Cookie.Key { cookie.key }
+    /// True if the file can hold the cookie: a tab would be read as the end of a field.
+    package var fitsFile: Bool { !name.contains(9) && !value.contains(9) && !path.contains(9) }
 
-    /// The line that has the same cookie end: what libcurl reads in its place removes it.
+    /// The properties that tell a cookie from all others of a jar (RFC 6265bis §5.7): one that has the same replaces it.
+    package struct Key: Hashable, Comparable {
+        let domain: String
+        let path: [UInt8]
+        let name: [UInt8]
+        let includesSubdomains: Bool
+
+        package static func < (lhs: Key, rhs: Key) -> Bool {
+            if lhs.domain != rhs.domain { return lhs.domain < rhs.domain }
+            if lhs.path != rhs.path { return lhs.path.lexicographicallyPrecedes(rhs.path) }
+            if lhs.name != rhs.name { return lhs.name.lexicographicallyPrecedes(rhs.name) }
+            return !lhs.includesSubdomains && rhs.includesSubdomains
+        }
+    }
+
+    package var key: Key {
+        Key(domain: cookie.domain.lowercased(), path: path, name: name, includesSubdomains: cookie.includesSubdomains)
+    }
+
+    /// The line that has the same cookie end: adding it removes the cookie.
     package var ended: CookieLine {
         var cookie = cookie
         cookie.expires = Date(timeIntervalSince1970: 1)
         cookie.value = ""
-        return CookieLine(cookie) ?? self
+        return CookieLine(cookie, name: name, value: [], path: path)
     }
 
-    /// The year 9999, which libcurl's own limit lies before.
+    private var isAsNamed: Bool {
+        CookiePrefix.permits(
+            name: name,
+            value: value,
+            isSecure: cookie.isSecure,
+            isHostOnly: !cookie.includesSubdomains,
+            hasRootPath: path == [UInt8(ascii: "/")]
+        )
+    }
+
+    private static func isFit(_ domain: ArraySlice<UInt8>, _ path: [UInt8], _ name: [UInt8], _ value: [UInt8]) -> Bool {
+        guard !domain.isEmpty, !domain.contains(32), domain.first != UInt8(ascii: "#") else { return false }
+        guard path.first == UInt8(ascii: "/") else { return false }
+        return [domain, path[...], name[...], value[...]].allSatisfy { $0.allSatisfy { $0 >= 32 && $0 != 127 } }
+    }
+
+    /// The year 9999, the last one that dates are written for.
     private static let farthest: Int64 = 253_402_300_799
 
     private static func flag(_ field: ArraySlice<UInt8>) -> Bool? {
@@ -126,6 +155,14 @@ package struct CookieLine: Sendable, Hashable {
         guard field.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int64(String(decoding: field, as: UTF8.self)).map { min($0, farthest) }
     }
+
+    /// Whole seconds since 1970, at least 1: 0 would be the end of the session.
+    private static func seconds(_ date: Date) -> Int64 {
+        let seconds = max(1, date.timeIntervalSince1970.rounded(.down))
+        return seconds < Double(farthest) ? Int64(seconds) : farthest
+    }
+
+    private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
 
     private static func text(_ flag: Bool) -> [UInt8] { Array((flag ? "TRUE" : "FALSE").utf8) }
 }

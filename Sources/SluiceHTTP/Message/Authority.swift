@@ -1,7 +1,7 @@
 /// The rules for host and port (RFC 3986 §3.2), narrowed to what a request can go to.
 ///
-/// Names must be written in ASCII and as they are: libcurl would convert an international name by the process's locale,
-/// which is C in a program that sets none, and decode an encoded one only after origins have been compared.
+/// Names must be written in ASCII and as they are, so that nothing converts or decodes them between a check of the host and the
+/// connection to it.
 package enum Authority {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
@@ -30,7 +30,7 @@ package enum Authority {
             return "its host has a character that is not ASCII; write an international name in Punycode, as xn--…"
         }
         if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it as it is" }
-        // The sub-delimiters that RFC 3986 would allow are in no name that can be looked up; libcurl refuses them too.
+        // The sub-delimiters that RFC 3986 would allow are in no name that can be looked up.
         return name.allSatisfy(\.isUnreserved) ? nil : "its host has a character no host may have"
     }
 
@@ -41,7 +41,7 @@ package enum Authority {
         var address = bytes[1..<bracket]
         if let percent = address.firstIndex(of: UInt8(ascii: "%")) {
             let zone = address[percent...]
-            // libcurl's limit, and that of the names of Linux's interfaces.
+            // With at most 15 bytes, as the names of Linux's interfaces have.
             guard zone.starts(with: "%25".utf8), (4...18).contains(zone.count),
                 zone.dropFirst(3).allSatisfy(\.isUnreserved)
             else {

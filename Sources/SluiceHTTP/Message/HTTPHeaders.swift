@@ -1,7 +1,7 @@
 /// Header fields in the order they were added; names compare without regard to case, a name may have several values.
 ///
-/// All fields lie in one buffer, each as `name: value` and a NUL, because that is how libcurl gives and takes them:
-/// a response's head costs two allocations, and a value becomes a `String` only when somebody asks for it.
+/// All fields lie in one buffer, each as `name: value` and a NUL: a response's head costs two allocations, and a value becomes a
+/// `String` only when somebody asks for it.
 public struct HTTPHeaders: Sendable {
     /// Where a field lies in `bytes`; the value begins two bytes after the name and ends before the NUL at `end`.
     @usableFromInline
@@ -208,8 +208,8 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Where in `bytes` a field's `name: value` lies, and whether the value is empty or, what is the same to HTTP and
-    /// to libcurl, nothing but white space.
+    /// The place of a field's `name: value` in `bytes`; its value is called empty if it is nothing but white space, which is the same to
+    /// HTTP.
     package func line(at index: Int) -> (offset: Int, nameLength: Int, end: Int, isValueEmpty: Bool) {
         let slot = slots[index]
         let isEmpty = bytes[Int(slot.nameEnd) + 2..<Int(slot.end)].allSatisfy { $0 == 32 || (9...13).contains($0) }

@@ -13,8 +13,12 @@ import Foundation
 /// ```
 ///
 /// The engine answers the server's challenge (RFC 9110 §11.6.1) and brings the response to the answer; credentials that the server does
-/// not accept bring its 401. A body is then sent twice, and one that can be read only once fails the request with
-/// ``SluiceError/Code/bodyNotReplayable``. A request that has an `Authorization` header of its own goes without them.
+/// not accept bring its 401, and so does a challenge that cannot be answered. A body is then sent twice, and one that can be read only
+/// once fails the request with ``SluiceError/Code/bodyNotReplayable``. A request that has an `Authorization` header of its own goes
+/// without them.
+///
+/// On Linux, once they have been accepted, later requests of the same transport to the same protection space have them at once. With
+/// Digest alone, a body that can be read only once waits for the challenge: the request goes without it first.
 public struct ChallengeCredentials: Sendable, Hashable {
     /// How a server may ask.
     public struct Methods: OptionSet, Sendable, Hashable {
@@ -28,7 +32,10 @@ public struct ChallengeCredentials: Sendable, Hashable {
 
         /// The password as it is. Where nothing else is allowed it is sent at once, without a challenge.
         public static let basic = Methods(rawValue: 1)
-        /// A proof that one knows the password: MD5 and SHA-256, each with and without `-sess`.
+        /// A proof that one knows the password: MD5, SHA-256 and SHA-512-256, each with and without `-sess`; of several the strongest.
+        ///
+        /// A server that has the body covered (`auth-int` and not `auth`) is answered where the body lies in memory and has 1 MiB at
+        /// most.
         public static let digest = Methods(rawValue: 2)
     }
 
@@ -106,7 +113,7 @@ extension ChallengeCredentials: CustomReflectable {
 }
 
 extension ChallengeCredentials {
-    /// Checks what RFC 7617 §2 forbids, and what would end libcurl's strings early.
+    /// Refuses control characters, and a colon in a name that may go by Basic (RFC 7617 §2).
     package func validate() throws(SluiceError) {
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
         guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl),

@@ -54,7 +54,8 @@ package final class ResponsePipe: Sendable {
             if let waiter = state.waiter.take() { return (waiter, false) }
             state.chunks.append(chunk)
             state.bytes += chunk.count
-            state.isWriterPaused = state.bytes >= highWater
+            // A writer that goes on for a while although it is to pause stays paused until it is called back.
+            if state.bytes >= highWater { state.isWriterPaused = true }
             return (nil, state.isWriterPaused)
         }
         waiter?.resume(returning: .success([chunk]))

@@ -1,6 +1,6 @@
 /// When what happened in one transfer, and how much.
 ///
-/// The times are offsets from the moment the engine began, as libcurl counts them: each includes those before it.
+/// The times are offsets from the moment the engine began; each includes those before it.
 public struct TransferMetrics: Sendable, Hashable {
     /// Waiting in the engine's queue before it began.
     public var queued: Duration = .zero

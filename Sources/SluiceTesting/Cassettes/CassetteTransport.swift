@@ -9,7 +9,7 @@ import Foundation
 /// Records real exchanges to a file once, and plays them back without a network from then on.
 ///
 /// ```swift
-/// let cassette = CassetteTransport(recording: CurlTransport(), to: fixtures.appending(path: "gists.json"))
+/// let cassette = CassetteTransport(recording: SocketTransport(), to: fixtures.appending(path: "gists.json"))
 /// let github = APIClient(baseURL: "https://api.github.com") { $0.transport = cassette }
 /// ```
 ///

@@ -32,7 +32,7 @@ extension SluiceError {
     fileprivate static var streamTooLong: SluiceError {
         SluiceError(
             .unsupported,
-            "URLSession on Linux cannot send a stream of more than 64 MiB; send a file, or use CurlTransport."
+            "URLSession on Linux cannot send a stream of more than 64 MiB; send a file, or use SocketTransport."
         )
     }
 }

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension URLFailure {
     #if canImport(FoundationNetworking)
-    /// What libcurl's words say, where Foundation on Linux has one code for several failures.
+    /// The meaning of the session's words, where Foundation on Linux has one code for several failures.
     func meaningOfWords(host: String) -> (SluiceError.Code, String)? {
         let coarse: Set<URLError.Code?> = [.unknown, .unsupportedURL, .badServerResponse, .cannotFindHost]
         guard coarse.contains(code) else { return nil }
@@ -18,7 +18,7 @@ extension URLFailure {
     private static let spoken: [(words: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
         ("empty reply", .connectionLost, { "The server at \($0) closed the connection without an answer." }),
         ("transfer closed", .truncatedBody, { _ in "The connection closed before the whole body had come." }),
-        ("large response headers", .headersTooLarge, { _ in "The response's head is over libcurl's limit." }),
+        ("large response headers", .headersTooLarge, { _ in "The response's head is over the session's limit." }),
         ("writing header", .invalidResponse, { _ in "Foundation cannot read the response's head." }),
         ("header without colon", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
         ("http/0.9", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),

@@ -11,7 +11,7 @@ struct URLFailure {
     let code: URLError.Code?
     /// The system's error, where the session passed it on as it was.
     let systemError: POSIXErrorCode?
-    /// The engine's own words. On Linux they are libcurl's, and often tell more than the code.
+    /// The session's own words. On Linux they often tell more than the code.
     let words: String
     /// What the session gave.
     let cause: any Error

@@ -7,7 +7,7 @@ extension ConnectionOptions {
     func checkSupport(for origin: HTTPOrigin) throws(SluiceError) {
         let plan = try plan(for: origin)
         guard plan !== ConnectionPlan.standard, let what = unsupportedPart(of: plan) else { return }
-        throw SluiceError(.unsupported, "URLSession does not let a client choose \(what); use CurlTransport for that.")
+        throw SluiceError(.unsupported, "URLSession does not let a client choose \(what); SocketTransport does.")
     }
 
     private func unsupportedPart(of plan: ConnectionPlan) -> String? {

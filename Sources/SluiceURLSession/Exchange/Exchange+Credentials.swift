@@ -25,7 +25,7 @@ extension URLRequest {
         #if canImport(FoundationNetworking)
         throw SluiceError(
             .unsupported,
-            "Foundation on Linux can answer no challenge; use CurlTransport, or Basic alone.",
+            "Foundation on Linux can answer no challenge; use SocketTransport, or Basic alone.",
             request: request
         )
         #else

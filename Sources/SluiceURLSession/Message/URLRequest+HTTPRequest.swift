@@ -39,7 +39,7 @@ extension URLRequest {
     mutating func setFraming(of body: UploadBody) {
         guard case .stream(_, let length) = body else { return }
         #if canImport(FoundationNetworking)
-        // Foundation on Linux calls a POST's stream a form, unless there is a type; libcurl sends no blank one.
+        // Foundation on Linux calls a POST's stream a form, unless there is a type; a blank one is not sent.
         if value(forHTTPHeaderField: "Content-Type") == nil { setValue(" ", forHTTPHeaderField: "Content-Type") }
         #else
         if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }

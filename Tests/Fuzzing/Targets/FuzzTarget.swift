@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
     }
 
     static let all: [FuzzTarget] = [
-        .responseHead, .http1Response, .contentDecoding, .headers, .contentType, .contentDisposition, .fileName, .link,
+        .http1Response, .contentDecoding, .headers, .contentType, .contentDisposition, .fileName, .link,
         .cacheControl,
         .vary, .range,
         .date,
@@ -21,7 +21,7 @@ struct FuzzTarget: Sendable {
         .partJournal,
         .entryHead,
         .keptValue, .har, .cookie, .cassette, .cassetteRedaction, .harArchive, .loopbackRequest,
-        .pool,
+        .pool, .sharedPool, .http2Session,
     ]
 }
 

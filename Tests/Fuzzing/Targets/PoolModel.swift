@@ -3,7 +3,7 @@ import SluiceEngine
 import SluiceHTTP
 
 /// Something that a pool tells apart by identity alone.
-private final class PoolItem: Sendable {
+private final class PoolItem: Sendable, Identifiable {
     let number: Int
 
     init(_ number: Int) {
@@ -329,15 +329,17 @@ struct PoolModel {
     private mutating func closeIdle(_ choice: Int) throws {
         for request in requests {
             guard let connection = request.connection else { continue }
-            let isRemoved = state.removeIdle(connection, of: request.group)
-            try promise(!isRemoved, "A connection in use was idle.")
+            let actions = state.removeConnection(connection, of: request.group)
+            try promise(actions.isEmpty, "The end of a connection in use has \(actions.count) actions.")
+            try promise(state.idleCount == idle.count, "A connection in use was idle.")
         }
         guard !idle.isEmpty else { return }
         let closed = idle.remove(at: choice % idle.count)
-        let isRemoved = state.removeIdle(closed.connection, of: closed.group)
-        try promise(isRemoved, "An idle connection is not known.")
-        let isRemovedAgain = state.removeIdle(closed.connection, of: closed.group)
-        try promise(!isRemovedAgain, "An idle connection is removed twice.")
+        for _ in 0..<2 {
+            let actions = state.removeConnection(closed.connection, of: closed.group)
+            try promise(actions.isEmpty, "The end of an idle connection has \(actions.count) actions.")
+            try promise(state.idleCount == idle.count, "An idle connection is not known.")
+        }
     }
 
     private mutating func makeRoom() throws {

@@ -8,9 +8,6 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-#if canImport(CCurl)
-import CCurl
-#endif
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -55,7 +52,7 @@ extension FuzzTarget {
         try promise(FormItems.decoded(encoded, plusIsBlank: false).isSame(as: value), "\(encoded) is another value.")
     }
 
-    /// A reference and in the next line a base: parts make up the whole again, and where a request goes is where libcurl takes it.
+    /// A reference and in the next line a base: parts make up the whole again, and a request goes where it reads.
     static let uriReference = FuzzTarget("uri-reference") { bytes in
         var input = FuzzInput(bytes)
         let text = input.line()
@@ -81,49 +78,46 @@ extension FuzzTarget {
         again.path = again.path == "/" ? location.path : again.path
         try promise(location.path.isEmpty || again == location, "\(url) is read as another.")
         try promise(location.path.isEmpty || location.path.utf8.first == UInt8(ascii: "/"), "\(url) has another host.")
-        #if canImport(CCurl)
-        try checkAgainstCurl(url, location)
-        #endif
+        try promise(Authority.flaw(of: location.authority) == nil, "\(url) has a host to which no request goes.")
+        try check(url, against: location)
+        try checkOrigin(of: location)
     }
 
-    #if canImport(CCurl)
-    /// Whoever checks a host before a request must see the one that libcurl will go to.
-    private static func checkAgainstCurl(_ url: String, _ location: RequestLocation) throws {
-        guard let handle = curl_url() else { return }
-        defer { curl_url_cleanup(handle) }
-        let result = curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_PATH_AS_IS))
-        guard result == CURLUE_OK else {
-            // Its limit on the numbers of an old-fashioned address; a request fails then.
-            return try promise(
-                result == CURLUE_BAD_HOSTNAME || result == CURLUE_BAD_IPV6,
-                "\(url): libcurl refuses it."
-            )
+    /// The parts of a URL are what is found by looking for their delimiters in turn (RFC 3986 Appendix B).
+    private static func check(_ url: String, against location: RequestLocation) throws {
+        func end(_ part: ArraySlice<UInt8>, _ delimiters: String) -> Int {
+            part.firstIndex { delimiters.utf8.contains($0) } ?? part.endIndex
         }
-        func part(_ what: CURLUPart) -> String? {
-            var text: UnsafeMutablePointer<CChar>?
-            guard curl_url_get(handle, what, &text, 0) == CURLUE_OK, let text else { return nil }
-            defer { curl_free(text) }
-            return String(cString: text)
-        }
-        let host = part(CURLUPART_HOST) ?? ""
-        let end = location.authority.utf8.lastIndex(of: UInt8(ascii: ":")) ?? location.authority.endIndex
-        let isBracketed = location.authority.utf8.first == UInt8(ascii: "[")
-        let isNumeric = host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-        // libcurl writes addresses in one way of many.
-        if !isBracketed, !isNumeric {
-            let own = location.authority[..<end].lowercased()
-            try promise(host.lowercased() == own, "libcurl goes to \(host), not to \(own).")
-            let port = location.authority[end...].dropFirst()
-            try promise(part(CURLUPART_PORT).flatMap(Int.init) == Int(port), "libcurl goes to another port.")
-        }
-        try promise(part(CURLUPART_USER) == nil && part(CURLUPART_PASSWORD) == nil, "libcurl sees a user in \(url).")
-        try promise(
-            (part(CURLUPART_PATH) ?? "/") == (location.path.isEmpty ? "/" : location.path),
-            "libcurl asks for another path."
-        )
-        try promise((part(CURLUPART_QUERY) ?? "") == location.query ?? "", "libcurl asks another query.")
+        let bytes = Array(url.utf8)[...]
+        let scheme = bytes[..<end(bytes, ":/?#")]
+        try promise(bytes[scheme.endIndex...].starts(with: "://".utf8), "\(url) has no authority.")
+        var rest = bytes[scheme.endIndex...].dropFirst(3)
+        let authority = rest[..<end(rest, "/?#")]
+        rest = rest[authority.endIndex...]
+        let path = rest[..<end(rest, "?#")]
+        rest = rest[path.endIndex...]
+        try promise(scheme.elementsEqual(location.scheme.utf8), "\(url) has another scheme.")
+        try promise(authority.elementsEqual(location.authority.utf8), "\(url) leads to another host.")
+        let own = location.path.isEmpty ? "/" : location.path
+        try promise(path.elementsEqual(own.utf8), "\(url) has another path.")
+        let query = rest.first == UInt8(ascii: "?") ? rest.dropFirst() : nil
+        try promise(query.map { Array($0) } == location.query.map { Array($0.utf8) }, "\(url) has another query.")
     }
-    #endif
+
+    /// The host that is checked before a request is the one that the connection goes to.
+    private static func checkOrigin(of location: RequestLocation) throws {
+        let written = location.authority.lowercased()
+        let colon = written.utf8.lastIndex(of: UInt8(ascii: ":")) ?? written.endIndex
+        // Of an address of version 6 the last colon may stand within the brackets.
+        let isPort = !written[colon...].contains("]")
+        let host = isPort ? written[..<colon] : written[...]
+        let usual = location.scheme == "https" ? 443 : 80
+        let port = isPort && colon < written.endIndex ? Int(written[colon...].dropFirst()) : usual
+        let origin = HTTPOrigin(scheme: location.scheme, authority: location.authority)
+        let own = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
+        try promise(own.utf8.elementsEqual(host.utf8), "\(written) becomes the host \(origin.host).")
+        try promise(origin.port == port, "\(written) becomes the port \(origin.port).")
+    }
 
     /// An address of either version: one is what the system takes for one, of the same bytes, and is written so that it is read again.
     static let address = FuzzTarget("ip-address") { bytes in

@@ -2,7 +2,7 @@ import Foundation
 
 /// An HTTP/1.1 server in Python that checks digests with `hashlib` by the letter of RFC 7616, and passwords sent by Basic.
 ///
-/// The first segment of a path says what it offers, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `basic`. With a query of `stale` the
+/// The first segment of a path says what it offers, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `SHA-512-256`, `basic`. With a query of `stale` the
 /// first answer to each challenge is too late, with `rotten` every one.
 struct DigestServer {
     /// What the server made of a request that it let in.
@@ -39,7 +39,7 @@ private let script = #"""
     schemes, lengths = [], []
 
     def hashed(algorithm, text):
-        name = algorithm.lower().removesuffix("-sess").replace("-", "")
+        name = algorithm.lower().removesuffix("-sess").replace("512-", "512_").replace("-", "")
         return hashlib.new(name, text.encode()).hexdigest()
 
     def parse(text):

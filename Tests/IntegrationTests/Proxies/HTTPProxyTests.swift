@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceCurl
+import SluiceEngine
 import SluiceTesting
 import XCTest
 
@@ -114,7 +114,7 @@ final class HTTPProxyTests: XCTestCase {
 
     func testOneTransportKeepsProxiesAndDirectConnectionsApart() async throws {
         let proxies = try [ProxyServer(), ProxyServer()]
-        let transport = CurlTransport()
+        let transport = SocketTransport()
         let selections = [ProxySelection.none, .http(proxies[0].address), .http(proxies[1].address)]
         for _ in 0..<3 {
             for selection in selections {

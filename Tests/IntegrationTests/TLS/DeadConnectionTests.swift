@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// What libcurl says of one connection as it closes another.
+/// The error of a connection, while others die.
 final class DeadConnectionTests: XCTestCase {
     func testAFailureIsToldInItsOwnWordsThoughOthersConnectionsHaveDied() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
@@ -11,7 +11,7 @@ final class DeadConnectionTests: XCTestCase {
         let client = APIClient(baseURL: server.url(.wrongName)) {
             $0.connection.tls.trust = .only(.file(server.authority.certificate))
         }
-        // It looks for dead ones once a second, as it begins something else.
+        // Long enough for others to die at any moment of a handshake.
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(2500)
         while clock.now < end {

@@ -4,7 +4,7 @@ import Testing
 
 /// Runs each test of a suite once with every choice of HTTP version, which its clients take from ``current``.
 ///
-/// On Linux that makes two engines: HTTP/1.1 goes by another than what may become HTTP/2.
+/// Connections that may become HTTP/2 are made and shared in another way than those of HTTP/1.1.
 struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
     /// The choice of the test that runs.
     @TaskLocal static var current = HTTPVersionChoice.automatic

@@ -32,6 +32,7 @@ final class TestHTTPSServer: Sendable {
         }
     }
 
+    var port: Int { listener.port }
     /// Method and path of each request so far.
     var requests: [String] { seen.withLock { $0.requests } }
     /// For each handshake that succeeded, true if it resumed a session.

@@ -13,7 +13,9 @@ import Testing
         headers: HTTPHeaders = ["Accept": "x"],
         framing: RequestWriter.Framing = .none,
         decodes codings: StaticString? = nil,
-        omitsExpect: Bool = false
+        omitsExpect: Bool = false,
+        target: RequestWriter.Target = .origin,
+        adding added: HTTPHeaders = [:]
     ) -> String {
         let request = HTTPRequest(
             method: method,
@@ -25,9 +27,11 @@ import Testing
         var buffer = Array("before|".utf8)
         RequestWriter.appendHead(
             of: request,
+            target: target,
             framing: framing,
             decodes: codings,
             omitsExpect: omitsExpect,
+            adding: added,
             to: &buffer
         )
         let text = String(decoding: buffer, as: UTF8.self)
@@ -107,6 +111,44 @@ import Testing
             Self.head(headers: headers, omitsExpect: true)
                 == "GET / HTTP/1.1\r\nHost: a.test\r\nAccept: a\r\nExpects: x\r\n\r\n"
         )
+    }
+
+    @Test(
+        arguments: [
+            (("http", "a.test:80", "/b?c=d"), "http://a.test/b?c=d", "a.test"),
+            (("http", "A.test:81", "/"), "http://A.test:81/", "A.test:81"),
+            (("http", "[fe80::1%25eth0]:8080", "/"), "http://[fe80::1]:8080/", "[fe80::1]:8080"),
+        ] as [((String, String, String), String, String)]
+    )
+    func aProxyIsToldTheWholeURL(url: (String, String, String), target: String, host: String) {
+        let text = Self.head("OPTIONS", url, target: .absolute(proxyAuthorization: nil))
+        #expect(text == "OPTIONS \(target) HTTP/1.1\r\nHost: \(host)\r\nAccept: x\r\n\r\n")
+    }
+
+    @Test(
+        arguments: [
+            (.origin, "X: 1|Accept: a"),
+            (.absolute(proxyAuthorization: nil), "proxy-authorization: Own|X: 1|Accept: a"),
+            (.absolute(proxyAuthorization: "Basic YQ=="), "Proxy-Authorization: Basic YQ==|X: 1|Accept: a"),
+        ] as [(RequestWriter.Target, String)]
+    )
+    func credentialsForAProxyGoToNobodyElse(target: RequestWriter.Target, lines: String) {
+        let headers: HTTPHeaders = ["proxy-authorization": "Own", "X": "1", "Accept": "a"]
+        let fields = lines.split(separator: "|").map { "\($0)\r\n" }.joined()
+        let line = target == .origin ? "/" : "http://a.test/"
+        #expect(
+            Self.head(headers: headers, target: target) == "GET \(line) HTTP/1.1\r\nHost: a.test\r\n\(fields)\r\n"
+        )
+    }
+
+    @Test func addedFieldsComeBehindTheRequestsOwn() {
+        let text = Self.head(
+            headers: ["X": "1", "Accept": "a"],
+            framing: .length(2),
+            adding: ["Authorization": "Basic YTpi", "X": "2"]
+        )
+        let fields = "Host: a.test\r\nX: 1\r\nAccept: a\r\nAuthorization: Basic YTpi\r\nX: 2\r\n"
+        #expect(text == "GET / HTTP/1.1\r\n\(fields)Content-Length: 2\r\n\r\n")
     }
 
     @Test func codingsOfTheRequestsOwnStay() {

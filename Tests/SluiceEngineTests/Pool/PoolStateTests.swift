@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceEngine
 
 /// Things that a pool tells apart by identity alone.
-final class PoolItem: CustomStringConvertible, Sendable {
+final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
     let description: String
 
     init(_ description: String) {
@@ -204,7 +204,7 @@ final class PoolItem: CustomStringConvertible, Sendable {
 }
 
 extension PoolState.Acquisition where Connection == PoolItem {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .connection(let connection): "use \(connection)"
         case .dial: "dial"

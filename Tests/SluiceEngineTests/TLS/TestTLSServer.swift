@@ -87,6 +87,16 @@ final class TestTLSServer: Sendable {
         script(connection)
         SSL_free(ssl)
     }
+
+    /// Serves a client within a connection of another server: the handshake, then a script.
+    func serve(within outer: TestTLSConnection, _ script: Script) {
+        guard let ssl = SSL_new(OpaquePointer(bitPattern: address)), let bio = BIO_new(BIO_f_ssl()) else { return }
+        BIO_ctrl(bio, BIO_C_SET_SSL, Int(BIO_NOCLOSE), UnsafeMutableRawPointer(outer.ssl))
+        SSL_set_bio(ssl, bio, bio)
+        let isOpen = SSL_accept(ssl) == 1
+        script(TestTLSConnection(ssl, outer.descriptor, isOpen: isOpen, outer: outer.ssl))
+        SSL_free(ssl)
+    }
 }
 
 /// The client's end of a pair of sockets, whose other end a thread serves.
@@ -146,11 +156,14 @@ struct TestTLSConnection {
     let ssl: OpaquePointer
     let descriptor: Int32
     let isOpen: Bool
+    /// The connection of TLS that carries this one; nil for none.
+    let outer: OpaquePointer?
 
-    init(_ ssl: OpaquePointer, _ descriptor: Int32, isOpen: Bool) {
+    init(_ ssl: OpaquePointer, _ descriptor: Int32, isOpen: Bool, outer: OpaquePointer? = nil) {
         self.ssl = ssl
         self.descriptor = descriptor
         self.isOpen = isOpen
+        self.outer = outer
     }
 
     func read(_ count: Int = 16_384) -> [UInt8]? {
@@ -199,6 +212,11 @@ final class TestTLSClient {
     ) throws {
         self.socket = socket
         stream = try TLSStream(context, descriptor: socket.descriptor, host: host, port: port, pins: pins)
+    }
+
+    init(_ socket: TestTLSSocket, _ stream: TLSStream) {
+        self.socket = socket
+        self.stream = stream
     }
 
     /// The error of the handshake; nil for none.

@@ -30,7 +30,6 @@ import Testing
         ),
         ("a.example\tFALSE\t/\tFALSE\t0\tid\t", Cookie(name: "id", value: "", domain: "a.example")),
         ("a.example\tFALSE\t/\tFALSE\t0\tid", Cookie(name: "id", value: "", domain: "a.example")),
-        ("a.example\tFALSE\t/\tFALSE\t0\t\tid", Cookie(name: "id", value: "", domain: "a.example")),
         (
             "a.example\tFALSE\t/\tFALSE\t9223372036854775807\tid\t",
             Cookie(name: "id", value: "", domain: "a.example", expires: Date(timeIntervalSince1970: 253_402_300_799))
@@ -42,6 +41,54 @@ import Testing
         // Once more, as it is written.
         #expect(CookieLine(line.bytes) == line)
         #expect(CookieLine(cookie) == line)
+    }
+
+    /// As browsers keep them and Python writes them.
+    @Test func aCookieWithoutANameIsRead() throws {
+        let text = "a.example\tFALSE\t/\tFALSE\t0\t\tid"
+        let line = try #require(Self.line(text))
+        #expect(line.cookie == Cookie(name: "", value: "id", domain: "a.example"))
+        #expect(Self.text(line) == text)
+        #expect(Self.text(line.ended) == "a.example\tFALSE\t/\tFALSE\t1\t\t")
+    }
+
+    @Test(arguments: [
+        ("a.example\tFALSE\t/\tTRUE\t0\t__Host-id\t17", true), ("a.example\tFALSE\t/\tFALSE\t0\t__Host-id\t17", false),
+        ("a.example\tFALSE\t/x\tTRUE\t0\t__host-id\t17", false), (".a.example\tTRUE\t/\tTRUE\t0\t__Host-id\t17", false),
+        (".a.example\tTRUE\t/x\tTRUE\t0\t__Secure-id\t17", true),
+        ("a.example\tFALSE\t/\tFALSE\t0\t__SECURE-id\t17", false),
+        ("a.example\tFALSE\t/\tTRUE\t0\t\t__Host-id=17", false), ("a.example\tFALSE\t/\tFALSE\t0\t__Hos\t17", true),
+    ])
+    func aCookieIsAsThePrefixOfItsNameSays(_ text: String, _ isOne: Bool) {
+        #expect((Self.line(text) != nil) == isOne)
+    }
+
+    @Test func theProgramIsHeldToPrefixesToo() {
+        var cookie = Cookie(name: "__Host-id", value: "17", domain: "a.example")
+        #expect(CookieLine(cookie) == nil)
+        cookie.isSecure = true
+        #expect(CookieLine(cookie) != nil)
+        cookie.includesSubdomains = true
+        #expect(CookieLine(cookie) == nil)
+    }
+
+    @Test(arguments: [("1\t7", "/", false), ("17", "/\t", false), ("17", "/", true)])
+    func aTabDoesNotFitIntoTheFile(_ value: String, _ path: String, _ fits: Bool) {
+        let cookie = Cookie(name: "id", value: value, domain: "a.example", path: path)
+        let line = CookieLine(cookie, name: Array("id".utf8), value: Array(value.utf8), path: Array(path.utf8))
+        #expect(line.fitsFile == fits)
+    }
+
+    @Test func whatTellsCookiesApartIsTheirBytes() throws {
+        func line(_ name: [UInt8], _ flag: String = "FALSE") throws -> CookieLine {
+            let bytes = Array("a.example\t\(flag)\t/\tFALSE\t0\t".utf8) + name + Array("\t1".utf8)
+            return try #require(CookieLine(bytes))
+        }
+        let keys = [
+            try line([0xFF]), try line([0xFE]), try line(Array("e\u{301}".utf8)), try line(Array("\u{E9}".utf8)),
+            try line([0xFF], "TRUE"), try line(Array("a".utf8)), try line(Array("A".utf8)),
+        ].map(\.key)
+        #expect(Set(keys).count == keys.count)
     }
 
     @Test(arguments: [

@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         ("A", "1", false), ("Long-Name", "", true), ("B", "é", false), ("C", " ", true), ("D", " \t", true),
     ])
-    func aLineLiesInTheBytesAsLibcurlTakesIt(name: String, value: String, isEmpty: Bool) {
+    func aLineLiesInTheBytes(name: String, value: String, isEmpty: Bool) {
         var headers: HTTPHeaders = ["Removed": "x", "Before": "0", HTTPHeaderName(name): value, "After": "2"]
         headers.remove("Removed")
         let line = headers.line(at: 1)

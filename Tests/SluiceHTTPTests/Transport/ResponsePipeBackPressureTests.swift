@@ -36,6 +36,20 @@ import Foundation
         }
     }
 
+    /// An HTTP/2 server goes on until its window is used up.
+    @Test func aWriterThatGoesOnAfterItsPauseIsCalledAllTheSame() async throws {
+        let fixture = PipeFixture(highWater: 100)
+        let reader = ResponsePipe.Reader(fixture.pipe)
+        #expect(!fixture.write(bytes: 40))
+        #expect(fixture.write(bytes: 60))
+        _ = try await reader.next()
+        #expect(fixture.demands.value == 0)
+        #expect(fixture.write(bytes: 5))
+        _ = try await reader.next()
+        #expect(fixture.demands.value == 1)
+        #expect(!fixture.write(bytes: 5))
+    }
+
     @Test func everyPauseIsFollowedByACallOfItsOwn() async throws {
         let fixture = PipeFixture(highWater: 100)
         let reader = ResponsePipe.Reader(fixture.pipe)

@@ -144,7 +144,7 @@ final class AddressGuardTests: XCTestCase {
         for (path, authority) in [
             (".evil.example/x", nil), (":8443/x", nil), ("", nil), ("/a b", nil), ("/a\0", nil), ("/\r\nX: y", nil),
             ("/", "evil.example/.allowed.example"), ("/", "user@127.0.0.1"), ("/", "a b"),
-            // libcurl takes three slashes for two, and decodes names.
+            // Some readers of URLs take three slashes for two, or decode names.
             ("/\(server.authority)/x", ""), ("/", "%31%32%37.0.0.1:\(server.port)"), ("/", ":\(server.port)"),
         ] {
             let client = APIClient(baseURL: server.url) {

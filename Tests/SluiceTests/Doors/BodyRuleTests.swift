@@ -45,9 +45,9 @@ import Testing
         let arguments = [
             "-typecheck", "-swift-version", "6", "-I", products.appending(path: "Modules").path,
             "-I", root.appending(path: "Sources/CBrotli").path, "-I", root.appending(path: "Sources/CZstd").path,
-            "-I", root.appending(path: "Sources/CCurl").path, "-I", root.appending(path: "Sources/CZlib").path,
+            "-I", root.appending(path: "Sources/CNghttp2").path, "-I", root.appending(path: "Sources/CZlib").path,
             "-I", root.appending(path: "Sources/CCrypto").path, "-I", root.appending(path: "Sources/CLinux").path,
-            "-I", root.appending(path: "Sources/CSSL").path,
+            "-I", root.appending(path: "Sources/CSSL").path, "-I", root.appending(path: "Sources/CPSL").path,
             "-I", root.appending(path: "Sources/CSQLite").path,
             source.path,
         ]

@@ -71,7 +71,7 @@ import FoundationNetworking
             (.unknown, "Out of memory", .internalFailure),
         ] as [(URLError.Code, String, SluiceError.Code)]
     )
-    func libcurlsWordsTellWhatTheCodeDoesNot(_ code: URLError.Code, _ words: String, _ expected: SluiceError.Code) {
+    func theSystemsWordsTellWhatTheCodeDoesNot(_ code: URLError.Code, _ words: String, _ expected: SluiceError.Code) {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: words])
         #expect(error(cause).code == expected)
     }

@@ -40,7 +40,7 @@ extension MultipartForm {
         ///   - text: The content; it may be empty.
         ///   - name: The field's name.
         ///   - fileName: A file name, none by default.
-        ///   - contentType: The part's type; none by default, as browsers and curl do, which stands for plain text (RFC
+        ///   - contentType: The part's type; none by default, as browsers do, which stands for plain text (RFC
         ///     7578 §4.4).
         ///   - headers: Extra headers.
         /// - Returns: A part of the text's bytes.

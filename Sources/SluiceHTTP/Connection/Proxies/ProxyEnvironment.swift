@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the variables of an environment say of proxies, in the way of curl, Go and others.
+/// What the variables of an environment say of proxies, in the way of Go, wget and others.
 ///
 /// | variable | |
 /// |---|---|

@@ -59,10 +59,10 @@ public struct PublicKeyPin: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         text = "sha256/\(digest.base64EncodedString())"
     }
 
-    /// Reads `sha256/` or libcurl's `sha256//`, and 32 bytes in base64 behind it. A client with pins that cannot be read connects to nobody.
+    /// Reads `sha256/`, or `sha256//` as some tools write it, and 32 bytes in base64 behind it. A client with pins that cannot be read connects to nobody.
     public init(_ text: String) {
         let prefix = "sha256/"
-        // The second slash may be libcurl's, or the first digit of the base64, which is 44 long.
+        // The second slash is part of the prefix, or the first digit of the base64, which is 44 long.
         let rest = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : ""
         let digits = rest.utf8.count == 45 && rest.hasPrefix("/") ? rest.dropFirst() : rest
         digest = Data(base64Encoded: String(digits)) ?? Data()

@@ -1,0 +1,46 @@
+#if os(Linux)
+import Glibc
+
+extension Dial {
+    /// A place that a socket connects to.
+    enum Target {
+        case address(SocketAddress)
+        /// The path of a unix-domain socket.
+        case unix(String)
+    }
+}
+
+extension Dial.Target {
+    /// The address family, as socket(2) takes it.
+    var family: Int32 {
+        switch self {
+        case .address(let address): address.family
+        case .unix: AF_UNIX
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .address(let address): address.description
+        case .unix(let path): path
+        }
+    }
+
+    /// Begins to connect; -1 with `errno` set unless that is done at once.
+    func connect(_ descriptor: Int32) -> Int32 {
+        switch self {
+        case .address(let address):
+            return address.withSockaddr { Glibc.connect(descriptor, $0, $1) }
+        case .unix(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+            return withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+#if os(Linux)
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// The cookies of one jar, for all transports of the process: a table behind a lock, which is held for bounded work only.
+package struct CookieStore: CookieStorage {
+    private let table: Locked<CookieTable>
+
+    /// Creates a store of these cookies.
+    package init(_ lines: [CookieLine]) {
+        table = Locked(CookieTable(lines) { PublicSuffixes.contains($0) })
+    }
+
+    package func perform(_ change: CookieChange, _ completion: @escaping @Sendable ([CookieLine]?) -> Void) {
+        let lines = table.withLock { table in
+            let now = Date()
+            table.apply(change, at: now)
+            return table.lines(at: now)
+        }
+        completion(lines)
+    }
+
+    /// Returns the value of a request's `Cookie` field; nil if no cookie belongs to it.
+    func header(for origin: CookieOrigin) -> FieldValue? {
+        table.withLock { $0.header(for: origin, at: Date()) }.map { FieldValue(bytes: $0) }
+    }
+
+    /// Takes `Set-Cookie` fields; returns true if a cookie was set or removed.
+    func store(_ fields: [FieldValue], from origin: CookieOrigin) -> Bool {
+        table.withLock { $0.store(fields, from: origin, at: Date()) }
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+#if os(Linux)
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// A `Set-Cookie` field taken apart (RFC 6265bis §5.6), before anything is known of the server it came from.
+///
+/// Of an attribute that occurs more than once the last one counts.
+package struct SetCookie: Sendable, Hashable {
+    /// The largest sum of the lengths of name and value.
+    package static let pairLimit = 4096
+    /// The longest value of an attribute; longer attributes are passed over.
+    package static let attributeLimit = 1024
+    /// The longest time for which a server can have a cookie kept: 400 days.
+    package static let longestLife: Int64 = 400 * 86_400
+
+    /// The name as it came; empty for a field without an equals sign.
+    package let name: [UInt8]
+    package let value: [UInt8]
+    /// Seconds from now to the end, 0 for an end that has passed; nil without the attribute.
+    package private(set) var maxAge: Int64?
+    /// The end in seconds since 1970; nil without the attribute or with one that is no date.
+    package private(set) var expires: Int64?
+    /// The domain without its leading dot; empty if the attribute is missing.
+    package private(set) var domain: [UInt8] = []
+    /// The path; nil where the default path is to be used.
+    package private(set) var path: [UInt8]?
+    /// True if there is a `Path` attribute, valid or not.
+    package private(set) var hasPath = false
+    package private(set) var isSecure = false
+    package private(set) var isHTTPOnly = false
+    package private(set) var sameSite = Cookie.SameSite.unspecified
+
+    /// Takes a field's value apart; nil if it sets no cookie: with a control character other than a tab, without both name and value, or
+    /// with a pair over the limit.
+    package init?(_ field: [UInt8]) {
+        let end = field.firstIndex(of: UInt8(ascii: ";")) ?? field.endIndex
+        let pair = field[..<end]
+        let equals = pair.firstIndex(of: UInt8(ascii: "="))
+        let name = equals.map { pair[..<$0].trimmed } ?? []
+        let value = (equals.map { pair[$0...].dropFirst() } ?? pair[...]).trimmed
+        guard !name.isEmpty || !value.isEmpty, name.count + value.count <= SetCookie.pairLimit,
+            field.allSatisfy({ $0 >= 32 && $0 != 127 || $0 == 9 })
+        else { return nil }
+        self.name = Array(name)
+        self.value = Array(value)
+        var rest = field[end...].dropFirst()
+        while let start = rest.firstIndex(where: { $0 != UInt8(ascii: ";") }) {
+            rest = rest[start...]
+            let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+            take(attribute: rest[..<end])
+            rest = rest[end...]
+        }
+    }
+
+    /// The end of the cookie; nil for the end of the session. `Max-Age` goes before `Expires`.
+    package func end(at now: Date) -> Date? {
+        if let maxAge { return maxAge > 0 ? now.addingTimeInterval(Double(maxAge)) : .distantPast }
+        guard let expires else { return nil }
+        return min(Date(timeIntervalSince1970: Double(expires)), now.addingTimeInterval(Double(SetCookie.longestLife)))
+    }
+
+    private mutating func take(attribute: ArraySlice<UInt8>) {
+        let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
+        let name = attribute[..<equals].trimmed
+        let value = attribute[equals...].dropFirst().trimmed
+        guard name.count <= 8, value.count <= SetCookie.attributeLimit else { return }
+        switch String(decoding: name.map(\.asciiLowercased), as: UTF8.self) {
+        case "expires": expires = CookieDate.seconds(value) ?? expires
+        case "max-age": maxAge = SetCookie.age(value) ?? maxAge
+        case "domain": domain = value.first == UInt8(ascii: ".") ? Array(value.dropFirst()) : Array(value)
+        case "path":
+            hasPath = true
+            path = value.first == UInt8(ascii: "/") ? Array(value) : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite":
+            switch String(decoding: value.prefix(8).map(\.asciiLowercased), as: UTF8.self) {
+            case "none": sameSite = .none
+            case "lax": sameSite = .lax
+            case "strict": sameSite = .strict
+            default: sameSite = .unspecified
+            }
+        default: break
+        }
+    }
+
+    /// A number of seconds between 0 and the longest life; nil for what is no number.
+    private static func age(_ text: ArraySlice<UInt8>) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.allSatisfy({ $0 &- 48 < 10 }) else { return nil }
+        if isNegative { return 0 }
+        return digits.reduce(0) { min($0 * 10 + Int64($1 - 48), longestLife) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes without the spaces and tabs around them.
+    fileprivate var trimmed: ArraySlice<UInt8> {
+        guard let first = firstIndex(where: { $0 != 32 && $0 != 9 }),
+            let last = lastIndex(where: { $0 != 32 && $0 != 9 })
+        else { return [] }
+        return self[first...last]
+    }
+}
+#endif

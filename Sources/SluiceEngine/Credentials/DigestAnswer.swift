@@ -1,0 +1,164 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The parts of one answer by Digest (RFC 7616 §3.4), of which a message makes a field's value.
+package struct DigestAnswer: Sendable {
+    /// The nonces from which the key of a session is made (RFC 7616 §3.4.2).
+    package struct SessionKey: Sendable {
+        let nonce: String
+        let cnonce: String
+
+        package init(nonce: String, cnonce: String) {
+            self.nonce = nonce
+            self.cnonce = cnonce
+        }
+    }
+
+    package let challenge: DigestChallenge
+    package let credentials: AuthenticationCredentials
+    package let nonce: String
+    /// The number of answers with the nonce, this one included.
+    package let count: UInt32
+    package let cnonce: String
+    package let key: SessionKey?
+
+    package init(
+        challenge: DigestChallenge,
+        credentials: AuthenticationCredentials,
+        nonce: String,
+        count: UInt32,
+        cnonce: String,
+        key: SessionKey? = nil
+    ) {
+        self.challenge = challenge
+        self.credentials = credentials
+        self.nonce = nonce
+        self.count = count
+        self.cnonce = cnonce
+        self.key = key
+    }
+
+    /// Returns the value of `Authorization` for a message; nil if the body cannot be hashed.
+    package func fieldValue(for message: AuthenticatedMessage) -> String? {
+        guard let protection = challenge.protection(for: message.upload),
+            let response = response(to: message, protection), let user = userParameter
+        else { return nil }
+        var value = "Digest \(user), realm=\(challenge.realm.quoted), nonce=\(nonce.quoted)"
+        value += ", uri=\(message.uri.quoted), response=\"\(response)\""
+        if let algorithm = challenge.algorithm { value += ", algorithm=\(algorithm)" }
+        if protection != .plain || challenge.isSession { value += ", cnonce=\(cnonce.quoted)" }
+        if let opaque = challenge.opaque { value += ", opaque=\(opaque.quoted)" }
+        switch protection {
+        case .plain: break
+        case .auth: value += ", qop=auth, nc=\(nonceCount)"
+        case .authInt: value += ", qop=auth-int, nc=\(nonceCount)"
+        }
+        if challenge.hashesUser { value += ", userhash=true" }
+        return value
+    }
+
+    /// The count in eight hexadecimal digits.
+    private var nonceCount: String {
+        DigestHash.hex((0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) })
+    }
+
+    /// The parameter with the user's name (RFC 7616 §3.4 and §3.4.4).
+    ///
+    /// A name beyond ASCII goes as `username*` only to servers that announce UTF-8: older ones know nothing but `username`.
+    private var userParameter: String? {
+        let user = credentials.user
+        if challenge.hashesUser {
+            return challenge.hash.hex(of: "\(user):\(challenge.realm)").map { "username=\"\($0)\"" }
+        }
+        if challenge.isUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
+            return "username*=UTF-8''\(user.extendedValue)"
+        }
+        return "username=\(user.quoted)"
+    }
+
+    /// The proof itself (RFC 7616 §3.4.1 to §3.4.3).
+    private func response(to message: AuthenticatedMessage, _ protection: DigestChallenge.Protection) -> String? {
+        let hash = challenge.hash
+        guard var secret = hash.hex(of: "\(credentials.user):\(challenge.realm):\(credentials.password)") else {
+            return nil
+        }
+        if challenge.isSession {
+            let (nonce, cnonce) = (key?.nonce ?? nonce, key?.cnonce ?? cnonce)
+            guard let key = hash.hex(of: "\(secret):\(nonce):\(cnonce)") else { return nil }
+            secret = key
+        }
+        var covered = "\(message.method):\(message.uri)"
+        if protection == .authInt {
+            guard let body = hash.hex(of: message.upload) else { return nil }
+            covered += ":\(body)"
+        }
+        guard let proof = hash.hex(of: covered) else { return nil }
+        switch protection {
+        case .plain: return hash.hex(of: "\(secret):\(nonce):\(proof)")
+        case .auth: return hash.hex(of: "\(secret):\(nonce):\(nonceCount):\(cnonce):auth:\(proof)")
+        case .authInt: return hash.hex(of: "\(secret):\(nonce):\(nonceCount):\(cnonce):auth-int:\(proof)")
+        }
+    }
+}
+
+/// The parts of a request that its credentials may cover.
+package struct AuthenticatedMessage: Sendable {
+    package let method: String
+    /// The request target: a path with its query, a whole URL by a proxy, host and port of a CONNECT.
+    package let uri: String
+    package let upload: UploadSource
+
+    package init(method: String, uri: String, upload: UploadSource = .none) {
+        self.method = method
+        self.uri = uri
+        self.upload = upload
+    }
+}
+
+extension DigestHash {
+    /// Returns the hash of a body; nil for one that does not lie in memory.
+    fileprivate func hex(of upload: UploadSource) -> String? {
+        switch upload {
+        case .none: hex(of: "")
+        case .data(let data): data.withUnsafeBytes { hex(of: $0) }
+        case .stream: nil
+        }
+    }
+}
+
+extension String {
+    /// The text as a quoted string (RFC 9110 §5.6.4).
+    fileprivate var quoted: String {
+        guard utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+            return "\"\(self)\""
+        }
+        var bytes = [UInt8(ascii: "\"")]
+        for byte in utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text in the encoding of parameters with an asterisk (RFC 8187 §3.2.1).
+    fileprivate var extendedValue: String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "%"): bytes.append(contentsOf: byte.percentEncoded)
+            case _ where byte.isTokenCharacter: bytes.append(byte)
+            default: bytes.append(contentsOf: byte.percentEncoded)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var percentEncoded: [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
+    }
+}
+#endif

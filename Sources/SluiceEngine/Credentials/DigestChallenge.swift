@@ -1,0 +1,90 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// A server's offer to authenticate by Digest (RFC 7616 §3.3), as far as it can be answered.
+package struct DigestChallenge: Sendable, Hashable {
+    /// The part of a message that an answer covers.
+    package enum Protection: Sendable, Hashable {
+        /// Method and URI, without a count: the form of RFC 2069.
+        case plain
+        /// Method and URI.
+        case auth
+        /// Method, URI and body.
+        case authInt
+    }
+
+    /// Bodies up to this size are hashed for `auth-int`, which takes some milliseconds of the loop at most.
+    package static let hashedBody = 1 << 20
+
+    /// The realm; empty where the server names none, against RFC 7616 §3.3.
+    package let realm: String
+    package let nonce: String
+    package let opaque: String?
+    package let hash: DigestHash
+    /// True for the algorithms with `-sess`, whose key depends on the first nonces of a session.
+    package let isSession: Bool
+    /// The algorithm in the server's spelling; nil if it names none, which means MD5.
+    package let algorithm: String?
+    /// The protections that the server offers, without those that are not known.
+    package let protections: Set<Protection>
+    /// True if the nonce of the request was too old, and its credentials are not at fault.
+    package let isStale: Bool
+    /// True if the user's name goes as a hash (RFC 7616 §3.4.4).
+    package let hashesUser: Bool
+    /// True if the server reads names and passwords as UTF-8 (RFC 7616 §4).
+    package let isUTF8: Bool
+    /// The URIs that the same credentials are for; none for all of the server.
+    package let domain: [String]
+
+    /// Reads a challenge; nil for another scheme, an unknown algorithm, and where only unknown protections are offered.
+    package init?(_ challenge: AuthenticationChallenge) {
+        guard challenge.scheme == "digest", let nonce = challenge["nonce"] else { return nil }
+        realm = challenge["realm"] ?? ""
+        self.nonce = nonce
+        opaque = challenge["opaque"]
+        algorithm = challenge["algorithm"]
+        switch (algorithm ?? "md5").lowercased() {
+        case "md5": (hash, isSession) = (.md5, false)
+        case "md5-sess": (hash, isSession) = (.md5, true)
+        case "sha-256": (hash, isSession) = (.sha256, false)
+        case "sha-256-sess": (hash, isSession) = (.sha256, true)
+        case "sha-512-256": (hash, isSession) = (.sha512t256, false)
+        case "sha-512-256-sess": (hash, isSession) = (.sha512t256, true)
+        default: return nil
+        }
+        let offered = (challenge["qop"] ?? "").split { ", \t".contains($0) }.map { $0.lowercased() }
+        var protections: Set<Protection> = offered.isEmpty ? [.plain] : []
+        if offered.contains("auth") { protections.insert(.auth) }
+        if offered.contains("auth-int") { protections.insert(.authInt) }
+        self.protections = protections
+        isStale = challenge["stale"]?.lowercased() == "true"
+        hashesUser = challenge["userhash"]?.lowercased() == "true"
+        isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        domain = (challenge["domain"] ?? "").split { " \t".contains($0) }.map(String.init)
+        // What is sent back must be possible in a field.
+        let texts = [realm, nonce, opaque ?? ""]
+        guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.isFieldText) else { return nil }
+    }
+
+    /// Returns the protection for a message with a body; nil if none that is offered is possible.
+    ///
+    /// `auth` goes before `auth-int`, which servers often offer but do not check. `auth-int` alone needs a body in memory, of at most
+    /// ``hashedBody`` bytes.
+    package func protection(for upload: UploadSource) -> Protection? {
+        if protections.contains(.auth) { return .auth }
+        if protections.contains(.authInt) {
+            switch upload {
+            case .none: return .authInt
+            case .data(let data): return data.count <= DigestChallenge.hashedBody ? .authInt : nil
+            case .stream: return nil
+            }
+        }
+        return protections.contains(.plain) ? .plain : nil
+    }
+}
+
+extension String {
+    /// True if the text has no control characters, so that it can stand in a quoted string of a field.
+    var isFieldText: Bool { !utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+}
+#endif

@@ -1,0 +1,305 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The protection spaces (RFC 9110 §11.5) in which a server or proxy has let credentials in, so that a later request has them at once.
+///
+/// A space belongs to one realm of one server or proxy, and to one user with one password. Its paths are those of `domain`, or all, by
+/// Digest (RFC 7616 §3.3), and those at or below the folder that asked by Basic (RFC 7617 §2.2). Of more spaces than the limit, the least
+/// recently used is forgotten.
+package struct ProtectionSpaces: Sendable {
+    fileprivate enum Scheme: Sendable {
+        case basic
+        case digest(DigestSession)
+    }
+
+    fileprivate struct Space: Sendable {
+        let realm: String
+        var scheme: Scheme
+        var paths: [String]
+        /// True once the server has let the credentials in. Until then they do not go ahead of a challenge.
+        var isAccepted: Bool
+        var lastUse: UInt64
+    }
+
+    /// Credentials that go ahead of a challenge.
+    package enum Known: Sendable {
+        case basic(realm: String)
+        case digest(DigestAnswer)
+    }
+
+    /// The most paths of one space.
+    package static let maximumPaths = 16
+
+    private let limit: Int
+    private var spaces: [AuthenticationCredentials: [Space]] = [:]
+    private var uses: UInt64 = 0
+    /// The number of spaces.
+    package private(set) var count = 0
+
+    package init(limit: Int = 256) {
+        self.limit = max(1, limit)
+    }
+
+    // MARK: Requests
+
+    /// Returns the credentials for a message that are known to be wanted; nil for none.
+    package mutating func known(
+        _ credentials: AuthenticationCredentials,
+        for message: AuthenticatedMessage,
+        cnonce: () -> String
+    ) -> Known? {
+        guard let candidates = spaces[credentials] else { return nil }
+        let path = path(of: message, credentials)
+        var best: (index: Int, length: Int)?
+        for (index, space) in candidates.enumerated() where space.isAccepted {
+            guard let length = space.match(path), space.suits(message) else { continue }
+            if let found = best, (found.length, candidates[found.index].lastUse) > (length, space.lastUse) { continue }
+            best = (index, length)
+        }
+        guard let best else { return nil }
+        let lastUse = nextUse()
+        var known: Known?
+        change(credentials, best.index) { space in
+            space.lastUse = lastUse
+            known = space.next(as: credentials, cnonce: cnonce)
+        }
+        return known
+    }
+
+    /// Returns the next answer to a challenge; answers with one nonce have different counts, whichever request they are for.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge.
+    ///   - credentials: The name and password.
+    ///   - message: The message that was challenged.
+    ///   - count: The answers that its sender has made with the nonce.
+    ///   - cnonce: Makes the client's nonce.
+    /// - Returns: The answer.
+    package mutating func answer(
+        _ challenge: DigestChallenge,
+        as credentials: AuthenticationCredentials,
+        to message: AuthenticatedMessage,
+        after count: UInt32 = 0,
+        cnonce: () -> String
+    ) -> DigestAnswer {
+        let lastUse = nextUse()
+        let index = firstIndex(of: challenge.realm, credentials)
+        var session = DigestSession(challenge)
+        var isAccepted = false
+        if let index, let space = spaces[credentials]?[index], case .digest(let known) = space.scheme,
+            known.nonce == challenge.nonce
+        {
+            session = known
+            isAccepted = space.isAccepted
+        }
+        session.raise(to: count)
+        let answer = session.answer(as: credentials, cnonce: cnonce)
+        let space = Space(
+            realm: challenge.realm,
+            scheme: .digest(session),
+            paths: paths(of: challenge, credentials, message),
+            isAccepted: isAccepted,
+            lastUse: lastUse
+        )
+        put(space, credentials, at: index)
+        return answer
+    }
+
+    // MARK: Responses
+
+    /// Notes that the server has let an answer in, and the nonce that it wants next (RFC 7616 §3.5).
+    package mutating func accept(_ answer: DigestAnswer, nextNonce: String? = nil) {
+        let credentials = answer.credentials
+        guard let index = firstIndex(of: answer.challenge.realm, credentials) else { return }
+        change(credentials, index) { space in
+            guard case .digest(var session) = space.scheme, session.nonce == answer.nonce else { return }
+            space.isAccepted = true
+            if let nextNonce { session.replaceNonce(with: nextNonce) }
+            space.scheme = .digest(session)
+        }
+    }
+
+    /// Notes that the server has let credentials in by Basic.
+    package mutating func acceptBasic(
+        realm: String,
+        _ credentials: AuthenticationCredentials,
+        for message: AuthenticatedMessage
+    ) {
+        let folder = ProtectionSpaces.folder(of: path(of: message, credentials))
+        let index = firstIndex(of: realm, credentials)
+        var paths = [folder]
+        if let index, let space = spaces[credentials]?[index], case .basic = space.scheme {
+            if space.paths.contains(where: { ProtectionSpaces.match($0, folder) != nil }) {
+                paths = space.paths
+            } else {
+                let others = space.paths.filter { ProtectionSpaces.match(folder, $0) == nil }
+                paths = (others + paths).suffix(ProtectionSpaces.maximumPaths)
+            }
+        }
+        let space = Space(realm: realm, scheme: .basic, paths: paths, isAccepted: true, lastUse: nextUse())
+        put(space, credentials, at: index)
+    }
+
+    /// Forgets the nonce of an answer that the server has refused.
+    package mutating func refuse(_ answer: DigestAnswer) {
+        remove(answer.challenge.realm, answer.credentials) { space in
+            if case .digest(let session) = space.scheme { session.nonce == answer.nonce } else { false }
+        }
+    }
+
+    /// Forgets that credentials are let in by Basic, since the server has refused them.
+    package mutating func refuseBasic(realm: String, _ credentials: AuthenticationCredentials) {
+        remove(realm, credentials) { space in
+            if case .basic = space.scheme { true } else { false }
+        }
+    }
+
+    // MARK: Storage
+
+    private mutating func nextUse() -> UInt64 {
+        uses += 1
+        return uses
+    }
+
+    private func firstIndex(of realm: String, _ credentials: AuthenticationCredentials) -> Int? {
+        spaces[credentials]?.firstIndex { $0.realm == realm }
+    }
+
+    private mutating func change(
+        _ credentials: AuthenticationCredentials,
+        _ index: Int,
+        _ body: (inout Space) -> Void
+    ) {
+        guard let count = spaces[credentials]?.count, index < count else { return }
+        body(&spaces[credentials, default: []][index])
+    }
+
+    private mutating func put(_ space: Space, _ credentials: AuthenticationCredentials, at index: Int?) {
+        if let index {
+            change(credentials, index) { $0 = space }
+            return
+        }
+        if count == limit { removeLeastRecentlyUsed() }
+        spaces[credentials, default: []].append(space)
+        count += 1
+    }
+
+    private mutating func remove(
+        _ realm: String,
+        _ credentials: AuthenticationCredentials,
+        if isRemoved: (Space) -> Bool
+    ) {
+        guard let index = firstIndex(of: realm, credentials), let space = spaces[credentials]?[index], isRemoved(space)
+        else { return }
+        remove(at: index, credentials)
+    }
+
+    private mutating func remove(at index: Int, _ credentials: AuthenticationCredentials) {
+        spaces[credentials]?.remove(at: index)
+        if spaces[credentials]?.isEmpty == true { spaces[credentials] = nil }
+        count -= 1
+    }
+
+    private mutating func removeLeastRecentlyUsed() {
+        var oldest: (credentials: AuthenticationCredentials, index: Int, lastUse: UInt64)?
+        for (credentials, list) in spaces {
+            for (index, space) in list.enumerated() where space.lastUse < oldest?.lastUse ?? .max {
+                oldest = (credentials, index, space.lastUse)
+            }
+        }
+        if let oldest { remove(at: oldest.index, oldest.credentials) }
+    }
+
+    // MARK: Paths
+
+    /// The path of a message without its query; `/` for a proxy, which is one space as a whole (RFC 7616 §3.3).
+    private func path(of message: AuthenticatedMessage, _ credentials: AuthenticationCredentials) -> String {
+        if credentials.isOfProxy { return "/" }
+        return ProtectionSpaces.withoutQuery(message.uri)
+    }
+
+    private func paths(
+        of challenge: DigestChallenge,
+        _ credentials: AuthenticationCredentials,
+        _ message: AuthenticatedMessage
+    ) -> [String] {
+        guard case .server(let origin) = credentials.target, !challenge.domain.isEmpty else { return ["/"] }
+        let paths = challenge.domain.prefix(ProtectionSpaces.maximumPaths).compactMap {
+            ProtectionSpaces.path(of: $0, at: origin)
+        }
+        // A list of nothing but other servers, to which these credentials do not go.
+        return paths.isEmpty ? [path(of: message, credentials)] : paths
+    }
+
+    /// The path of a URI in `domain`; nil for another origin, and for what is neither a URL nor an absolute path.
+    private static func path(of uri: String, at origin: HTTPOrigin) -> String? {
+        if uri.hasPrefix("/") { return uri.hasPrefix("//") ? nil : withoutQuery(uri) }
+        guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
+        let rest = uri[colon...].dropFirst(3)
+        let authority = rest.prefix { !"/?#".contains($0) }
+        guard HTTPOrigin(scheme: String(uri[..<colon]), authority: String(authority)) == origin else { return nil }
+        let path = withoutQuery(String(rest[authority.endIndex...]))
+        return path.isEmpty ? "/" : path
+    }
+
+    private static func withoutQuery(_ uri: String) -> String {
+        let end = uri.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return end.map { String(uri[..<$0]) } ?? uri
+    }
+
+    /// The path up to its last slash.
+    private static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "/"
+    }
+
+    /// The length of a path of a space if it covers another; nil if it does not. A segment counts as a whole.
+    fileprivate static func match(_ covering: String, _ path: String) -> Int? {
+        let (covering, path) = (covering.utf8, path.utf8)
+        if covering.elementsEqual("/".utf8) { return 1 }
+        guard path.starts(with: covering) else { return nil }
+        let isWhole = covering.last == UInt8(ascii: "/") || path.count == covering.count
+        return isWhole || path.dropFirst(covering.count).first == UInt8(ascii: "/") ? covering.count : nil
+    }
+}
+
+extension ProtectionSpaces.Space {
+    /// The length of the longest path that covers another; nil if none does. One that goes upwards is covered by the root alone.
+    func match(_ path: String) -> Int? {
+        let matches = paths.compactMap { ProtectionSpaces.match($0, path) }
+        guard let longest = matches.max() else { return nil }
+        if longest > 1, path.hasDotSegments { return matches.contains(1) ? 1 : nil }
+        return longest
+    }
+
+    /// True if the space's method can cover a message.
+    func suits(_ message: AuthenticatedMessage) -> Bool {
+        switch scheme {
+        case .basic: true
+        case .digest(let session): !session.isUsedUp && session.challenge.protection(for: message.upload) != nil
+        }
+    }
+
+    mutating func next(
+        as credentials: AuthenticationCredentials,
+        cnonce: () -> String
+    ) -> ProtectionSpaces.Known? {
+        switch scheme {
+        case .basic: return .basic(realm: realm)
+        case .digest(var session):
+            let answer = session.answer(as: credentials, cnonce: cnonce)
+            scheme = .digest(session)
+            return .digest(answer)
+        }
+    }
+}
+
+extension String {
+    /// True if a segment is `..`, also with percent-encoded dots (RFC 3986 §3.3).
+    fileprivate var hasDotSegments: Bool {
+        guard utf8.contains(UInt8(ascii: ".")) || utf8.contains(UInt8(ascii: "%")) else { return false }
+        return lowercased().split(separator: "/").contains { segment in
+            ["..", ".%2e", "%2e.", "%2e%2e"].contains(segment)
+        }
+    }
+}
+#endif

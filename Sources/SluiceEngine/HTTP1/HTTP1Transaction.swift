@@ -1,0 +1,174 @@
+#if os(Linux)
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import SluiceHTTP
+
+/// One request on a connection of HTTP/1.1: its framing on the way out, and the parser of its response.
+final class HTTP1Transaction: Transaction {
+    private(set) var parser: ResponseParser
+    private var isChunked = false
+
+    /// Prepares a request for its connection; see ``Transaction``.
+    override init(
+        _ call: Call,
+        on carrier: any RequestCarrier,
+        isReused: Bool,
+        began: MonotonicTime,
+        timings: ConnectionTimings,
+        isShared: Bool = true,
+        now: MonotonicTime
+    ) {
+        parser = ResponseParser(for: call.request.method, headLimit: call.context.limits.headers)
+        super.init(call, on: carrier, isReused: isReused, began: began, timings: timings, isShared: isShared, now: now)
+    }
+
+    override var trailers: HTTPHeaders { parser.trailers }
+
+    // MARK: Sending
+
+    /// Puts the head, and a body that lies in memory, into the output.
+    func start(_ output: inout OutputQueue, now: MonotonicTime) {
+        let expects = openBody()
+        let framing: RequestWriter.Framing
+        switch upload {
+        case .none: framing = .none
+        case .data(let data): framing = .length(Int64(data.count))
+        case .stream(_, let length?, _): framing = .length(length)
+        case .stream: framing = .chunked
+        }
+        isChunked = framing == .chunked
+        output.append { buffer in
+            RequestWriter.appendHead(
+                of: call.request,
+                target: call.target,
+                framing: framing,
+                decodes: call.pool.configuration.decompressesResponses ? ContentDecoder.acceptEncoding : nil,
+                omitsExpect: !expects,
+                adding: call.addedFields(),
+                to: &buffer
+            )
+        }
+        if expects {
+            sending = .waitsForContinue(until: now + call.context.timeouts.continueWait)
+        } else {
+            fill(&output, now: now)
+        }
+    }
+
+    /// Puts more of the body into the output, if it has run dry.
+    func fill(_ output: inout OutputQueue, now: MonotonicTime) {
+        guard sending == .body, output.count < Transaction.inlineBody else { return }
+        awaitsBody = false
+        while output.count < Transaction.inlineBody {
+            let (chunk, piece) = body.takeChunk(upTo: 256 << 10)
+            switch piece {
+            case .bytes(let count):
+                guard let chunk else { return }
+                if isChunked { output.append { RequestWriter.appendChunkHead(count, to: &$0) } }
+                output.append(chunk)
+                if isChunked { output.append { $0.append(contentsOf: "\r\n".utf8) } }
+                countSent(count)
+            case .wait:
+                awaitsBody = true
+                lastActivity = now
+                return
+            case .end:
+                if isChunked { output.append { $0.append(contentsOf: "0\r\n\r\n".utf8) } }
+                sending = .sent
+                return
+            case .failed:
+                hasBodyFailed = true
+                return
+            }
+        }
+    }
+
+    // MARK: Receiving
+
+    /// True if the body can be read into buffers of its own, past the parser's input.
+    var largeRead: Int? {
+        guard head != nil, decoder == nil, repetition == nil, let left = parser.bytesLeft, left >= 64 << 10 else {
+            return nil
+        }
+        return Int(clamping: left)
+    }
+
+    /// Takes a piece of the body that was read into a buffer of its own.
+    func take(_ piece: Data) -> Status {
+        var position = 0
+        let status = piece.withUnsafeBytes { input -> Status in
+            switch parser.next(in: input, from: &position) {
+            case .body(let range) where range.count == piece.count: .needsInput
+            case .failed(let error): .failed(error)
+            default: .failed(ResponseFlaw.malformedField.error)
+            }
+        }
+        guard case .needsInput = status else { return status }
+        receivedEncoded += Int64(piece.count)
+        if let error = count(piece.count) { return .failed(error) }
+        writeWhole(piece)
+        guard parser.bytesLeft == 0 else { return .needsInput }
+        return piece.withUnsafeBytes { input in
+            var end = input.count
+            guard case .end = parser.next(in: input, from: &end) else { return .needsInput }
+            return complete()
+        }
+    }
+
+    /// Takes what was read, as far as it can.
+    ///
+    /// - Parameters:
+    ///   - input: The bytes.
+    ///   - position: The first byte that has not been taken; moved behind what was.
+    ///   - budget: The bytes of output that the turn may still make.
+    ///   - now: The time.
+    /// - Returns: What follows.
+    func process(_ input: UnsafeRawBufferPointer, from position: inout Int, budget: inout Int, now: MonotonicTime)
+        -> Status
+    {
+        if hasUndecoded {
+            switch decodeRest(budget: &budget) {
+            case .needsInput: break
+            case let status: return status
+            }
+        }
+        while true {
+            if isComplete { return .complete }
+            switch parser.next(in: input, from: &position) {
+            case .needsMore:
+                if firstByte == nil, parser.hasBegun { firstByte = now }
+                return .needsInput
+            case .informational(let head): takeInformational(head)
+            case .head(let head):
+                if firstByte == nil { firstByte = now }
+                if let error = take(head, hasBody: parser.length != .none) { return .failed(error) }
+                if repetition != nil, !isWorthDraining(head) { return .complete }
+            case .body(let range):
+                if let status = takeBody(UnsafeRawBufferPointer(rebasing: input[range]), budget: &budget) {
+                    return status
+                }
+            case .end: return complete(endsWithConnection: parser.length == .untilClose)
+            case .failed(let error): return .failed(error)
+            }
+        }
+    }
+
+    /// True if the body of a response that is not the caller's is read, so that the connection can be used again.
+    private func isWorthDraining(_ head: HTTPResponse) -> Bool {
+        let length = head.bodyLength(of: call.request.method) ?? 0
+        return sending == .sent && length <= Transaction.drainedBody && parser.length != .untilClose
+    }
+
+    /// The server has closed: returns how the response has ended by that.
+    func end() -> Status {
+        switch parser.finish() {
+        case .end: complete(endsWithConnection: parser.length == .untilClose)
+        case .failed(let error): .failed(error)
+        default: .failed(ResponseFlaw.closedInHead.error)
+        }
+    }
+}
+#endif

@@ -1,0 +1,598 @@
+#if os(Linux)
+import CLinux
+import CNghttp2
+import Glibc
+import SluiceHTTP
+import Synchronization
+
+/// An open connection of HTTP/2, which carries many requests at a time (RFC 9113).
+///
+/// It belongs to one loop for life. A request is begun by whichever thread has it, under the connection's lock; where few are under way
+/// it is written at once, and otherwise with others at the loop's next turn. The loop never waits for the lock, as with ``Connection``.
+final class HTTP2Connection: LoopHandler, RequestCarrier {
+    /// The requests under way up to which a caller's thread writes a further one itself.
+    private static let directStreams = 2
+
+    private struct State {
+        var isOpen = true
+        var stream: SocketStream
+        let session: HTTP2Session
+        var output = OutputQueue()
+        /// True if the socket takes no more output until it says so.
+        var isBlocked = false
+        /// True once the pool has been told to give the connection no further request.
+        var isRetired = false
+        /// The requests at a time that the pool has been told of; 0 before the server has said anything.
+        var capacity = 0
+        /// The words of a failed write; what the server said before is still read.
+        var writeFailure: String?
+        var requests = 0
+        var idleSince: MonotonicTime
+        var liveness: HTTP2Liveness
+        /// True while a turn has been asked for that writes what was begun.
+        var awaitsTurn = false
+        /// The time for which the loop's timer is set.
+        var timerAt = MonotonicTime.distantFuture
+    }
+
+    let pool: ConnectionPool
+    let group: ConnectionPool.State.GroupID
+    private let place: LoopPlace
+    private let descriptor: Int32
+    private let remoteAddress: String
+    private let timings: ConnectionTimings
+    /// The moment at which the dial began.
+    private let dialed: MonotonicTime
+    /// The moment from which it is too old to be used again.
+    private let expires: MonotonicTime
+    /// The failed check of pins that are only reported.
+    private let pinFailure: TLSFailure?
+    private let state: ConnectionLock<State>
+    /// True while bodies that had nothing to send may have more.
+    private let bodiesHaveMore = Atomic(false)
+
+    /// Takes over a socket that is connected; nil where memory is short.
+    init?(_ dialed: DialedSocket, from dial: Dial) {
+        let now = MonotonicTime.now
+        guard let session = HTTP2Session(at: now) else { return nil }
+        pool = dial.pool
+        group = dial.group
+        place = LoopPlace(loop: dial.loop, registration: dialed.registration)
+        descriptor = dialed.descriptor
+        remoteAddress = dialed.remoteAddress
+        timings = dialed.timings
+        self.dialed = dial.began
+        expires = dial.pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        pinFailure = dialed.tls?.pinFailure
+        state = ConnectionLock(
+            State(
+                stream: SocketStream(descriptor, dialed.tls),
+                session: session,
+                idleSince: now,
+                liveness: HTTP2Liveness(interval: dial.pool.configuration.pingInterval, at: now)
+            )
+        )
+    }
+
+    /// True if the thread is that of the connection's loop.
+    func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
+
+    /// Sends the settings, at the latest with the first request.
+    func start(on thread: LoopThread) {
+        place.runAgain(self, on: thread)
+    }
+
+    // MARK: Beginning
+
+    /// Sends a request by this connection, on any thread.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - thread: The loop's thread, if the caller is on it.
+    /// - Returns: False if the connection takes no further request now; nothing was sent then.
+    func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
+        let now = MonotonicTime.now
+        var effects = HTTP2Effects()
+        let isBegun = state.withLock { state in
+            guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
+            guard expires > now, state.session.count > 0 || state.requests == 0 || !state.stream.isClosed() else {
+                retire(&state, &effects)
+                return false
+            }
+            guard call.begin(on: self) else {
+                // The request was cancelled on the way here.
+                effects.released = 1
+                return true
+            }
+            state.requests += 1
+            let isReused = state.requests > 1
+            let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
+            let stream = HTTP2Stream(
+                call,
+                on: self,
+                isReused: isReused,
+                began: began ?? (isReused ? now : max(dialed, call.queued)),
+                timings: isReused ? ConnectionTimings() : timings,
+                now: now
+            )
+            var (head, hasBody) = stream.start(now: now)
+            guard state.session.submit(stream, &head, hasBody: hasBody) else {
+                stream.body.close()
+                _ = call.beginAgain()
+                retire(&state, &effects)
+                return false
+            }
+            if case .stream = call.upload { call.withAttempt { $0.sender = self } }
+            if state.session.count == 1 { state.liveness.begin(at: now) }
+            if thread == nil, state.session.count <= HTTP2Connection.directStreams {
+                push(&state, limit: Transaction.inlineBody, now: now, &effects)
+            } else if !state.awaitsTurn {
+                state.awaitsTurn = true
+                effects.wantsTurn = true
+            }
+            setTimer(for: stream, &state, &effects, now: now)
+            return true
+        }
+        if let pinFailure, isBegun, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
+        perform(effects, on: thread)
+        return isBegun
+    }
+
+    func bodyHasMore(of call: Call) {
+        bodiesHaveMore.store(true, ordering: .sequentiallyConsistent)
+        place.loop.post { [self] in ready(0, on: $0) }
+    }
+
+    // MARK: Turns
+
+    package func ready(_ events: UInt32, on thread: LoopThread) {
+        locked(events, on: thread) { state, effects, events in
+            if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
+            let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+            if events & (EPOLLIN.rawValue | ends) != 0 { state.stream.mayRead = true }
+            if events & ends != 0 { state.stream.hasHungUp = true }
+            turn(&state, &effects, on: thread)
+        }
+    }
+
+    package func deadlinePassed(on thread: LoopThread) {
+        locked(0, on: thread) { state, effects, _ in
+            state.timerAt = .distantFuture
+            expire(&state, &effects, on: thread)
+            push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
+            setTimer(for: nil, &state, &effects, now: thread.now)
+            state.session.forEach { setTimer(for: $0, &state, &effects, now: thread.now) }
+        }
+    }
+
+    /// Runs one turn under the lock; if somebody holds it, the connection gets another turn once it is free.
+    private func locked(
+        _ events: UInt32,
+        on thread: LoopThread,
+        _ body: (inout State, inout HTTP2Effects, UInt32) -> Void
+    ) {
+        var effects = HTTP2Effects()
+        if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(effects, on: thread) }
+    }
+
+    private func turn(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
+        guard state.isOpen || state.session.count > 0 else { return }
+        effects.isGone = !state.isOpen
+        state.awaitsTurn = false
+        if bodiesHaveMore.exchange(false, ordering: .sequentiallyConsistent) {
+            state.session.forEach { stream in
+                guard stream.isDeferred else { return }
+                state.session.resume(stream)
+                setTimer(for: stream, &state, &effects, now: thread.now)
+            }
+        }
+        pull(&state, &effects, on: thread)
+        push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
+        // The body that is sent may have failed, or what came may be answered with an error.
+        settle(&state, &effects, now: thread.now)
+        if state.isOpen, let failure = state.session.failure {
+            lose(&state, failure, isFault: true, &effects, thread.now)
+        }
+        setTimer(for: nil, &state, &effects, now: thread.now)
+    }
+
+    // MARK: Writing
+
+    private func push(_ state: inout State, limit: Int, now: MonotonicTime, _ effects: inout HTTP2Effects) {
+        var left = limit
+        while state.isOpen, !state.isBlocked, state.writeFailure == nil {
+            state.session.fill(&state.output, upTo: Transaction.inlineBody, at: now)
+            if state.output.isEmpty { return }
+            if left <= 0 {
+                effects.wantsTurn = true
+                return
+            }
+            switch state.stream.write(state.output) {
+            case .bytes(let count):
+                state.output.consume(count)
+                left -= count
+            case .nothing: state.isBlocked = true
+            case .end, .failed:
+                state.writeFailure = state.stream.lastFailure
+                state.output.removeAll()
+                // The server may have said why before it closed.
+                state.stream.mayRead = true
+                state.stream.hasHungUp = true
+                effects.wantsTurn = true
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    private func pull(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
+        let now = thread.now
+        var input = Connection.turnBytes
+        var output = Connection.turnBytes
+        state.session.decodeMore(budget: &output, at: now)
+        while state.stream.mayRead, input > 0, output > 0 {
+            switch state.stream.read(into: thread.scratch) {
+            case .nothing: continue
+            case .bytes(let count):
+                input -= count
+                hear(&state, &effects, at: now)
+                let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
+                state.session.receive(bytes, budget: &output, at: now)
+                settle(&state, &effects, now: now)
+                if let failure = state.session.failure { return lose(&state, failure, isFault: true, &effects, now) }
+                note(&state, &effects)
+                guard state.isOpen else { return }
+            case .end: return lose(&state, nil, &effects, now)
+            case .failed: return lose(&state, lost(state), &effects, now)
+            }
+        }
+        settle(&state, &effects, now: now)
+        let hasMore = state.stream.mayRead || state.session.undecoded.contains { !$0.isPaused }
+        if hasMore { effects.wantsTurn = true }
+    }
+
+    /// Notes that the server is there.
+    private func hear(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
+        if state.liveness.hear(at: now) { effects.capacity = state.capacity }
+    }
+
+    /// Tells the pool what the server has said of further requests.
+    private func note(_ state: inout State, _ effects: inout HTTP2Effects) {
+        if state.session.isGoingAway {
+            retire(&state, &effects)
+            if state.session.count == 0 { close(&state, &effects) }
+        } else if state.session.capacity != state.capacity {
+            state.capacity = state.session.capacity
+            effects.capacity = state.capacity
+        }
+    }
+
+    /// Acts on what has come for the streams.
+    private func settle(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
+        let touched = state.session.takeTouched()
+        if !touched.isEmpty { state.liveness.progress() }
+        for stream in touched {
+            if stream.hasBodyFailed {
+                end(stream, stream.bodyFailure ?? Engine.unavailable, &state, &effects, now)
+                continue
+            }
+            switch stream.outcome() {
+            case .complete?: complete(stream, &state, &effects, now)
+            case .failed(let error)?: end(stream, error, &state, &effects, now)
+            case .needsInput?, .blocked?, nil:
+                if stream.isClosed, !stream.hasEnded {
+                    reset(stream, &state, &effects, now)
+                } else {
+                    stream.flush()
+                    if let answer = stream.takeAnswer() { effects.answers.append((stream.call, answer)) }
+                }
+            }
+        }
+    }
+
+    // MARK: Ends of streams
+
+    private func complete(
+        _ stream: HTTP2Stream,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        if let repetition = stream.repetition {
+            if repetition == .withoutExpect { stream.call.withAttempt { $0.omitsExpect = true } }
+            return repeatRequest(stream, &state, &effects, now)
+        }
+        stream.finish(now: now, remoteAddress: remoteAddress)
+        leave(stream, &state, &effects, now)
+    }
+
+    /// Fails a request, and takes it off the wire.
+    private func end(
+        _ stream: HTTP2Stream,
+        _ error: SluiceError,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        stream.fail(error)
+        leave(stream, &state, &effects, now)
+    }
+
+    /// Hands over what a stream has for its caller, and gives its slot back.
+    private func leave(
+        _ stream: HTTP2Stream,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        if let answer = stream.takeAnswer() { effects.answers.append((stream.call, answer)) }
+        if let end = stream.takeBodyEnd() { effects.bodyEnds.append(end) }
+        forget(stream, &state, &effects, now)
+        effects.released += 1
+    }
+
+    private func forget(
+        _ stream: HTTP2Stream,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        state.session.remove(stream)
+        if !stream.isClosed, !state.awaitsTurn {
+            state.awaitsTurn = true
+            effects.wantsTurn = true
+        }
+        guard state.session.count == 0 else { return }
+        state.idleSince = now
+        if state.isRetired { close(&state, &effects) }
+    }
+
+    /// A stream is closed before its response was complete: by the server, or since what that sent is malformed.
+    private func reset(
+        _ stream: HTTP2Stream,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        let host = stream.call.serverName
+        let name = HTTP2Session.name(of: stream.closeCode)
+        if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
+            // The server has not looked at it (RFC 9113 §8.7).
+            let error = SluiceError(.connectionLost, "The server at \(host) refused the request's stream.")
+            return resend(stream, else: error, &state, &effects, now)
+        }
+        if stream.closeCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, stream.head == nil,
+            stream.call.plan.httpVersion == .automatic
+        {
+            guard stream.rewindBody() else { return end(stream, .bodyNotRewound, &state, &effects, now) }
+            effects.downgrades.append(stream.call)
+            forget(stream, &state, &effects, now)
+            effects.released += 1
+            return
+        }
+        if !stream.wasReset {
+            let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
+            let error = isShort == true ? ResponseFlaw.closedInBody.error : state.session.malformedAnswer
+            return end(stream, error, &state, &effects, now)
+        }
+        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
+            return end(stream, ResponseFlaw.closedInBody.error, &state, &effects, now)
+        }
+        end(
+            stream,
+            SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name)."),
+            &state,
+            &effects,
+            now
+        )
+    }
+
+    /// Sends a request again, by this connection or another; fails it if that is not possible.
+    private func resend(
+        _ stream: HTTP2Stream,
+        else error: SluiceError,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        let attempts = stream.call.withAttempt { attempt in
+            attempt.resends += 1
+            return attempt.resends
+        }
+        guard attempts <= 3 else { return end(stream, error, &state, &effects, now) }
+        repeatRequest(stream, &state, &effects, now)
+    }
+
+    private func repeatRequest(
+        _ stream: HTTP2Stream,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        guard stream.rewindBody() else { return end(stream, .bodyNotRewound, &state, &effects, now) }
+        effects.resends.append(stream.call)
+        forget(stream, &state, &effects, now)
+    }
+
+    // MARK: Ends of the connection
+
+    /// Gives the connection no further request.
+    private func retire(_ state: inout State, _ effects: inout HTTP2Effects) {
+        guard !state.isRetired else { return }
+        state.isRetired = true
+        effects.leavesPool = true
+        if state.session.count == 0 { close(&state, &effects) }
+    }
+
+    /// The connection is gone: sends those requests again that may be, and fails the others.
+    ///
+    /// The error is nil where the server has closed. A server that has broken the rules must not see its requests again.
+    private func lose(
+        _ state: inout State,
+        _ error: SluiceError?,
+        isFault: Bool = false,
+        _ effects: inout HTTP2Effects,
+        _ now: MonotonicTime
+    ) {
+        retire(&state, &effects)
+        for stream in state.session.all {
+            stream.isClosed = true
+            // The whole response has come, and waits for its reader.
+            if stream.hasEnded, stream.failure == nil, stream.hasUndecoded { continue }
+            let failure = error ?? stream.closedEarly(goAway: state.session.goAwayReason)
+            let isUnanswered = stream.firstByte == nil && stream.failure == nil
+            let mayHaveBeenSeen = stream.hasWritten && (!stream.isReused || !stream.call.request.method.isIdempotent)
+            if isUnanswered, !mayHaveBeenSeen, !isFault || !stream.hasWritten {
+                resend(stream, else: failure, &state, &effects, now)
+            } else {
+                end(stream, stream.failure ?? failure, &state, &effects, now)
+            }
+        }
+        close(&state, &effects)
+    }
+
+    private func close(_ state: inout State, _ effects: inout HTTP2Effects) {
+        guard state.isOpen else { return }
+        state.isOpen = false
+        if !state.isRetired {
+            state.isRetired = true
+            effects.leavesPool = true
+        }
+        state.session.close()
+        if state.writeFailure == nil, !state.isBlocked {
+            state.session.fill(&state.output, upTo: Transaction.inlineBody, at: .now)
+            if !state.output.isEmpty { _ = state.stream.write(state.output) }
+        }
+        state.stream.tls?.close()
+        state.stream.tls = nil
+        state.stream.mayRead = false
+        state.output.removeAll()
+        pool.engine.descriptors.close(descriptor)
+        effects.isClosed = true
+        effects.isGone = true
+    }
+
+    /// Takes a request off the wire: its caller has left.
+    func abandon(_ call: Call) {
+        var effects = HTTP2Effects()
+        state.withLock { state in
+            guard let stream = state.session.stream(of: call) else { return }
+            end(stream, .cancelled, &state, &effects, .now)
+        }
+        perform(effects, on: nil)
+    }
+
+    /// Closes a connection that the pool has taken out of those that are idle.
+    func closeIdle() {
+        var effects = HTTP2Effects()
+        state.withLock { state in
+            state.isRetired = true
+            if state.session.count == 0 { close(&state, &effects) }
+        }
+        perform(effects, on: nil)
+    }
+
+    /// The error for a connection that was lost.
+    private func lost(_ state: State) -> SluiceError {
+        let words = state.writeFailure ?? state.stream.lastFailure
+        let host = state.session.all.first?.call.serverName ?? ""
+        // TLS 1.3 tells after the handshake that a client certificate is missing or not accepted.
+        if let failure = state.stream.tls?.failure { return failure.error(host: host) }
+        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
+    }
+
+    // MARK: Deadlines
+
+    private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
+        guard state.isOpen else { return }
+        let now = thread.now
+        for stream in state.session.all where stream.deadline(hasOutput: false) <= now {
+            if case .waitsForContinue = stream.sending, stream.call.deadline > now {
+                stream.waitNoLongerForContinue()
+                state.session.resume(stream)
+                continue
+            }
+            if !state.isRetired, state.liveness.requestTimedOut(began: stream.began) {
+                // Nothing at all has come since the request was sent: no other may follow until the server shows itself.
+                effects.capacity = 0
+            }
+            end(stream, stream.call.timeoutError(at: now), &state, &effects, now)
+        }
+        guard state.isOpen else { return }
+        switch state.liveness.step(owesAnswer: state.session.count > 0, at: now) {
+        case .nothing: break
+        case .ping: state.session.ping(at: now)
+        case .lost:
+            let error = SluiceError(.connectionLost, "The connection was lost: the server does not answer any more.")
+            return lose(&state, error, &effects, now)
+        }
+        if state.session.count == 0, idleDeadline(state) <= now { retire(&state, &effects) }
+    }
+
+    private func idleDeadline(_ state: State) -> MonotonicTime {
+        min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
+    }
+
+    /// Has the loop look at the deadlines of the connection and of one stream, unless its timer comes before them anyway.
+    ///
+    /// Deadlines of streams move away as a rule, so that the others need not be looked at before the timer fires.
+    private func setTimer(
+        for stream: HTTP2Stream?,
+        _ state: inout State,
+        _ effects: inout HTTP2Effects,
+        now: MonotonicTime
+    ) {
+        guard state.isOpen else { return }
+        let isIdle = state.session.count == 0
+        var deadline = state.liveness.deadline(owesAnswer: !isIdle)
+        if isIdle { deadline = min(deadline, idleDeadline(state)) }
+        if let stream, !stream.isClosed { deadline = min(deadline, stream.deadline(hasOutput: false)) }
+        guard deadline < state.timerAt || state.timerAt <= now, deadline != .distantFuture else { return }
+        state.timerAt = deadline
+        effects.timer = deadline
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: HTTP2Effects, on thread: LoopThread?) {
+        if thread == nil {
+            let missed = state.takeMissedEvents()
+            if missed != 0 { place.loop.post { [self] in ready(missed, on: $0) } }
+        }
+        if effects.isClosed {
+            place.leave(on: thread)
+        } else if !effects.isGone, let timer = effects.timer {
+            place.setTimer(at: timer, on: thread)
+        }
+        if effects.wantsTurn { place.runAgain(self, on: effects.isGone ? nil : thread) }
+        if effects.leavesPool { pool.remove(.http2(self), on: thread) }
+        if let capacity = effects.capacity { pool.setCapacity(capacity, of: self, on: thread) }
+        if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }
+        for call in effects.resends { pool.resend(call, leaving: .http2(self), in: group, on: thread) }
+        for call in effects.downgrades { call.beginByHTTP1() }
+        // The caller's next request finds the connection and the slot free.
+        for (call, result) in effects.answers { call.answer(result) }
+        for end in effects.bodyEnds { end.pipe.finish(end.result, trailers: end.trailers) }
+    }
+
+    func makePipe(for call: Call) -> ResponsePipe {
+        ResponsePipe(
+            highWater: pool.configuration.responseBuffer,
+            onDemand: { [self] in
+                var effects = HTTP2Effects()
+                state.withLock { state in
+                    guard let stream = state.session.stream(of: call) else { return }
+                    let now = MonotonicTime.now
+                    stream.resume(now: now)
+                    state.session.give(stream.takeCredit(), back: stream, at: now)
+                    setTimer(for: stream, &state, &effects, now: now)
+                    effects.wantsTurn = true
+                }
+                perform(effects, on: nil)
+            },
+            onAbandon: { [self] in abandon(call) }
+        )
+    }
+}
+
+#endif

@@ -1,0 +1,200 @@
+#if os(Linux)
+import CNghttp2
+import SluiceHTTP
+
+/// The fields of a request as HTTP/2 has them (RFC 9113 §8.3): names in small letters, the request line as pseudo-header fields.
+struct HTTP2RequestHead {
+    private struct Field {
+        let name: Range<Int>
+        let value: Range<Int>
+        let isSecret: Bool
+    }
+
+    private var bytes: [UInt8] = []
+    private var fields: [Field] = []
+
+    /// Creates the fields of a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its body is not looked at.
+    ///   - length: The bytes of the body; nil where they are not known, and 0 for none.
+    ///   - codings: The content codings that the caller decodes, as a value for `accept-encoding`.
+    ///   - omitsExpect: Leaves out the request's `Expect`.
+    init(of request: HTTPRequest, length: Int64?, decodes codings: StaticString?, omitsExpect: Bool) {
+        bytes.reserveCapacity(request.headers.byteCount + request.path.utf8.count + 192)
+        fields.reserveCapacity(request.headers.count + 8)
+        add(":method", request.method.rawValue)
+        add(":scheme", request.scheme)
+        if let host = request.headers[.host] {
+            add(":authority", host)
+        } else {
+            add(":authority") { $0.append(hostOf: request) }
+        }
+        add(":path", request.path)
+        let own = addFields(of: request.headers, omitsExpect: omitsExpect)
+        if !own.hasAccept { add("accept", "*/*") }
+        if let codings, !own.hasAcceptEncoding { add("accept-encoding", "\(codings)") }
+        if let length, length > 0 || request.method.announcesNoContent { add("content-length", "\(length)") }
+    }
+
+    /// Adds fields behind the request's own.
+    mutating func add(_ headers: HTTPHeaders) {
+        if !headers.isEmpty { _ = addFields(of: headers, omitsExpect: false) }
+    }
+
+    private mutating func add(_ name: StaticString, _ value: String) {
+        add(name) { $0.append(contentsOf: value.utf8) }
+    }
+
+    private mutating func add(_ name: StaticString, _ append: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        let end = bytes.count
+        append(&bytes)
+        let name = start..<end
+        fields.append(Field(name: name, value: end..<bytes.count, isSecret: isSecret(name, length: bytes.count - end)))
+    }
+
+    /// Adds the request's own fields but those of a connection of HTTP/1.1 (RFC 9113 §8.2.2).
+    private mutating func addFields(
+        of headers: HTTPHeaders,
+        omitsExpect: Bool
+    ) -> (hasAccept: Bool, hasAcceptEncoding: Bool) {
+        var (hasAccept, hasAcceptEncoding) = (false, false)
+        let named = headers.namedByConnection
+        headers.bytes.withUnsafeBytes { source in
+            for index in 0..<headers.count {
+                let line = headers.line(at: index)
+                let name = UnsafeRawBufferPointer(rebasing: source[line.offset..<line.offset + line.nameLength])
+                switch name.count {
+                case 2 where name.isName("te"):
+                    let value = source[line.offset + line.nameLength + 2..<line.end]
+                    guard value.elementsEqual("trailers".utf8, by: { $0.asciiLowercased == $1 }) else { continue }
+                case 4 where name.isName("host"): continue
+                case 6 where name.isName("accept"): hasAccept = true
+                case 6 where omitsExpect && name.isName("expect"): continue
+                case 7 where name.isName("upgrade"): continue
+                case 10 where name.isName("connection") || name.isName("keep-alive"): continue
+                case 14 where name.isName("content-length") || name.isName("http2-settings"): continue
+                case 15 where name.isName("accept-encoding"): hasAcceptEncoding = true
+                case 16 where name.isName("proxy-connection"): continue
+                case 17 where name.isName("transfer-encoding"): continue
+                // A proxy on the way is another hop, and has had its own.
+                case 19 where name.isName("proxy-authorization"): continue
+                default: break
+                }
+                let start = bytes.count
+                for byte in name { bytes.append(byte.asciiLowercased) }
+                let end = bytes.count
+                if !named.isEmpty, named.contains(Array(bytes[start..<end])) {
+                    bytes.removeSubrange(start...)
+                    continue
+                }
+                if !line.isValueEmpty {
+                    let value = source[line.offset + line.nameLength + 2..<line.end]
+                    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: value).trimmed)
+                }
+                let range = start..<end
+                fields.append(
+                    Field(name: range, value: end..<bytes.count, isSecret: isSecret(range, length: bytes.count - end))
+                )
+            }
+        }
+        return (hasAccept, hasAcceptEncoding)
+    }
+
+    /// True for a value that an intermediary must not put into a table that others can probe (RFC 7541 §7.1.3).
+    private func isSecret(_ name: Range<Int>, length: Int) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            let name = UnsafeRawBufferPointer(rebasing: bytes[name])
+            return switch name.count {
+            case 6: length < 20 && name.isName("cookie")
+            case 13: name.isName("authorization")
+            default: false
+            }
+        }
+    }
+
+    /// Calls `body` with the fields as nghttp2 takes them; the pointers are valid during the call.
+    mutating func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
+        let fields = fields
+        return bytes.withUnsafeMutableBufferPointer { bytes in
+            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { values in
+                for (index, field) in fields.enumerated() {
+                    let base = bytes.baseAddress
+                    values.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: base.map { $0 + field.name.lowerBound },
+                            value: base.map { $0 + field.value.lowerBound },
+                            namelen: field.name.count,
+                            valuelen: field.value.count,
+                            flags: UInt8(field.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : 0)
+                        )
+                    )
+                }
+                return body(values.baseAddress, fields.count)
+            }
+        }
+    }
+}
+
+/// The fields of a response as they come, one after the other.
+struct HTTP2ResponseHead {
+    private(set) var status = 0
+    private(set) var fields = HTTPHeaders()
+
+    /// Takes a field that nghttp2 has found valid.
+    mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        if name.first == UInt8(ascii: ":") {
+            if name.count == 7 { status = value.reduce(0) { $0 * 10 + Int($1 &- 48) } }
+        } else {
+            fields.append(name: name, value: value)
+        }
+    }
+
+    /// Takes the head, and begins another.
+    mutating func takeResponse() -> HTTPResponse {
+        var response = HTTPResponse(status: HTTPStatus(rawValue: status), version: .http2)
+        swap(&response.headers, &fields)
+        status = 0
+        return response
+    }
+
+    /// Takes the trailer section.
+    mutating func takeTrailers() -> HTTPHeaders {
+        defer { fields = HTTPHeaders() }
+        return fields
+    }
+}
+
+extension HTTPMethod {
+    /// True if a request without content says so (RFC 9110 §8.6).
+    fileprivate var announcesNoContent: Bool {
+        switch rawValue {
+        case "POST", "PUT", "PATCH": true
+        default: false
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// The names, in small letters, of the fields that belong to the connection (RFC 9110 §7.6.1).
+    fileprivate var namedByConnection: [[UInt8]] {
+        guard contains(.connection) else { return [] }
+        return values(for: .connection).flatMap { value in
+            value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.map { $0.map(\.asciiLowercased) }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes without white space around them.
+    fileprivate var trimmed: UnsafeRawBufferPointer {
+        var (start, end) = (0, count)
+        while start < end, self[start].isBlank { start += 1 }
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: self[start..<end])
+    }
+}
+#endif

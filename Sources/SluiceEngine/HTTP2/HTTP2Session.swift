@@ -1,0 +1,443 @@
+#if os(Linux)
+import CNghttp2
+import SluiceHTTP
+
+/// The HTTP/2 of one connection, by libnghttp2: frames, header compression, flow control and the streams.
+///
+/// It does no input or output itself. Its connection, which holds the lock over it, gives it what was read and writes what it has to send.
+/// Streams for which something has come are collected until the connection takes them with ``takeTouched()``.
+final class HTTP2Session {
+    /// The requests that a server is assumed to take before its settings have come, and the most that one connection carries.
+    static let initialStreams = 100
+    /// The most requests that one connection carries at a time, whatever its server permits.
+    private static let maximumStreams = 1000
+    /// The stream identifier from which a connection takes no more requests: there are none beyond 2³¹ - 1.
+    private static let lastIdentifier: UInt32 = 0x7fff_ff00
+
+    private let raw: OpaquePointer
+    private var streams: [Int32: HTTP2Stream] = [:]
+    private var touched: [HTTP2Stream] = []
+    /// Streams of which a turn could not decode all that had come.
+    private(set) var undecoded: [HTTP2Stream] = []
+    private var guardian: FloodGuard
+    /// Streams that were reset, and whose heads may still be on their way.
+    private var unansweredResets = 0
+    /// The time of the call in progress.
+    private var now: MonotonicTime
+    /// The bytes of decoded output that the turn may still make.
+    private var outputBudget = 0
+    /// The moment at which the last PING or the settings were sent, unless they have been answered.
+    private var askedAt: MonotonicTime?
+    private var pingIsOut = false
+
+    /// The time that the answer to a frame takes, by the settings or the last PING.
+    private(set) var roundTrip = Duration.milliseconds(100)
+    /// The requests that the server lets the connection carry at a time.
+    private(set) var capacity = HTTP2Session.initialStreams
+    /// True once the server has said that it takes no more requests.
+    private(set) var isGoingAway = false
+    /// The error that ends the connection, found by what came.
+    private(set) var failure: SluiceError?
+    /// nghttp2's words for the last frame that broke the rules.
+    private var words: String?
+    /// The reason that the server gave with GOAWAY, where it was an error.
+    private(set) var goAwayReason: String?
+
+    /// Creates a session, with its settings ready to be sent; nil where memory is short.
+    init?(at now: MonotonicTime) {
+        var callbacks: OpaquePointer?
+        var options: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks else {
+            return nil
+        }
+        defer {
+            nghttp2_session_callbacks_del(callbacks)
+            nghttp2_option_del(options)
+        }
+        HTTP2Session.set(callbacks)
+        // Windows follow the readers, and a stream that has ended is not remembered.
+        nghttp2_option_set_no_auto_window_update(options, 1)
+        nghttp2_option_set_no_closed_streams(options, 1)
+        nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(HTTP2Session.initialStreams))
+        var session: OpaquePointer?
+        guard nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else { return nil }
+        raw = session
+        self.now = now
+        guardian = FloodGuard(at: now)
+        askedAt = now
+        nghttp2_session_set_user_data(raw, Unmanaged.passUnretained(self).toOpaque())
+        let settings = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
+                value: UInt32(FlowWindow.initialSize)
+            ),
+        ]
+        guard nghttp2_submit_settings(raw, 0, settings, settings.count) == 0,
+            nghttp2_session_set_local_window_size(raw, 0, 0, Int32(FlowWindow.connectionSize)) == 0
+        else { return nil }
+    }
+
+    deinit {
+        nghttp2_session_del(raw)
+    }
+
+    // MARK: Requests
+
+    /// The streams that carry a request.
+    var count: Int { streams.count }
+    var all: [HTTP2Stream] { Array(streams.values) }
+
+    func forEach(_ body: (HTTP2Stream) -> Void) {
+        for stream in streams.values { body(stream) }
+    }
+
+    /// True if one more request may be sent.
+    var hasRoom: Bool {
+        !isGoingAway && failure == nil && streams.count < capacity
+            && nghttp2_session_get_next_stream_id(raw) < HTTP2Session.lastIdentifier
+            && nghttp2_session_check_request_allowed(raw) != 0
+    }
+
+    func stream(of call: Call) -> HTTP2Stream? {
+        streams.values.first { $0.call === call }
+    }
+
+    /// Puts a request into the output; returns false if the session has no room for it.
+    func submit(_ stream: HTTP2Stream, _ head: inout HTTP2RequestHead, hasBody: Bool) -> Bool {
+        let id = head.withFields { fields, count in
+            guard hasBody else { return nghttp2_submit_request(raw, nil, fields, count, nil, nil) }
+            var provider = nghttp2_data_provider()
+            provider.read_callback = { _, id, buffer, length, flags, _, user in
+                HTTP2Session.of(user)?.read(id, buffer, length, flags) ?? Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
+            return nghttp2_submit_request(raw, nil, fields, count, &provider, nil)
+        }
+        guard id > 0 else { return false }
+        stream.id = id
+        streams[id] = stream
+        return true
+    }
+
+    /// Takes a stream out, and tells the server unless it has ended it.
+    func remove(_ stream: HTTP2Stream) {
+        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
+        if !stream.isClosed {
+            unansweredResets += 1
+            nghttp2_submit_rst_stream(raw, 0, stream.id, NGHTTP2_CANCEL.rawValue)
+        }
+    }
+
+    /// Goes on sending the body of a stream.
+    func resume(_ stream: HTTP2Stream) {
+        if stream.isDeferred {
+            stream.isDeferred = false
+            nghttp2_session_resume_data(raw, stream.id)
+        }
+    }
+
+    /// Lets the server send as many bytes more as the reader of a stream has taken.
+    func give(_ count: Int, back stream: HTTP2Stream, at now: MonotonicTime) {
+        guard count > 0, !stream.isClosed else { return }
+        if stream.window.take(count, roundTrip: roundTrip, at: now) {
+            nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
+        }
+        nghttp2_session_consume_stream(raw, stream.id, count)
+    }
+
+    /// Sends a PING.
+    func ping(at now: MonotonicTime) {
+        guard nghttp2_submit_ping(raw, 0, nil) == 0 else { return }
+        pingIsOut = true
+        askedAt = now
+    }
+
+    /// Says goodbye, as a client that leaves does.
+    func close() {
+        nghttp2_session_terminate_session(raw, NGHTTP2_NO_ERROR.rawValue)
+    }
+
+    // MARK: Output
+
+    /// Puts what is to be sent into the output, up to a number of bytes.
+    func fill(_ output: inout OutputQueue, upTo limit: Int, at now: MonotonicTime) {
+        self.now = now
+        while output.count < limit {
+            var data: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(raw, &data)
+            if count < 0 {
+                failure = failure ?? HTTP2Session.failure(Int32(count), words)
+                return
+            }
+            guard count > 0, let data else { return }
+            output.append { $0.append(contentsOf: UnsafeBufferPointer(start: data, count: count)) }
+        }
+    }
+
+    private func read(
+        _ id: Int32,
+        _ buffer: UnsafeMutablePointer<UInt8>?,
+        _ length: Int,
+        _ flags: UnsafeMutablePointer<UInt32>?
+    ) -> Int {
+        guard let stream = streams[id] else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+        switch stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), now: now) {
+        case .bytes(let count):
+            guardian.reward()
+            if stream.sending == .sent { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+            return count
+        case .end:
+            flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+            return 0
+        case .wait, .failed:
+            stream.isDeferred = true
+            if stream.hasBodyFailed { touch(stream) }
+            return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+        }
+    }
+
+    // MARK: Input
+
+    /// Takes what was read.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - budget: The bytes of decoded output that the turn may still make.
+    ///   - now: The time.
+    func receive(_ bytes: UnsafeRawBufferPointer, budget: inout Int, at now: MonotonicTime) {
+        guard failure == nil, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
+        self.now = now
+        outputBudget = budget
+        let count = nghttp2_session_mem_recv(raw, base, bytes.count)
+        budget = outputBudget
+        if count < 0 {
+            failure = failure ?? HTTP2Session.failure(Int32(count), words)
+        } else if !isGoingAway, nghttp2_session_check_request_allowed(raw) == 0 {
+            noteFault()
+        }
+    }
+
+    /// Notes an error of the protocol that nghttp2 has found: it takes no more input, and must not be given any.
+    private func noteFault() {
+        failure =
+            failure
+            ?? SluiceError(
+                .invalidResponse,
+                "What the server sent is no valid HTTP/2\(words.map { ": \($0)" } ?? "")."
+            )
+    }
+
+    /// Decodes what earlier turns could not, as far as the readers have room for it.
+    func decodeMore(budget: inout Int, at now: MonotonicTime) {
+        guard !undecoded.isEmpty else { return }
+        for stream in undecoded where !stream.isPaused {
+            give(stream.decodeMore(budget: &budget), back: stream, at: now)
+            touch(stream)
+        }
+        undecoded.removeAll { !$0.hasUndecoded }
+    }
+
+    /// Takes the streams for which something has come.
+    func takeTouched() -> [HTTP2Stream] {
+        guard !touched.isEmpty else { return [] }
+        defer { touched.removeAll(keepingCapacity: true) }
+        for stream in touched { stream.isTouched = false }
+        return touched
+    }
+
+    /// Notes that the connection has to look at a stream.
+    func touch(_ stream: HTTP2Stream) {
+        if stream.isTouched { return }
+        stream.isTouched = true
+        touched.append(stream)
+    }
+
+    /// The error of a stream that nghttp2 has reset since its answer is malformed.
+    var malformedAnswer: SluiceError { HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, words) }
+
+    private static func failure(_ code: Int32, _ words: String?) -> SluiceError {
+        if code == NGHTTP2_ERR_NOMEM.rawValue { return Engine.unavailable }
+        let reason = words ?? String(cString: nghttp2_strerror(code))
+        return SluiceError(.invalidResponse, "What the server sent is no valid HTTP/2: \(reason).")
+    }
+
+    // MARK: Callbacks
+
+    fileprivate static func of(_ user: UnsafeMutableRawPointer?) -> HTTP2Session? {
+        user.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func set(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, user in
+            header.flatMap { HTTP2Session.of(user)?.beginFrame($0.pointee) } ?? 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _,
+            frame,
+            name,
+            nameLength,
+            value,
+            length,
+            _,
+            user in
+            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
+            return session.field(
+                of: frame.pointee.hd.stream_id,
+                UnsafeRawBufferPointer(start: name, count: nameLength),
+                UnsafeRawBufferPointer(start: value, count: length)
+            )
+        }
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, user in
+            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
+            session.fail(frame.pointee.hd.stream_id, ResponseFlaw.malformedField.error)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
+            return session.received(frame.pointee)
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { raw, _, id, data, length, user in
+            guard let session = HTTP2Session.of(user) else { return 0 }
+            session.data(id, UnsafeRawBufferPointer(start: data, count: length))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, user in
+            HTTP2Session.of(user)?.closed(id, code)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
+            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
+            session.invalid(frame.pointee.hd.stream_id, code)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
+            switch UInt32(frame.pointee.hd.type) {
+            case NGHTTP2_HEADERS.rawValue: session.streams[frame.pointee.hd.stream_id]?.hasWritten = true
+            case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
+                session.noteFault()
+            default: break
+            }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in
+            guard let frame, frame.pointee.hd.type == NGHTTP2_HEADERS.rawValue else { return 0 }
+            HTTP2Session.of(user)?.closed(frame.pointee.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
+            return 0
+        }
+        nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in
+            guard let text, let session = HTTP2Session.of(user) else { return 0 }
+            let bytes = UnsafeRawBufferPointer(start: text, count: length)
+            session.words = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
+            return 0
+        }
+    }
+
+    /// Counts frames that carry nothing; fails the connection if there are too many.
+    private func beginFrame(_ header: nghttp2_frame_hd) -> Int32 {
+        let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        // Padding may be all that there is.
+        let isPadded = header.flags & UInt8(NGHTTP2_FLAG_PADDED.rawValue) != 0
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: guardian.reward()
+        case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
+        case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends: guardian.reward()
+        default:
+            guard guardian.admit(at: now) else {
+                failure = SluiceError(
+                    .invalidResponse,
+                    "The server sends frames of HTTP/2 without end that carry nothing."
+                )
+                return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+            }
+        }
+        return 0
+    }
+
+    private func field(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
+        guard let stream = streams[id] else {
+            // A response that nobody waits for costs work all the same.
+            guard guardian.admit(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+            return 0
+        }
+        guard let error = stream.takeField(name, value) else { return 0 }
+        fail(id, error)
+        guard stream.isHopeless else { return 0 }
+        failure = error
+        return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+    }
+
+    private func received(_ frame: nghttp2_frame) -> Int32 {
+        let ends = frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_HEADERS.rawValue:
+            guard let stream = streams[frame.hd.stream_id] else { return 0 }
+            touch(stream)
+            stream.endFields(ends: ends, now: now)
+            if stream.sending == .body { resume(stream) }
+        case NGHTTP2_DATA.rawValue:
+            guard ends, let stream = streams[frame.hd.stream_id] else { return 0 }
+            touch(stream)
+            stream.hasEnded = true
+        case NGHTTP2_SETTINGS.rawValue:
+            if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 {
+                measureRoundTrip()
+            } else {
+                let limit = nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+                capacity = min(Int(limit), HTTP2Session.maximumStreams)
+            }
+        case NGHTTP2_PING.rawValue:
+            if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0, pingIsOut {
+                pingIsOut = false
+                measureRoundTrip()
+            }
+        case NGHTTP2_RST_STREAM.rawValue: streams[frame.hd.stream_id]?.wasReset = true
+        case NGHTTP2_GOAWAY.rawValue:
+            isGoingAway = true
+            let code = frame.goaway.error_code
+            if code != NGHTTP2_NO_ERROR.rawValue {
+                goAwayReason = String(cString: nghttp2_http2_strerror(code))
+            }
+        default: break
+        }
+        return 0
+    }
+
+    private func measureRoundTrip() {
+        if let asked = askedAt.take() { roundTrip = now.since(asked) }
+    }
+
+    private func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
+        nghttp2_session_consume_connection(raw, bytes.count)
+        guard let stream = streams[id] else { return }
+        guardian.reward()
+        touch(stream)
+        let credit = stream.receive(bytes, budget: &outputBudget, now: now)
+        if stream.hasUndecoded, !undecoded.contains(where: { $0 === stream }) { undecoded.append(stream) }
+        give(credit, back: stream, at: now)
+    }
+
+    private func closed(_ id: Int32, _ code: UInt32) {
+        guard let stream = streams[id] else { return }
+        stream.isClosed = true
+        stream.closeCode = code
+        touch(stream)
+    }
+
+    private func invalid(_ id: Int32, _ code: Int32) {
+        fail(id, HTTP2Session.failure(code, words))
+    }
+
+    private func fail(_ id: Int32, _ error: SluiceError) {
+        guard let stream = streams[id] else { return }
+        if stream.failure == nil { stream.failure = error }
+        touch(stream)
+    }
+}
+
+extension HTTP2Session {
+    /// The name of an error code (RFC 9113 §7).
+    static func name(of code: UInt32) -> String { String(cString: nghttp2_http2_strerror(code)) }
+}
+#endif

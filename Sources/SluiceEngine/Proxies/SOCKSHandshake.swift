@@ -1,0 +1,219 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The client's side of SOCKS 4, 4a and 5 (RFC 1928), with names and passwords (RFC 1929).
+///
+/// ```
+/// version 5:  methods ─┬───────────────────▶ request ──▶ reply ──▶ done
+///                      └─▶ name, password ──────┘
+/// version 4:  request ──▶ reply ──▶ done
+/// ```
+///
+/// Nothing is sent before the proxy has answered what came before: a proxy that asks for credentials sees no request until it has them.
+/// Bytes are taken exactly to the end of the reply.
+package struct SOCKSHandshake: ProxyHandshake {
+    package enum Version: UInt8, Sendable {
+        case four = 4
+        case five = 5
+    }
+
+    /// A host to connect to, as the proxy is told it.
+    package enum Destination: Sendable, Hashable {
+        /// A name that the proxy looks up; in version 4 by the extension 4a.
+        case name(String)
+        case address(IPAddress)
+    }
+
+    package struct Credentials: Sendable, Hashable {
+        let user: String
+        let password: String
+
+        package init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    private enum State {
+        case method, authentication, reply
+    }
+
+    private let version: Version
+    /// The destinations that have not failed: the addresses of one host.
+    private var destinations: ArraySlice<Destination>
+    private let port: UInt16
+    private let credentials: Credentials?
+    private var state = State.reply
+    private var input: [UInt8] = []
+    /// The bytes that the current message has, as far as it is known by now.
+    private var needed = 0
+
+    /// Prepares a handshake.
+    ///
+    /// - Parameters:
+    ///   - version: The version to speak.
+    ///   - destinations: The addresses of the origin, of which the next one is tried where the proxy does not reach one, or its name.
+    ///   - port: The port of the origin.
+    ///   - credentials: Name and password; of version 4 the name alone is used. nil for none.
+    /// - Throws: A flaw where something does not fit into the protocol's messages; nothing must be sent then.
+    package init(
+        _ version: Version,
+        to destinations: [Destination],
+        port: UInt16,
+        credentials: Credentials?
+    ) throws(ProxyFlaw) {
+        let fitting = destinations.filter { $0.fits(version) }
+        guard !fitting.isEmpty else {
+            guard case .name = destinations.first else { throw .socks(.unreachableAddress) }
+            throw .socks(.unfitName)
+        }
+        if let credentials {
+            let texts = version == .five ? [credentials.user, credentials.password] : [credentials.user]
+            guard texts.allSatisfy({ $0.utf8.count <= 255 && !$0.utf8.contains(0) }) else {
+                throw .socks(.unfitCredentials)
+            }
+        }
+        self.version = version
+        self.destinations = fitting[...]
+        self.port = port
+        self.credentials = credentials
+    }
+
+    package var wanted: Int { max(1, needed - input.count) }
+
+    package mutating func begin() -> [UInt8] {
+        if version == .four { return expect(.reply, 2, after: request) }
+        // No authentication, and name and password where there are some (RFC 1928 §3).
+        return expect(.method, 2, after: credentials == nil ? [5, 1, 0] : [5, 2, 0, 2])
+    }
+
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> ProxyHandshakeAction {
+        guard bytes.count <= needed - input.count else { return .failed(surplus) }
+        input.append(contentsOf: bytes)
+        while input.count == needed {
+            let action =
+                switch state {
+                case .method: takeMethod()
+                case .authentication: takeVerdict()
+                case .reply: version == .four ? takeReply4() : takeReply5()
+                }
+            if let action { return action }
+        }
+        return .needsMore
+    }
+
+    package mutating func closed() -> ProxyHandshakeAction { .failed(.socks(.closed)) }
+
+    package var surplus: ProxyFlaw { .socks(.surplus) }
+
+    private mutating func expect(_ state: State, _ count: Int, after message: [UInt8]) -> [UInt8] {
+        self.state = state
+        input = []
+        needed = count
+        return message
+    }
+
+    // MARK: Answers
+
+    /// Takes the selection of a method (RFC 1928 §3).
+    private mutating func takeMethod() -> ProxyHandshakeAction? {
+        guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
+        switch (input[1], credentials) {
+        case (0, _): return .send(expect(.reply, 2, after: request))
+        case (2, let credentials?):
+            let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+            let message = [1, UInt8(user.count)] + user + [UInt8(password.count)] + password
+            return .send(expect(.authentication, 2, after: message))
+        case (0xFF, _): return .failed(.socks(.noMethod))
+        default: return .failed(.socks(.invalidAnswer))
+        }
+    }
+
+    /// Takes the answer to name and password (RFC 1929 §2).
+    private mutating func takeVerdict() -> ProxyHandshakeAction? {
+        guard input[0] == 1 else { return .failed(.socks(.invalidAnswer)) }
+        guard input[1] == 0 else { return .failed(.socks(.refusesCredentials)) }
+        return .send(expect(.reply, 2, after: request))
+    }
+
+    /// Takes a reply (RFC 1928 §6), whose length its fourth and fifth byte tell.
+    private mutating func takeReply5() -> ProxyHandshakeAction? {
+        guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
+        guard input[1] == 0 else {
+            return refused(.reply(input[1]), isUnreached: [1, 3, 4, 5, 6, 8].contains(input[1]))
+        }
+        switch input.count {
+        case 2: needed = 5
+        case 5:
+            guard input[2] == 0 else { return .failed(.socks(.invalidAnswer)) }
+            switch input[3] {
+            case 1: needed = 4 + 4 + 2
+            case 3: needed = 4 + 1 + Int(input[4]) + 2
+            case 4: needed = 4 + 16 + 2
+            default: return .failed(.socks(.invalidAnswer))
+            }
+        default: return .done
+        }
+        return nil
+    }
+
+    /// Takes a reply of version 4: a zero, a code, and six bytes without meaning.
+    private mutating func takeReply4() -> ProxyHandshakeAction? {
+        guard input[0] == 0 else { return .failed(.socks(.invalidAnswer)) }
+        switch input[1] {
+        case 90 where input.count == 8: return .done
+        case 90:
+            needed = 8
+            return nil
+        case 91...93: return refused(.rejection(input[1]), isUnreached: input[1] == 91)
+        default: return .failed(.socks(.invalidAnswer))
+        }
+    }
+
+    /// Goes on to the next address, if the proxy has not reached this one and there is another.
+    private mutating func refused(_ flaw: ProxyFlaw.SOCKS, isUnreached: Bool) -> ProxyHandshakeAction {
+        guard isUnreached, destinations.count > 1 else { return .failed(.socks(flaw)) }
+        destinations.removeFirst()
+        return .reconnect
+    }
+
+    // MARK: Requests
+
+    private var request: [UInt8] {
+        guard let destination = destinations.first else { return [] }
+        let port = [UInt8(truncatingIfNeeded: self.port >> 8), UInt8(truncatingIfNeeded: self.port)]
+        switch version {
+        case .four:
+            let user = Array((credentials?.user ?? "").utf8) + [0]
+            switch destination {
+            // The extension 4a: an address that cannot be, and the name behind the user.
+            case .name(let name): return [4, 1] + port + [0, 0, 0, 1] + user + Array(name.utf8) + [0]
+            case .address(let address): return [4, 1] + port + address.bytes + user
+            }
+        case .five:
+            switch destination {
+            case .name(let name): return [5, 1, 0, 3, UInt8(name.utf8.count)] + Array(name.utf8) + port
+            case .address(let address): return [5, 1, 0, address.isIPv4 ? 1 : 4] + address.bytes + port
+            }
+        }
+    }
+}
+
+extension SOCKSHandshake.Destination {
+    /// Creates the destination for the host of an origin: a name, or an address without brackets, whose zone means nothing to a proxy.
+    package init(host: String) {
+        let text = host.utf8.contains(UInt8(ascii: ":")) ? String(host.prefix { $0 != "%" }) : host
+        self = IPAddress(text).map { .address($0) } ?? .name(text)
+    }
+
+    /// True if a request of the version has room for it.
+    fileprivate func fits(_ version: SOCKSHandshake.Version) -> Bool {
+        switch self {
+        case .name(let name): return (1...255).contains(name.utf8.count) && !name.utf8.contains(0)
+        case .address(let address):
+            // 4a has 0.0.0.x stand for a name.
+            return version == .five || address.isIPv4 && !address.bytes.starts(with: [0, 0, 0])
+        }
+    }
+}
+#endif

@@ -1,0 +1,346 @@
+#if os(Linux)
+import Foundation
+import SluiceEngine
+import SluiceHTTP
+import Testing
+
+/// A table and its clock, by URLs and texts.
+final class CookieBook {
+    var now = Date(timeIntervalSince1970: 1_800_000_000)
+    var table: CookieTable
+
+    init(_ lines: [CookieLine] = [], limits: CookieTable.Limits = CookieTable.Limits()) {
+        table = CookieTable(lines, limits: limits, at: now) { PublicSuffixes.contains($0) }
+    }
+
+    static func origin(_ url: String, host: String? = nil) -> CookieOrigin? {
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        let request = HTTPRequest(
+            scheme: String(parts[0].dropLast()),
+            authority: String(parts[2]),
+            path: "/" + (parts.count > 3 ? parts[3] : ""),
+            headers: host.map { ["Host": $0] } ?? [:]
+        )
+        return CookieOrigin(request)
+    }
+
+    @discardableResult
+    func set(_ field: String, at url: String) throws -> Bool {
+        let origin = try #require(CookieBook.origin(url))
+        return table.store(Array(field.utf8), from: origin, at: now)
+    }
+
+    func sent(to url: String, host: String? = nil) throws -> String? {
+        let origin = try #require(CookieBook.origin(url, host: host))
+        return table.header(for: origin, at: now).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    var cookies: [Cookie] { table.lines(at: now).map(\.cookie) }
+}
+
+/// Cookies from the field that sets them to the field that sends them.
+@Suite struct CookieTableTests {
+    /// Where a cookie is set, how, where a request goes, and the field it has.
+    static let scopes: [(String, String, String, String?)] = [
+        // Hosts and domains.
+        ("http://a.shop.example/", "x=1", "http://a.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1", "http://A.Shop.Example:8080/", "x=1"),
+        ("http://a.shop.example/", "x=1", "http://a.shop.example./", "x=1"),
+        ("http://a.shop.example/", "x=1", "http://shop.example/", nil),
+        ("http://a.shop.example/", "x=1", "http://b.a.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=a.shop.example", "http://b.a.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=.shop.example", "http://b.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=SHOP.example", "http://shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=shop.example.", "http://shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=shop.example", "http://notshop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=b.a.shop.example", "http://b.a.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=b.shop.example", "http://b.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=hop.example", "http://a.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=other.example; Domain=shop.example", "http://b.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=shop.example; Domain=other.example", "http://a.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=shop.example; Domain=", "http://a.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=shop.example; Domain=", "http://b.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=.", "http://a.shop.example/", "x=1"),
+        ("http://a.shop.example/", "x=1; Domain=..shop.example", "http://a.shop.example/", nil),
+        ("http://a.shop.example/", "x=1; Domain=shöp.example", "http://a.shop.example/", nil),
+        // Public suffixes.
+        ("http://a.co.uk/", "x=1; Domain=co.uk", "http://a.co.uk/", nil),
+        ("http://a.co.uk/", "x=1; Domain=CO.uk.", "http://a.co.uk/", nil),
+        ("http://a.co.uk/", "x=1; Domain=uk", "http://a.co.uk/", nil),
+        ("http://a.b.co.uk/", "x=1; Domain=b.co.uk", "http://c.b.co.uk/", "x=1"),
+        ("http://a.github.io/", "x=1; Domain=github.io", "http://a.github.io/", nil),
+        ("http://github.io/", "x=1; Domain=github.io", "http://github.io/", "x=1"),
+        ("http://github.io/", "x=1; Domain=github.io", "http://a.github.io/", nil),
+        ("http://a.example/", "x=1; Domain=example", "http://a.example/", nil),
+        ("http://a.example/", "x=1; Domain=com", "http://a.example/", nil),
+        ("http://localhost/", "x=1; Domain=localhost", "http://localhost/", "x=1"),
+        ("http://intranet/", "x=1", "http://intranet/", "x=1"),
+        // Addresses.
+        ("http://127.0.0.1/", "x=1; Domain=127.0.0.1", "http://127.0.0.1:81/", "x=1"),
+        ("http://127.0.0.1/", "x=1; Domain=0.0.1", "http://127.0.0.1/", nil),
+        ("http://10.1.2.3/", "x=1; Domain=.2.3", "http://10.1.2.3/", nil),
+        ("http://[::1]:8080/", "x=1", "http://[::1]/", "x=1"),
+        ("http://[::1]/", "x=1", "http://[::2]/", nil),
+        ("http://[::1]/", "x=1; Domain=::1", "http://[::1]/", "x=1"),
+        // Paths.
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/x", "x=1"),
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/x/y?z", "x=1"),
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/x?/y", "x=1"),
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/xy", nil),
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/X", nil),
+        ("http://a.example/", "x=1; Path=/x", "http://a.example/", nil),
+        ("http://a.example/", "x=1; Path=/x/", "http://a.example/x", nil),
+        ("http://a.example/", "x=1; Path=/x/", "http://a.example/x/y", "x=1"),
+        ("http://a.example/x/y/z", "x=1", "http://a.example/x/y", "x=1"),
+        ("http://a.example/x/y/z", "x=1", "http://a.example/x", nil),
+        ("http://a.example/x/y/", "x=1", "http://a.example/x/y", "x=1"),
+        ("http://a.example/x", "x=1", "http://a.example/y", "x=1"),
+        ("http://a.example/x?y/z", "x=1", "http://a.example/y", "x=1"),
+        ("http://a.example/x/y", "x=1; Path=y", "http://a.example/x", "x=1"),
+        ("http://a.example/x/y", "x=1; Path=/; Path=", "http://a.example/z", nil),
+        // Protection on the way.
+        ("https://a.example/", "x=1; Secure", "https://a.example/", "x=1"),
+        ("https://a.example/", "x=1; Secure", "http://a.example/", nil),
+        ("https://a.example/", "x=1", "http://a.example/", "x=1"),
+        ("http://a.example/", "x=1; Secure", "https://a.example/", nil),
+        ("http://localhost/", "x=1; Secure", "http://localhost/", "x=1"),
+        ("http://127.0.0.1:8080/", "x=1; Secure=no", "http://127.0.0.1/", "x=1"),
+        // Prefixes.
+        ("https://a.example/", "__Secure-x=1; Secure", "https://a.example/", "__Secure-x=1"),
+        ("https://a.example/", "__Secure-x=1", "https://a.example/", nil),
+        ("https://a.example/", "__SECURE-x=1", "https://a.example/", nil),
+        ("https://a.example/", "__Host-x=1; Secure; Path=/", "https://a.example/", "__Host-x=1"),
+        ("https://a.example/", "__hOsT-x=1; Secure; Path=/", "https://a.example/", "__hOsT-x=1"),
+        ("https://a.example/", "__Host-x=1; Secure", "https://a.example/", nil),
+        ("https://a.example/", "__Host-x=1; Path=/", "https://a.example/", nil),
+        ("https://a.example/", "__host-x=1; Secure; Path=/x", "https://a.example/x", nil),
+        ("https://b.a.example/", "__Host-x=1; Secure; Path=/; Domain=a.example", "https://b.a.example/", nil),
+        ("https://a.example/", "__Host-x; Secure; Path=/", "https://a.example/", nil),
+        ("https://a.example/", "=__secure-x=1; Secure", "https://a.example/", nil),
+        ("https://a.example/", "__Hostx=1", "https://a.example/", "__Hostx=1"),
+        // Names and values.
+        ("http://a.example/", "NaMe=VaLuE", "http://a.example/", "NaMe=VaLuE"),
+        ("http://a.example/", "token", "http://a.example/", "token"),
+        ("http://a.example/", "=token", "http://a.example/", "token"),
+        ("http://a.example/", "x=", "http://a.example/", "x="),
+        ("http://a.example/", "x=a\tb c", "http://a.example/", "x=a\tb c"),
+    ]
+
+    @Test(arguments: scopes)
+    func aCookieGoesWhereItBelongs(_ from: String, _ field: String, _ to: String, _ cookies: String?) throws {
+        let book = CookieBook()
+        try book.set(field, at: from)
+        #expect(try book.sent(to: to) == cookies)
+    }
+
+    @Test func bytesThatAreNoTextComeBackAsTheyWere() throws {
+        let origin = try #require(CookieBook.origin("http://a.example/"))
+        let book = CookieBook()
+        let (first, second): ([UInt8], [UInt8]) = ([0xFF, 0x3D, 0xFE], [0xFE, 0x3D, 0xE4])
+        for field in [first, second] { _ = book.table.store(field, from: origin, at: book.now) }
+        let bytes = first + [0x3B, 0x20] + second
+        #expect(book.table.header(for: origin, at: book.now) == bytes)
+        // By way of the file too.
+        let lines = book.table.lines(at: book.now).map(\.bytes)
+        #expect(lines.count == 2)
+        let again = CookieBook(lines.compactMap { CookieLine($0) })
+        #expect(again.table.header(for: origin, at: again.now) == bytes)
+    }
+
+    @Test func longerPathsComeFirstAndThenOlderCookies() throws {
+        let book = CookieBook()
+        for field in [
+            "a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x; Domain=shop.example",
+        ] {
+            try book.set(field, at: "http://shop.example/")
+        }
+        #expect(try book.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; a=1; c=1")
+        // A cookie that is replaced keeps its place, one that was gone is new.
+        try book.set("a=2; Path=/", at: "http://shop.example/")
+        #expect(try book.sent(to: "http://shop.example/") == "a=2; c=1")
+        try book.set("a=; Path=/; Max-Age=0", at: "http://shop.example/")
+        try book.set("a=3; Path=/", at: "http://shop.example/")
+        #expect(try book.sent(to: "http://shop.example/") == "c=1; a=3")
+        // The order outlives the table.
+        let again = CookieBook(book.table.lines(at: book.now))
+        #expect(try again.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; c=1; a=3")
+    }
+
+    @Test func aCookieIsReplacedByItsLikeOnly() throws {
+        let book = CookieBook()
+        for field in [
+            "x=1", "X=2", "x=3; Domain=a.example", "x=4; Path=/y", "x=5", "x=6; Domain=A.example; HttpOnly",
+        ] {
+            try book.set(field, at: "http://a.example/")
+        }
+        #expect(book.cookies.map(\.value) == ["5", "2", "6", "4"])
+        #expect(book.cookies.map(\.isHTTPOnly) == [false, false, true, false])
+        #expect(book.table.count == 4)
+    }
+
+    @Test func aCookieThatHasEndedIsNeitherSentNorListed() throws {
+        let book = CookieBook()
+        try book.set("a=1; Max-Age=60", at: "http://a.example/")
+        try book.set("b=1; Expires=\(HTTPDate.string(from: book.now.addingTimeInterval(120)))", at: "http://a.example/")
+        try book.set("c=1", at: "http://a.example/")
+        #expect(try book.sent(to: "http://a.example/") == "a=1; b=1; c=1")
+        book.now.addTimeInterval(60)
+        #expect(try book.sent(to: "http://a.example/") == "b=1; c=1")
+        #expect(book.cookies.map(\.name) == ["b", "c"])
+        book.now.addTimeInterval(60)
+        #expect(book.cookies.map(\.name) == ["c"])
+        #expect(book.table.count == 1)
+        book.now.addTimeInterval(1e9)
+        #expect(try book.sent(to: "http://a.example/") == "c=1")
+    }
+
+    @Test(arguments: [
+        "Max-Age=0", "Max-Age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT", "Expires=Mon, 01-Jan-01 00:00:00",
+    ])
+    func aServerTakesACookieBack(_ end: String) throws {
+        let book = CookieBook()
+        #expect(try book.set("a=1", at: "http://a.example/"))
+        #expect(try !book.set("b=; \(end)", at: "http://a.example/"))
+        #expect(try book.set("a=; \(end)", at: "http://a.example/"))
+        #expect(try !book.set("a=; \(end)", at: "http://a.example/"))
+        #expect(try book.sent(to: "http://a.example/") == nil)
+        #expect(book.table.count == 0)
+    }
+
+    @Test func whatIsListedIsWhatWasSet() throws {
+        let book = CookieBook()
+        try book.set(
+            "a=1; Domain=.Shop.example; Path=/x; Secure; HttpOnly; SameSite=Strict; Max-Age=60",
+            at: "https://shop.example/"
+        )
+        try book.set("b=2", at: "https://[::1]/x/y")
+        #expect(
+            book.cookies == [
+                Cookie(
+                    name: "a",
+                    value: "1",
+                    domain: "shop.example",
+                    path: "/x",
+                    includesSubdomains: true,
+                    expires: book.now.addingTimeInterval(60),
+                    isSecure: true,
+                    isHTTPOnly: true,
+                    sameSite: .strict
+                ), Cookie(name: "b", value: "2", domain: "::1", path: "/x"),
+            ]
+        )
+    }
+
+    // MARK: Secure cookies and http
+
+    /// The path of a secure cookie of `a.shop.example`, whether subdomains get it, where http sets its like, how, and whether it may.
+    static let overlays: [(String, Bool, String, String, Bool)] = [
+        ("/", false, "http://a.shop.example/", "x=2; Path=/", false),
+        ("/", false, "http://a.shop.example/", "x=2; Path=/y", false),
+        ("/", false, "http://a.shop.example/", "x=; Path=/; Max-Age=0", false),
+        ("/", false, "http://a.shop.example/", "x=2; Domain=shop.example; Path=/", false),
+        ("/", false, "http://shop.example/", "x=2; Path=/", false),
+        ("/", true, "http://b.a.shop.example/", "x=2; Path=/", false),
+        ("/y", false, "http://a.shop.example/", "x=2; Path=/y/z", false),
+        ("/y", false, "http://a.shop.example/", "x=2; Path=/", true),
+        ("/y", false, "http://a.shop.example/", "x=2; Path=/yz", true),
+        ("/", false, "http://a.shop.example/", "X=2; Path=/", true),
+        ("/", false, "http://b.shop.example/", "x=2; Path=/", true),
+        ("/", false, "https://a.shop.example/", "x=2; Path=/", true),
+    ]
+
+    @Test(arguments: overlays)
+    func httpLeavesSecureCookiesAlone(_ path: String, _ isWide: Bool, _ url: String, _ field: String, _ mayBe: Bool)
+        throws
+    {
+        let book = CookieBook()
+        let domain = isWide ? "; Domain=a.shop.example" : ""
+        try book.set("x=1; Path=\(path); Secure\(domain)", at: "https://a.shop.example/")
+        #expect(try book.set(field, at: url) == mayBe)
+        if !mayBe { #expect(book.cookies.map(\.value) == ["1"]) }
+    }
+
+    @Test func aSecureCookieThatIsGoneProtectsNothing() throws {
+        let book = CookieBook()
+        try book.set("x=1; Secure; Max-Age=60", at: "https://a.example/")
+        try book.set("y=1; Secure", at: "https://a.example/")
+        #expect(try !book.set("x=2", at: "http://a.example/"))
+        book.now.addTimeInterval(60)
+        #expect(try book.set("x=2", at: "http://a.example/"))
+        try book.set("y=; Max-Age=0", at: "https://a.example/")
+        #expect(try book.set("y=2", at: "http://a.example/"))
+        #expect(try book.sent(to: "http://a.example/") == "x=2; y=2")
+    }
+
+    // MARK: Hosts
+
+    @Test func anOwnHostFieldNamesTheSite() throws {
+        let book = CookieBook()
+        try book.set("x=1", at: "https://shop.example/")
+        try book.set("s=1; Secure", at: "https://localhost/")
+        #expect(try book.sent(to: "http://127.0.0.1:8080/", host: "Shop.example:81") == "x=1")
+        #expect(try book.sent(to: "http://shop.example/", host: "other.example") == nil)
+        #expect(try book.sent(to: "http://localhost/") == "s=1")
+        // The way to a server that calls itself so is not safe for that.
+        #expect(try book.sent(to: "http://10.0.0.1/", host: "localhost") == nil)
+    }
+
+    @Test(arguments: ["", "a b", "a@b", "[::1", "a/b", "ä.example", ".", String(repeating: "a.", count: 200)])
+    func aHostThatIsNoneHasNoCookies(_ host: String) {
+        #expect(CookieBook.origin("http://a.example/", host: host) == nil)
+    }
+
+    // MARK: The program
+
+    @Test func theProgramMaySetWhatAServerMayNot() throws {
+        let book = CookieBook()
+        let cookies = [
+            Cookie(name: "a", value: "1", domain: "Co.uk", includesSubdomains: true),
+            Cookie(name: "b", value: "1", domain: ".b.co.uk.", includesSubdomains: true, isSecure: true),
+        ]
+        book.table.apply(.add(cookies.compactMap { CookieLine($0) }), at: book.now)
+        #expect(try book.sent(to: "http://a.b.co.uk/") == "a=1")
+        #expect(try book.sent(to: "https://a.b.co.uk/") == "a=1; b=1")
+        #expect(try !book.set("b=2; Domain=b.co.uk", at: "http://b.co.uk/"))
+    }
+
+    @Test func changesReplaceAddAndRemove() throws {
+        func line(_ name: String, _ value: String, ends: Date? = nil) throws -> CookieLine {
+            try #require(CookieLine(Cookie(name: name, value: value, domain: "A.example", expires: ends)))
+        }
+        let book = CookieBook()
+        try book.set("a=1", at: "http://a.example/")
+        book.table.apply(.addMissing([try line("a", "2"), try line("b", "2")]), at: book.now)
+        #expect(try book.sent(to: "http://a.example/") == "a=1; b=2")
+        book.table.apply(.add([try line("a", "3"), try line("c", "3", ends: book.now)]), at: book.now)
+        #expect(try book.sent(to: "http://a.example/") == "a=3; b=2")
+        let ended = try #require(book.table.lines(at: book.now).first).ended
+        book.table.apply(.add([ended]), at: book.now)
+        #expect(try book.sent(to: "http://a.example/") == "b=2")
+        book.table.apply(.removeAll, at: book.now)
+        #expect(book.table.lines(at: book.now).isEmpty)
+        #expect(book.table.count == 0)
+    }
+
+    @Test(arguments: ["token; Path=/", "a=b\tc; Path=/"])
+    func everyCookieOfAServerCanBeRemoved(_ field: String) throws {
+        let book = CookieBook()
+        try book.set(field, at: "http://a.example/")
+        let ended = book.table.lines(at: book.now).map(\.ended)
+        #expect(ended.count == 1)
+        book.table.apply(.add(ended), at: book.now)
+        #expect(book.table.count == 0)
+    }
+}
+
+/// The list of libpsl.
+@Suite struct PublicSuffixesTests {
+    @Test(arguments: [
+        ("com", true), ("co.uk", true), ("github.io", true), ("unheard-of", true), ("a.ck", true), ("www.ck", false),
+        ("example.com", false), ("a.co.uk", false), ("a.unheard-of", false), ("xn--p1ai", true), ("a.xn--p1ai", false),
+    ])
+    func knowsWhatIsPublic(_ domain: String, _ isPublic: Bool) {
+        #expect(PublicSuffixes.contains(domain) == isPublic)
+    }
+}
+#endif

@@ -1,0 +1,297 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+/// One transfer's answers to challenges, as a conversation: each line is a response, and what the next request has.
+@Suite struct AuthenticatorTests {
+    private static let origin = HTTPOrigin(scheme: "http", authority: "a.test")
+
+    /// A transfer, and the spaces of its client.
+    private final class Conversation {
+        var authenticator: Authenticator
+        let spaces: Locked<ProtectionSpaces>
+        let message: AuthenticatedMessage
+
+        init(
+            _ methods: ChallengeCredentials.Methods = [.basic, .digest],
+            target: AuthenticationCredentials.Target = .server(origin),
+            message: AuthenticatedMessage = AuthenticatedMessage(method: "GET", uri: "/"),
+            in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces())
+        ) {
+            let credentials = AuthenticationCredentials(target: target, user: "ada", password: "pw", methods: methods)
+            authenticator = Authenticator(credentials, cnonce: { "c" })
+            self.spaces = spaces
+            self.message = message
+        }
+
+        /// Scheme, nonce and count of what the next request has; nil for nothing.
+        func request() -> String? {
+            guard let value = authenticator.fieldValue(for: message, in: spaces) else { return nil }
+            if value == "Basic YWRhOnB3" { return "basic" }
+            guard value.hasPrefix("Digest "), let parameters = AuthenticationChallenge.all(in: value).first else {
+                return "?"
+            }
+            let algorithm = parameters["algorithm"].map { " \($0)" } ?? ""
+            return "\(parameters["nonce"] ?? "") \(parameters["nc"] ?? "")\(algorithm)"
+        }
+
+        /// Takes a challenge; true if the request goes again.
+        func challenge(_ fields: String...) -> Bool {
+            var headers: HTTPHeaders = [:]
+            for field in fields { headers.append(authenticator.credentials.challengeField, field) }
+            let message = message
+            return spaces.withLockUnchecked { spaces in
+                authenticator.takeChallenge(headers, to: message, in: &spaces) == .sendAgain
+            }
+        }
+
+        func accept(_ info: String? = nil) {
+            var headers: HTTPHeaders = [:]
+            if let info { headers.append(authenticator.credentials.infoField, info) }
+            let message = message
+            spaces.withLockUnchecked { authenticator.takeAcceptance(headers, to: message, in: &$0) }
+        }
+    }
+
+    private static func digest(_ nonce: String, realm: String = "r", _ more: String = "") -> String {
+        #"Digest realm="\#(realm)", nonce="\#(nonce)", qop="auth"\#(more)"#
+    }
+
+    @Test func basicAloneDoesNotWaitToBeAsked() {
+        let transfer = Conversation(.basic)
+        #expect(transfer.request() == "basic")
+        #expect(!transfer.challenge(#"Basic realm="r""#))
+        let next = Conversation(.basic, in: transfer.spaces)
+        #expect(next.request() == "basic")
+        next.accept()
+        #expect(next.spaces.withLock { $0.count } == 0)
+    }
+
+    @Test func ofBasicAndDigestTheServerChooses() {
+        for offers in [[#"Basic realm="r""#], [#"Bearer, Basic realm="r", Negotiate abc="#]] {
+            let transfer = Conversation()
+            #expect(transfer.request() == nil)
+            #expect(transfer.challenge(offers[0]))
+            #expect(transfer.request() == "basic")
+            #expect(!transfer.challenge(offers[0]))
+        }
+        let transfer = Conversation()
+        #expect(transfer.challenge(#"Basic realm="r", Digest realm="r", nonce="n", qop="auth""#))
+        #expect(transfer.request() == "n 00000001")
+    }
+
+    @Test(
+        arguments: [
+            (["MD5", "SHA-256"], "SHA-256"), (["SHA-256", "MD5"], "SHA-256"), (["MD5", "SHA-1"], "MD5"),
+            (["SHA-256", "SHA-512-256", "MD5"], "SHA-512-256"), (["SHA-256-sess", "SHA-256"], "SHA-256-sess"),
+            (["MD5-sess"], "MD5-sess"),
+        ] as [([String], String)]
+    )
+    func theStrongestHashIsTaken(_ algorithms: [String], _ expected: String) {
+        let fields = algorithms.map { Self.digest("n\($0)", ", algorithm=\($0)") }
+        let inOne = Conversation()
+        #expect(inOne.challenge(fields.joined(separator: ",")))
+        #expect(inOne.request() == "n\(expected) 00000001 \(expected)")
+        let inSeveral = Conversation()
+        #expect(inSeveral.challenge(fields[0], fields.count > 1 ? fields[1] : "Basic", fields.last ?? ""))
+        #expect(inSeveral.request() == "n\(expected) 00000001 \(expected)")
+    }
+
+    @Test(
+        arguments: [
+            (.digest, #"Basic realm="r""#), (.digest, "Bearer"), (.digest, ""),
+            (.digest, #"Digest realm="r", nonce="n", algorithm=SHA-1"#), ([.basic, .digest], "Negotiate, NTLM"),
+            (.digest, #"Digest realm="r", qop="auth""#), (.basic, #"Digest realm="r", nonce="n""#),
+        ] as [(ChallengeCredentials.Methods, String)]
+    )
+    func aChallengeWithoutAnAnswerIsTheResponse(_ methods: ChallengeCredentials.Methods, _ field: String) {
+        let transfer = Conversation(methods)
+        _ = transfer.request()
+        #expect(!transfer.challenge(field))
+        #expect(transfer.authenticator.answers == 0)
+    }
+
+    @Test func basicIsTheWayWhereADigestIsNotKnown() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(#"Digest realm="r", nonce="n", algorithm=SHA-1, Basic realm="r""#))
+        #expect(transfer.request() == "basic")
+    }
+
+    @Test func whatHasBeenRefusedIsNotSaidAgain() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(Self.digest("n")))
+        #expect(transfer.request() == "n 00000001")
+        #expect(!transfer.challenge(Self.digest("m")))
+        #expect(transfer.spaces.withLock { $0.count } == 0)
+    }
+
+    @Test func aRefusedDigestIsNotFollowedByThePasswordItself() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(Self.digest("n"), "Basic realm=r"))
+        _ = transfer.request()
+        #expect(!transfer.challenge(Self.digest("m"), "Basic realm=r"))
+    }
+
+    @Test func aStaleNonceIsReplaced() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(Self.digest("n")))
+        #expect(transfer.request() == "n 00000001")
+        #expect(transfer.challenge(Self.digest("m", ", stale=True")))
+        #expect(transfer.request() == "m 00000001")
+        #expect(!transfer.challenge(Self.digest("l", ", stale=false")))
+    }
+
+    @Test func thereAreFourAnswersAtMost() {
+        let transfer = Conversation()
+        var count = 0
+        while transfer.challenge(Self.digest("\(count)", ", stale=true")) {
+            count += 1
+            #expect(transfer.request() == "\(count - 1) 00000001")
+            if count > 10 { break }
+        }
+        #expect(count == 4)
+        #expect(transfer.authenticator.answers == 4)
+    }
+
+    @Test func anotherRealmIsAnotherQuestion() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(Self.digest("n", realm: "a")))
+        _ = transfer.request()
+        #expect(transfer.challenge(Self.digest("m", realm: "b")))
+        #expect(transfer.request() == "m 00000001")
+        #expect(!transfer.challenge(Self.digest("l", realm: "a")))
+    }
+
+    @Test func aKnownNonceIsUsedAtOnceAndCountedUp() {
+        let first = Conversation()
+        #expect(first.challenge(Self.digest("n")))
+        _ = first.request()
+        first.accept()
+        for count in 2...3 {
+            let next = Conversation(in: first.spaces)
+            #expect(next.request() == "n 0000000\(count)")
+            next.accept()
+        }
+    }
+
+    @Test func aKnownNonceThatIsRefusedIsReplacedOnce() {
+        let first = Conversation()
+        _ = first.challenge(Self.digest("n"))
+        _ = first.request()
+        first.accept()
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "n 00000002")
+        // The server has been restarted, and does not say that the nonce is stale.
+        #expect(next.challenge(Self.digest("m")))
+        #expect(next.request() == "m 00000001")
+        #expect(!next.challenge(Self.digest("l")))
+        let last = Conversation(in: first.spaces)
+        #expect(last.request() == nil)
+    }
+
+    @Test func aKnownNonceThatIsRefusedAndAskedForAgainMeansThePassword() {
+        let first = Conversation()
+        _ = first.challenge(Self.digest("n"))
+        _ = first.request()
+        first.accept()
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "n 00000002")
+        #expect(!next.challenge(Self.digest("n")))
+    }
+
+    @Test func theNextNonceIsTakenFromTheResponse() {
+        let first = Conversation()
+        _ = first.challenge(Self.digest("n"))
+        _ = first.request()
+        first.accept(#"rspauth="00", nextnonce="m, \"m\"", qop=auth"#)
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "m, \"m\" 00000001")
+        next.accept(#"nextnonce="""#)
+        let last = Conversation(in: first.spaces)
+        #expect(last.request() == "m, \"m\" 00000002")
+    }
+
+    @Test func basicIsKnownForLaterRequests() {
+        let first = Conversation()
+        _ = first.challenge("Basic realm=r")
+        #expect(first.request() == "basic")
+        first.accept()
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "basic")
+        #expect(!next.challenge("Basic realm=r"))
+        let last = Conversation(in: first.spaces)
+        #expect(last.request() == nil)
+    }
+
+    @Test func aServerMayTurnToDigest() {
+        let first = Conversation()
+        _ = first.challenge("Basic realm=r")
+        _ = first.request()
+        first.accept()
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "basic")
+        #expect(next.challenge(Self.digest("n")))
+        #expect(next.request() == "n 00000001")
+        next.accept()
+        let last = Conversation(in: first.spaces)
+        #expect(last.request() == "n 00000002")
+    }
+
+    @Test func anAttemptAfterALostConnectionHasACountOfItsOwn() {
+        let transfer = Conversation()
+        _ = transfer.challenge(Self.digest("n"))
+        #expect(transfer.request() == "n 00000001")
+        #expect(transfer.request() == "n 00000002")
+        // The nonce has been used twice, so the count may be to blame.
+        #expect(transfer.challenge(Self.digest("m")))
+    }
+
+    @Test func aProxyAsksInFieldsOfItsOwn() {
+        let message = AuthenticatedMessage(method: "CONNECT", uri: "a.test:443")
+        let tunnel = Conversation(target: .proxy("http://p.test:3128"), message: message)
+        #expect(tunnel.authenticator.credentials.challengeStatus == 407)
+        #expect(tunnel.authenticator.credentials.answerField == "Proxy-Authorization")
+        #expect(tunnel.request() == nil)
+        #expect(tunnel.challenge(Self.digest("n")))
+        let value = tunnel.authenticator.fieldValue(for: message, in: tunnel.spaces)
+        #expect(value?.contains(#"uri="a.test:443""#) == true)
+        tunnel.accept(#"nextnonce="m""#)
+        let other = AuthenticatedMessage(method: "CONNECT", uri: "b.test:443")
+        let next = Conversation(target: .proxy("http://p.test:3128"), message: other, in: tunnel.spaces)
+        #expect(next.request() == "m 00000001")
+    }
+
+    @Test func aBodyOutOfMemoryIsNotAskedToBeHashed() throws {
+        let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
+        let message = AuthenticatedMessage(method: "PUT", uri: "/", upload: stream)
+        let transfer = Conversation(message: message)
+        #expect(!transfer.challenge(#"Digest realm="r", nonce="n", qop="auth-int""#))
+        #expect(transfer.challenge(#"Digest realm="r", nonce="n", qop="auth-int""#, Self.digest("m")))
+        #expect(transfer.request() == "m 00000001")
+    }
+
+    @Test func digestAloneWaitsToBeAsked() {
+        #expect(Conversation(.digest).authenticator.waitsForChallenge)
+        #expect(!Conversation(.basic).authenticator.waitsForChallenge)
+        let transfer = Conversation(.digest)
+        _ = transfer.challenge(Self.digest("n"))
+        #expect(!transfer.authenticator.waitsForChallenge)
+    }
+
+    @Test func aRealmThatIsNoUTF8IsNotAnswered() {
+        var headers: HTTPHeaders = [:]
+        headers.append(
+            "WWW-Authenticate",
+            value: FieldValue(bytes: Array(#"Digest nonce="n", realm=""#.utf8) + [0xE4, 0x22])
+        )
+        let transfer = Conversation()
+        let decision = transfer.spaces.withLockUnchecked { spaces in
+            transfer.authenticator.takeChallenge(headers, to: transfer.message, in: &spaces)
+        }
+        #expect(decision == .deliver)
+    }
+}
+#endif

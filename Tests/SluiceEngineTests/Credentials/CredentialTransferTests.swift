@@ -1,0 +1,423 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Credentials in transfers, against a server that checks them by itself.
+    @Suite struct CredentialTransferTests {
+        private let server: LoopbackServer
+        private let transport = SocketTransport()
+
+        init() throws {
+            server = try LoopbackServer()
+        }
+
+        private func context(
+            _ methods: ChallengeCredentials.Methods = [.basic, .digest],
+            user: String = "ada",
+            password: String = "s3cret, \u{FC}nd so",
+            of other: LoopbackServer? = nil,
+            timeouts: Timeouts = Timeouts()
+        ) -> TransferContext {
+            let origin = HTTPOrigin(scheme: "http", authority: (other ?? server).authority)
+            return TransferContext(
+                timeouts: timeouts,
+                credentials: ChallengeCredentials(user: user, password: password, methods: methods, origin: origin)
+            )
+        }
+
+        /// A gate in front of everything.
+        private func gate(_ change: (inout DigestGate.Rules) -> Void = { _ in }) -> DigestGate {
+            let gate = DigestGate(change)
+            server.on("/*") { gate.respond(to: $0) }
+            return gate
+        }
+
+        private func once(_ text: String = "once") -> HTTPBody {
+            .stream(
+                AsyncStream<Data> { continuation in
+                    continuation.yield(Data(text.utf8))
+                    continuation.finish()
+                }
+            )
+        }
+
+        // MARK: Rounds
+
+        @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"])
+        func laterRequestsNeedOneRound(_ algorithm: String) async throws {
+            for quality in ["auth", "auth-int", nil] {
+                let gate = gate {
+                    $0.algorithms = [algorithm]
+                    $0.quality = quality
+                    $0.hashesUser = algorithm.hasPrefix("SHA-512")
+                }
+                let before = (server.requestCount, server.connections)
+                let transport = SocketTransport()
+                for (index, path) in ["/a?b=%20&c", "/", "/d"].enumerated() {
+                    let body = HTTPBody.data(Data("body \(index)".utf8))
+                    let response = try await transport.exchange(
+                        server.request(path, method: .post, body: body),
+                        context()
+                    )
+                    #expect(response.status == .ok)
+                    #expect(response.text == "body \(index)")
+                }
+                let counts = quality == nil ? [1, 1, 1] : [1, 2, 3]
+                #expect(gate.verdicts == ["none"] + counts.map { "\(algorithm) \($0)" })
+                #expect(server.requestCount - before.0 == 4)
+                #expect(server.connections - before.1 == 1)
+                #expect(transport.isQuiet && transport.hasIdle)
+            }
+        }
+
+        @Test func theStrongestOfSeveralChallengesIsAnswered() async throws {
+            let gate = gate { $0.algorithms = ["basic", "MD5", "SHA-1", "SHA-512-256", "SHA-256"] }
+            let response = try await transport.exchange(server.request("/"), context())
+            #expect(response.status == .ok)
+            #expect(gate.verdicts == ["none", "SHA-512-256 1"])
+        }
+
+        @Test func requestsAtTheSameTimeHaveDifferentCounts() async throws {
+            let gate = gate()
+            _ = try await transport.exchange(server.request("/"), context())
+            let tasks = (0..<40).map { index in
+                Task { [transport, server, context = context()] in
+                    await transport.result(of: server.request("/\(index)"), context)
+                }
+            }
+            for task in tasks { #expect(try await task.value.get().status == .ok) }
+            let expected = Set(["none"] + (1...41).map { "SHA-256 \($0)" })
+            #expect(Set(gate.verdicts) == expected)
+            #expect(gate.verdicts.count == 42)
+        }
+
+        @Test func countsThatArriveOutOfOrderAreForgiven() async throws {
+            let gate = gate { $0.wantsOrder = true }
+            for _ in 0..<5 {
+                let tasks = (0..<40).map { index in
+                    Task { [transport, server, context = context()] in
+                        await transport.result(of: server.request("/\(index)"), context)
+                    }
+                }
+                for task in tasks { #expect(try await task.value.get().status == .ok) }
+            }
+            #expect(!gate.verdicts.contains("wrong"))
+        }
+
+        @Test func requestsThatAreAllAskedAreAllLetIn() async throws {
+            let gate = gate()
+            let tasks = (0..<40).map { index in
+                Task { [transport, server, context = context()] in
+                    await transport.result(of: server.request("/\(index)"), context)
+                }
+            }
+            for task in tasks { #expect(try await task.value.get().status == .ok) }
+            #expect(!gate.verdicts.contains("wrong") && !gate.verdicts.contains("replay"))
+        }
+
+        @Test(arguments: [false, true])
+        func aNonceThatHasBecomeStaleIsReplaced(_ hidesStale: Bool) async throws {
+            let gate = gate {
+                $0.uses = 2
+                $0.hidesStale = hidesStale
+            }
+            for index in 0..<4 {
+                let response = try await transport.exchange(
+                    server.request("/", method: .put, body: .data(Data("\(index)".utf8))),
+                    context()
+                )
+                #expect(response.text == "\(index)")
+            }
+            #expect(
+                gate.verdicts == ["none", "SHA-256 1", "SHA-256 2", "stale", "SHA-256 1", "SHA-256 2"]
+            )
+            #expect(server.connections == 1)
+        }
+
+        @Test func theNextNonceSavesTheRound() async throws {
+            let gate = gate {
+                $0.uses = 1
+                $0.sendsNextNonce = true
+            }
+            for _ in 0..<3 {
+                #expect(try await transport.exchange(server.request("/"), context()).status == .ok)
+            }
+            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 1", "SHA-256 1"])
+        }
+
+        @Test func basicIsKnownInItsFolder() async throws {
+            let gate = gate { $0.algorithms = ["basic"] }
+            for path in ["/a/b", "/a/c?d", "/a/", "/e"] {
+                #expect(try await transport.exchange(server.request(path), context()).status == .ok)
+            }
+            #expect(gate.verdicts == ["none", "basic", "basic", "basic", "none", "basic"])
+            #expect(server.connections == 1)
+        }
+
+        @Test func aDigestIsKnownInItsDomain() async throws {
+            let gate = gate { $0.domain = "/in http://other.test/" }
+            for path in ["/in", "/in/side", "/out"] {
+                #expect(try await transport.exchange(server.request(path), context()).status == .ok)
+            }
+            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 2", "none", "SHA-256 1"])
+        }
+
+        // MARK: Refusals
+
+        @Test func aWrongPasswordIsOneAnswerAndThe401() async throws {
+            let gate = gate { $0.words = "not you" }
+            for _ in 0..<2 {
+                let response = try await transport.exchange(server.request("/"), context(password: "wrong"))
+                #expect(response.status == .unauthorized)
+                #expect(response.text == "not you")
+            }
+            #expect(gate.verdicts == ["none", "wrong", "none", "wrong"])
+        }
+
+        @Test func aServerThatAsksOnAndOnIsAnsweredFourTimes() async throws {
+            let gate = gate { $0.isNeverContent = true }
+            let response = try await transport.exchange(server.request("/"), context())
+            #expect(response.status == .unauthorized)
+            #expect(gate.verdicts == ["none"] + Array(repeating: "stale", count: 4))
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aChallengeThatCannotBeAnsweredIsTheResponse() async throws {
+            let gate = gate {
+                $0.quality = "auth-int"
+                $0.words = "hash it"
+            }
+            let stream = server.request("/", method: .put, body: once())
+            let response = try await transport.exchange(stream, context())
+            #expect(response.text == "hash it")
+            #expect(gate.verdicts == ["none"])
+        }
+
+        @Test func credentialsAreForOneOriginAndOneUser() async throws {
+            let other = try LoopbackServer()
+            let others = DigestGate()
+            other.on("/*") { others.respond(to: $0) }
+            let gate = gate()
+            _ = try await transport.exchange(server.request("/"), context())
+            let away = try await transport.exchange(other.request("/"), context())
+            #expect(away.status == .unauthorized)
+            #expect(others.verdicts == ["none"])
+            let elsewhere = try await transport.exchange(server.request("/"), context(of: other))
+            #expect(elsewhere.status == .unauthorized)
+            let nobody = try await transport.exchange(server.request("/"))
+            #expect(nobody.status == .unauthorized)
+            let eve = try await transport.exchange(server.request("/"), context(user: "eve"))
+            #expect(eve.status == .unauthorized)
+            let own = server.request("/", headers: ["Authorization": "Bearer t"])
+            #expect(try await transport.exchange(own, context()).status == .unauthorized)
+            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "none", "none", "wrong", "wrong"])
+            #expect(try await transport.exchange(server.request("/"), context()).status == .ok)
+            #expect(gate.verdicts.last == "SHA-256 2")
+        }
+
+        @Test func anotherTransportKnowsNothing() async throws {
+            let gate = gate()
+            _ = try await transport.exchange(server.request("/"), context())
+            _ = try await SocketTransport().exchange(server.request("/"), context())
+            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
+        }
+
+        // MARK: Bodies
+
+        @Test(arguments: [1, 300_000, 3_000_000])
+        func aBodyThatCanBeReadAgainIsSentAgain(_ length: Int) async throws {
+            let gate = gate()
+            let data = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            let pieces = RepeatedPieces(data: data)
+            for body in [
+                HTTPBody.data(data), .stream(pieces, length: Int64(length), isReplayable: true),
+                .stream(pieces, isReplayable: true),
+            ] {
+                let transport = SocketTransport()
+                let meter = TransferMeter()
+                var context = context()
+                context.meter = meter
+                let response = try await transport.exchange(server.request("/", method: .put, body: body), context)
+                #expect(response.body == data)
+                let progress = meter.sight(.upload).progress
+                #expect(progress.completed == Int64(length))
+                #expect(progress.attempt == 2)
+                #expect(transport.isQuiet)
+            }
+            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1", "none", "SHA-256 1"])
+        }
+
+        @Test func aBodyThatCanBeReadOnceIsLostByAChallenge() async throws {
+            let gate = gate()
+            let request = server.request("/", method: .put, body: once())
+            #expect(await transport.failure(of: request, context())?.code == .bodyNotReplayable)
+            #expect(gate.verdicts == ["none"])
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aBodyThatCanBeReadOnceGoesWithANonceThatIsKnown() async throws {
+            let gate = gate()
+            _ = try await transport.exchange(server.request("/"), context())
+            let response = try await transport.exchange(server.request("/", method: .put, body: once()), context())
+            #expect(response.text == "once")
+            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 2"])
+        }
+
+        @Test func withDigestAloneABodyThatCanBeReadOnceWaitsForTheChallenge() async throws {
+            let gate = gate { $0.uses = 1 }
+            for round in 1...2 {
+                let request = server.request("/", method: .put, body: once("round \(round)"))
+                let response = try await transport.exchange(request, context(.digest))
+                #expect(response.text == "round \(round)")
+            }
+            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
+            #expect(server.requests.map(\.body.count) == [0, 7, 0, 7])
+        }
+
+        @Test func aServerThatDoesNotAskGetsTheBodyThatWasHeldBack() async throws {
+            server.on("/open") { .data($0.body) }
+            server.on("/shut", .text("no", status: .forbidden))
+            let open = server.request("/open", method: .put, body: once())
+            #expect(try await transport.exchange(open, context(.digest)).text == "once")
+            let shut = server.request("/shut", method: .put, body: once())
+            #expect(try await transport.exchange(shut, context(.digest)).text == "no")
+            #expect(server.requests.map(\.body.count) == [0, 4, 0])
+            #expect(server.requests.allSatisfy { !$0.headers.contains(.authorization) })
+        }
+
+        @Test func aBodyThatWasNotAskedForIsWholeAfterTheChallenge() async throws {
+            let gate = DigestGate()
+            server.on("/*") { .data($0.body) }
+            server.onExpectation { request in
+                let response = gate.respond(to: request) { _, _ in .text("in") }
+                return gate.verdicts.last == "none" ? .refused(response) : .continue
+            }
+            let request = server.request("/", method: .put, headers: ["Expect": "100-continue"], body: once())
+            let response = try await transport.exchange(request, context())
+            #expect(response.text == "once")
+            #expect(gate.verdicts == ["none", "SHA-256 1"])
+            // The server may wait for the body on the first one.
+            #expect(server.connections == 2)
+        }
+
+        @Test func theRestOfABodyIsNotSentBehindAChallenge() async throws {
+            let received = Locked(0)
+            let heads = Locked<[String]>([])
+            let listener = try TestListener { descriptor in
+                guard let head = TestListener.readHead(descriptor) else { return }
+                heads.withLock { $0.append(head) }
+                let isFirst = !head.contains("Authorization: Digest ")
+                if isFirst {
+                    TestListener.write(
+                        "HTTP/1.1 401 x\r\nWWW-Authenticate: Digest realm=r, nonce=n, qop=auth\r\nContent-Length: 3\r\n\r\nwho",
+                        to: descriptor
+                    )
+                }
+                var bytes = [UInt8](repeating: 0, count: 64 << 10)
+                var count = 0
+                while count < 32 << 20 {
+                    let more = recv(descriptor, &bytes, bytes.count, 0)
+                    if more <= 0 { break }
+                    count += more
+                }
+                let isWhole = count == 32 << 20
+                if isFirst { received.withLock { $0 = count } }
+                if isWhole { TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin", to: descriptor) }
+            }
+            let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
+            let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)
+            let request = listener.request(method: .put, body: .data(Data(count: 32 << 20)))
+            let response = try await transport.exchange(request, TransferContext(credentials: credentials))
+            #expect(response.text == "in")
+            #expect(heads.withLock { $0.count } == 2)
+            try await waitUntil("the first connection is closed") { listener.openConnections <= 1 }
+            #expect(received.withLock { $0 } < 32 << 20)
+        }
+
+        // MARK: Connections
+
+        @Test func aLongChallengeIsNotRead() async throws {
+            let gate = gate { $0.words = String(repeating: "who? ", count: 50_000) }
+            let response = try await transport.exchange(server.request("/"), context())
+            #expect(response.status == .ok)
+            #expect(gate.verdicts == ["none", "SHA-256 1"])
+            #expect(server.connections == 2)
+            #expect(response.metrics?.isConnectionReused == false)
+        }
+
+        @Test func aChallengeIsAnsweredOnItsOwnConnection() async throws {
+            let gate = gate()
+            for method: HTTPMethod in [.get, .head, .delete, .options] {
+                let transport = SocketTransport()
+                let before = server.connections
+                let response = try await transport.exchange(server.request("/", method: method), context())
+                #expect(response.status == .ok)
+                #expect(response.metrics?.isConnectionReused == false)
+                #expect(server.connections == before + 1)
+                let second = try await transport.exchange(server.request("/", method: method), context())
+                #expect(second.metrics?.isConnectionReused == true)
+            }
+            #expect(gate.verdicts.filter { $0 == "none" }.count == 4)
+        }
+
+        static let ends = [
+            "Content-Length: 3\r\nConnection: close\r\n\r\nwho", "\r\nwho", "Content-Length: 9\r\n\r\nwho",
+            "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n3\r\nwho\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        ]
+
+        @Test(arguments: 0..<5)
+        func aConnectionThatEndsWithTheChallengeIsReplaced(_ end: Int) async throws {
+            let challenge = "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\n\(CredentialTransferTests.ends[end])"
+            server.on("/", .raw(challenge, thenClose: true), .text("in"))
+            let request = server.request("/", method: .post, body: .data(Data("x".utf8)))
+            let response = try await transport.exchange(request, context(password: "pw"))
+            #expect(response.text == "in")
+            #expect(server.connections == 2)
+            let fields = server.requests.map { $0.headers[.authorization] }
+            #expect(fields == [nil, "Basic YWRhOnB3"])
+            #expect(transport.isQuiet)
+        }
+
+        @Test func timeGoesOnDuringAChallenge() async throws {
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                TestListener.write(
+                    "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\nContent-Length: 9\r\n\r\nwho",
+                    to: descriptor
+                )
+                TestListener.saysNothing(descriptor)
+            }
+            let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
+            let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)
+            let total = TransferContext(timeouts: Timeouts(total: .milliseconds(200)), credentials: credentials)
+            #expect(await transport.failure(of: listener.request(), total)?.code == .timedOut)
+            let idle = TransferContext(timeouts: Timeouts(idle: .milliseconds(200)), credentials: credentials)
+            #expect(await transport.failure(of: listener.request(), idle)?.code == .idleTimedOut)
+            #expect(transport.isQuiet)
+        }
+    }
+}
+
+/// Bytes in pieces, from the first one again with each iterator.
+private struct RepeatedPieces: AsyncSequence, Sendable {
+    let data: Data
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: data) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var rest: Data
+
+        mutating func next() async -> Data? {
+            if rest.isEmpty { return nil }
+            defer { rest = rest.dropFirst(70_001) }
+            return rest.prefix(70_001)
+        }
+    }
+}
+#endif

@@ -1,0 +1,75 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    @Suite struct CompressionTests {
+        private static let text = String(repeating: "Sluice reads what was squeezed. ", count: 40)
+        /// The text as Python's zlib, Google's brotli and zstd compress it, in Base64.
+        private static let compressed = [
+            "deflate": "eJwLzinNTE5VKEpNTClWKM9ILFEoTyxWKC4sTU2tSk3RUwgelR+VH5UflR+m8gAUSdIo",
+            "gzip": "H4sIAAAAAAACAwvOKc1MTlUoSk1MKVYoz0gsUShPLFYoLixNTa1KTdFTCB6VH5UflR+VH6byAIn8uxMABQAA",
+            "br": "G/8E+AVqc6l+SLZiSKIXBiubyGAlkIP1wkHyPSvRJWpfNHnR6jPwKRM=",
+            "zstd": "KLUv/WQABE0BAAQCU2x1aWNlIHJlYWRzIHdoYXQgd2FzIHNxdWVlemVkLiABAOhm/OoJNBakWQ==",
+        ]
+
+        private static func get(_ response: LoopbackResponse, from transport: SocketTransport) async throws
+            -> (requested: [String], body: Data, metrics: TransferMetrics?)
+        {
+            let server = try LoopbackServer()
+            server.on("/", response)
+            let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
+            let answer = try await transport.send(
+                request,
+                context: TransferContext(limits: ResponseLimits(body: 10_000))
+            )
+            let body = try await answer.body.collect()
+            let accepted = server.requests.first?.headers[.acceptEncoding] ?? ""
+            let encodings = accepted.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            return (encodings, body, answer.body.metrics)
+        }
+
+        @Test func everyEncodingThatIsAskedForIsDecoded() async throws {
+            let requested = try await Self.get(.text(""), from: SocketTransport()).requested
+            #expect(requested.contains("gzip"))
+            #expect(requested.contains("deflate"))
+            for encoding in requested {
+                let data = try #require(Self.compressed[encoding].flatMap { Data(base64Encoded: $0) }, "\(encoding)")
+                let answer = try await Self.get(
+                    .data(data, headers: ["Content-Encoding": encoding]),
+                    from: SocketTransport()
+                )
+                #expect(String(decoding: answer.body, as: UTF8.self) == Self.text, "\(encoding)")
+                #expect(answer.metrics?.bytesReceived == Int64(data.count), "\(encoding)")
+            }
+        }
+
+        @Test func aTransportThatDoesNotDecompressAsksForNothingAndGivesBytesAsTheyCame() async throws {
+            var configuration = SocketTransport.Configuration()
+            configuration.decompressesResponses = false
+            let data = try #require(Self.compressed["gzip"].flatMap { Data(base64Encoded: $0) })
+            let answer = try await Self.get(
+                .data(data, headers: ["Content-Encoding": "gzip"]),
+                from: SocketTransport(configuration: configuration)
+            )
+            #expect(answer.requested == [])
+            #expect(answer.body == data)
+        }
+
+        @Test func theLimitHoldsForTheDecodedBody() async throws {
+            // 20,000 bytes that travel as 50.
+            let bomb = try #require(
+                Data(base64Encoded: "H4sIAAAAAAACA+3BMQEAAADCoKzrX8IaHkABAAAAAAAAAAAAAAAAAAAAAAAA8GAxh73KIE4AAA==")
+            )
+            let error = await #expect(throws: SluiceError.self) {
+                try await Self.get(.data(bomb, headers: ["Content-Encoding": "gzip"]), from: SocketTransport())
+            }
+            #expect(error?.code == .bodyTooLarge)
+        }
+    }
+}
+#endif

@@ -1,0 +1,75 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Little that becomes much stops before it is much.
+    @Suite struct DecompressionRatioTests {
+        private static let matches = 65_000
+        /// Zeros, 158 times shorter than they are: a deflate block of fixed codes (RFC 1951 §3.2.6), one literal 0 and matches of 258 bytes.
+        private static let bomb: Data = {
+            var bytes = Data()
+            var bits = 0
+            var count = 0
+            let put = { (code: String) in
+                for bit in code {
+                    if bit == "1" { bits |= 1 << count }
+                    count += 1
+                    if count == 8 {
+                        bytes.append(UInt8(bits))
+                        (bits, count) = (0, 0)
+                    }
+                }
+            }
+            put("110" + "00110000")
+            for _ in 0..<matches { put("11000101" + "00000") }
+            put("0000000" + "0000000")
+            return bytes
+        }()
+
+        private func body(_ limits: ResponseLimits, inChunks: Bool = false) async throws -> Data {
+            let server = try LoopbackServer()
+            let headers: HTTPHeaders = ["Content-Encoding": "deflate"]
+            server.on("/", inChunks ? .chunked([Self.bomb], headers: headers) : .data(Self.bomb, headers: headers))
+            let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
+            return try await SocketTransport().send(request, context: TransferContext(limits: limits)).body.collect()
+        }
+
+        @Test func aBodyThatGrowsBeyondMeasureEndsTheTransfer() async throws {
+            let error = await #expect(throws: SluiceError.self) {
+                _ = try await body(ResponseLimits(decompressionRatio: 100))
+            }
+            #expect(error?.code == .bodyTooLarge)
+            #expect(error?.reason.contains("decompression") == true)
+            let inChunks = await #expect(throws: SluiceError.self) {
+                _ = try await body(ResponseLimits(decompressionRatio: 50), inChunks: true)
+            }
+            #expect(inChunks?.code == .bodyTooLarge)
+        }
+
+        @Test func theRatioCanBeRaisedOrLeftOut() async throws {
+            for ratio in [160, nil] {
+                for inChunks in [false, true] {
+                    let body = try await body(ResponseLimits(decompressionRatio: ratio), inChunks: inChunks)
+                    #expect(body == Data(count: 1 + 258 * Self.matches))
+                }
+            }
+        }
+
+        @Test(
+            arguments: [
+                (1 << 20, 1, false), ((1 << 20) + 1, 1, true), (2 << 20, 2 << 20, false), (200 << 20, 1 << 20, false),
+                (201 << 20, 1 << 20, true),
+            ] as [(Int64, Int64, Bool)]
+        )
+        func itIsJudgedOverAMebibyte(_ long: Int64, _ short: Int64, _ isTooDense: Bool) {
+            #expect(ResponseLimits().isTooDense(long, of: short) == isTooDense)
+            #expect(!ResponseLimits(decompressionRatio: nil).isTooDense(long, of: short))
+        }
+    }
+}
+#endif

@@ -1,0 +1,30 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    @Suite(.timeLimit(.minutes(10))) struct HeldBackTimeoutTests {
+        @Test func aServerThatFallsSilentAfterItWasHeldBackTimesOut() async throws {
+            let server = try LoopbackServer()
+            server.on("/", .partial(Data(count: 1 << 20), announced: 2 << 20))
+            let timeouts = Timeouts(idle: .milliseconds(200))
+            let response = try await SocketTransport().send(
+                HTTPRequest(scheme: "http", authority: server.authority, path: "/"),
+                context: TransferContext(timeouts: timeouts)
+            )
+            // Longer than the time-out, in which the reader, not the server, is the one who is slow.
+            try await Task.sleep(for: .milliseconds(500))
+            var count = 0
+            let error = await #expect(throws: SluiceError.self) {
+                for try await chunk in response.body { count += chunk.count }
+            }
+            #expect(error?.code == .idleTimedOut)
+            #expect(count == 1 << 20)
+        }
+    }
+}
+#endif

@@ -1,0 +1,50 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+@Suite struct FloodGuardTests {
+    private static func time(_ milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+    }
+
+    private var guardian = FloodGuard(at: FloodGuardTests.time(0))
+
+    /// The frames without content that come through at a moment.
+    private mutating func admitted(at milliseconds: Int64, upTo limit: Int = 10_000) -> Int {
+        var count = 0
+        while count < limit, guardian.admit(at: Self.time(milliseconds)) { count += 1 }
+        return count
+    }
+
+    @Test mutating func soManyComeThroughAtOnce() {
+        expect(admitted(at: 0), FloodGuard.capacity)
+        expect(guardian.admit(at: Self.time(0)), false)
+    }
+
+    @Test(arguments: [(9, 0), (10, 1), (1000, 100), (5000, 500), (1_000_000, FloodGuard.capacity)] as [(Int64, Int)])
+    mutating func timeGivesSomeBack(_ milliseconds: Int64, _ count: Int) {
+        _ = admitted(at: 0)
+        expect(admitted(at: milliseconds), count)
+    }
+
+    @Test mutating func shortTimesAddUp() {
+        _ = admitted(at: 0)
+        var count = 0
+        for milliseconds in 1...1000 { count += admitted(at: Int64(milliseconds)) }
+        #expect(count == FloodGuard.refill)
+    }
+
+    @Test mutating func contentGivesSomeBackAndNeverMoreThanTheBeginning() {
+        for _ in 0..<100 { guardian.reward() }
+        expect(admitted(at: 0), FloodGuard.capacity)
+        guardian.reward()
+        expect(admitted(at: 0), FloodGuard.reward)
+    }
+
+    @Test mutating func timeThatGoesBackGivesNothing() {
+        guardian = FloodGuard(at: Self.time(1000))
+        _ = admitted(at: 1000)
+        expect(admitted(at: 0), 0)
+    }
+}

@@ -1,0 +1,142 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// More requests than a server lets a connection have (RFC 9113 §5.1.2).
+    @Suite struct HTTP2ConcurrencyTests {
+        private let transport = SocketTransport()
+
+        private func send(
+            _ request: HTTPRequest,
+            _ timeouts: Timeouts = Timeouts()
+        ) -> Task<Result<ReadResponse, SluiceError>, Never> {
+            Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
+        }
+
+        /// A server that refuses the streams beyond so many, and answers the others.
+        private func server(limit: UInt32) throws -> ScriptedHTTP2Server {
+            let open = Locked<[ObjectIdentifier: Int]>([:])
+            return try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: limit]) { peer, frame in
+                guard frame.kind == .headers else { return }
+                let isTooMany = open.withLock { open in
+                    open[ObjectIdentifier(peer), default: 0] += 1
+                    return open[ObjectIdentifier(peer), default: 0] > Int(limit)
+                }
+                let refuse = {
+                    open.withLock { $0[ObjectIdentifier(peer), default: 0] -= 1 }
+                    peer.reset(frame.stream, HTTP2Frame.Code.refusedStream)
+                }
+                if isTooMany { return refuse() }
+                Thread.detachNewThread {
+                    usleep(2000)
+                    open.withLock { $0[ObjectIdentifier(peer), default: 0] -= 1 }
+                    peer.answer(frame.stream, frame[":path"] ?? "")
+                }
+            }
+        }
+
+        @Test(arguments: [1, 2, 10] as [UInt32])
+        func allAreAnsweredInTheEnd(_ limit: UInt32) async throws {
+            let server = try server(limit: limit)
+            let first = try await send(server.request("/first")).value.get()
+            #expect(first.text == "/first")
+            let tasks = (0..<60).map { send(server.request("/\($0)")) }
+            for (index, task) in tasks.enumerated() { #expect(try await task.value.get().text == "/\(index)") }
+            #expect(transport.isQuiet)
+        }
+
+        /// The requests that come before the settings of the server.
+        @Test(arguments: [1, 2, 10] as [UInt32])
+        func allOfAFirstBurstAreAnsweredInTheEnd(_ limit: UInt32) async throws {
+            let server = try server(limit: limit)
+            let tasks = (0..<60).map { send(server.request("/\($0)")) }
+            for (index, task) in tasks.enumerated() { #expect(try await task.value.get().text == "/\(index)") }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func oneMoreGetsAConnectionOrAStreamAsIsFaster() async throws {
+            let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
+            let first = send(server.request("/first"))
+            let (peer, _) = try await server.seen()
+            try await peer.synchronize()
+            let second = send(server.request("/second"))
+            let other = try await server.peer(1)
+            #expect(try await other.request()[":path"] == "/second")
+            #expect(peer.requests.count == 1)
+            other.answer(1, "second")
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
+            #expect(try await second.value.get().text == "second")
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aLimitThatIsLoweredHoldsForTheNext() async throws {
+            let server = try ScriptedHTTP2Server()
+            let tasks = (0..<3).map { send(server.request("/\($0)")) }
+            let peer = try await server.peer()
+            try await waitUntil("all are there") { peer.requests.count == 3 }
+            peer.settings([HTTP2Frame.Setting.maximumStreams: 1])
+            try await peer.synchronize()
+            let late = send(server.request("/late"))
+            let other = try await server.peer(1)
+            #expect(try await other.request()[":path"] == "/late")
+            for request in peer.requests { peer.answer(request.stream, "ok") }
+            other.answer(1, "late")
+            for task in tasks { #expect(try await task.value.get().text == "ok") }
+            #expect(try await late.value.get().text == "late")
+            #expect(peer.requests.count == 3)
+        }
+
+        @Test func noneMayMeanNoneForAWhile() async throws {
+            let server = try ScriptedHTTP2Server()
+            let first = send(server.request("/first"))
+            let (peer, _) = try await server.seen()
+            peer.settings([HTTP2Frame.Setting.maximumStreams: 0])
+            try await peer.synchronize()
+            let second = send(server.request("/second"))
+            let other = try await server.peer(1)
+            #expect(try await other.request()[":path"] == "/second")
+            peer.settings([HTTP2Frame.Setting.maximumStreams: 10])
+            try await peer.synchronize()
+            let third = send(server.request("/third"))
+            #expect(try await peer.request(1)[":path"] == "/third")
+            peer.answer(1, "first")
+            peer.answer(3, "third")
+            other.answer(1, "second")
+            for task in [first, second, third] { _ = try await task.value.get() }
+            #expect(server.connections == 2)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aServerThatNeverTakesAnyFailsOrTimesOut() async throws {
+            let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 0]) { peer, frame in
+                if frame.kind == .headers { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
+            }
+            let error = await send(server.request(), Timeouts(total: .seconds(2))).value.error
+            #expect([.connectionLost, .timedOut].contains(error?.code), "\(String(describing: error))")
+            #expect(server.connections < 10)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func oneThatWaitsIsCancelledWithoutAStream() async throws {
+            let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
+            let transport = SocketTransport { $0.maximumTransfersPerHost = 1 }
+            let first = Task { await transport.result(of: server.request("/first"), .http2()) }
+            let (peer, _) = try await server.seen()
+            let second = Task { await transport.result(of: server.request("/second"), .http2()) }
+            try await waitUntil("the second waits") { transport.queued == 1 }
+            second.cancel()
+            #expect(await second.value.error?.code == .cancelled)
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
+            #expect(peer.requests.count == 1)
+            #expect(transport.isQuiet)
+        }
+    }
+}
+#endif

@@ -1,0 +1,183 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Servers that send without end what costs work and carries nothing: the connection ends, and nobody else is disturbed.
+    @Suite(.timeLimit(.minutes(2))) struct HTTP2FloodTests {
+        /// One that sends the same bytes again and again.
+        private struct Flood: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            var isHead = false
+            let bytes: @Sendable (Int32) -> [UInt8]
+
+            init(_ name: String, isHead: Bool = false, _ bytes: @escaping @Sendable (Int32) -> [UInt8]) {
+                testDescription = name
+                self.isHead = isHead
+                self.bytes = bytes
+            }
+        }
+
+        private static let floods: [Flood] = [
+            Flood("settings") { _ in HTTP2Frame(.settings, [0, 4, 0, 1, 0, 0]).bytes },
+            Flood("empty settings") { _ in HTTP2Frame(.settings).bytes },
+            Flood("pings") { _ in HTTP2Frame(.ping, [UInt8](repeating: 7, count: 8)).bytes },
+            Flood("answers to no ping") { _ in HTTP2Frame(.ping, flags: 1, [UInt8](repeating: 7, count: 8)).bytes },
+            Flood("priorities") { HTTP2Frame(.priority, stream: $0, [0, 0, 0, 0, 1]).bytes },
+            Flood("window updates") { _ in HTTP2Frame(.windowUpdate, [0, 0, 0, 1]).bytes },
+            Flood("resets of nothing") { HTTP2Frame(.reset, stream: $0 + 1000, [0, 0, 0, 8]).bytes },
+            Flood("empty data", isHead: true) { HTTP2Frame(.data, stream: $0).bytes },
+            Flood("padding", isHead: true) { HTTP2Frame(.data, flags: 8, stream: $0, [0]).bytes },
+            Flood("early hints") {
+                HTTP2Frame(.headers, flags: 4, stream: $0, HTTP2Frame.block([":status: 103"])).bytes
+            },
+        ]
+
+        private let transport = SocketTransport()
+
+        /// Sends a request to a server that floods, beside a client of another one.
+        private func failure(
+            limits: ResponseLimits = ResponseLimits(),
+            _ flood: @escaping ScriptedHTTP2Server.Reaction
+        ) async throws -> SluiceError? {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                Thread.detachNewThread { flood(peer, frame) }
+            }
+            let good = try ScriptedHTTP2Server.answering()
+            let other = SocketTransport()
+            _ = try await other.exchange(good.request(), .http2())
+            let context = TransferContext.http2(Timeouts(total: .seconds(60)), limits: limits)
+            let task = Task { [transport] in await transport.failure(of: server.request(), context) }
+            for _ in 0..<20 { #expect(try await other.exchange(good.request(), .http2()).text == "ok") }
+            let error = await task.value
+            #expect(try await other.exchange(good.request(), .http2()).text == "ok")
+            #expect(good.connections == 1)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(server.connections == 1)
+            #expect(transport.isQuiet)
+            return error
+        }
+
+        @Test(arguments: floods)
+        private func framesThatCarryNothingEndTheConnection(_ flood: Flood) async throws {
+            let error = try await failure { peer, frame in
+                if flood.isHead { peer.head(frame.stream) }
+                let many = Array(repeatElement(flood.bytes(frame.stream), count: 1000).joined())
+                while peer.write(many) {}
+            }
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+        }
+
+        @Test func aHeaderBlockWithoutEndEndsTheConnection() async throws {
+            let error = try await failure { peer, frame in
+                peer.send(HTTP2Frame(.headers, stream: frame.stream, HTTP2Frame.block([":status: 200"])))
+                let more = HTTP2Frame(.continuation, stream: frame.stream, HTTP2Frame.block(["a: b"])).bytes
+                while peer.write(more) {}
+            }
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+        }
+
+        /// One field of 4,000 bytes in the table, which each byte of the block stands for.
+        @Test func aBombOfFieldsEndsTheConnection() async throws {
+            let error = try await failure { peer, frame in
+                let value = [UInt8](repeating: 0x61, count: 4000)
+                let length = HTTP2Frame.integer(value.count, prefix: 7)
+                let field: [UInt8] = [0x40, 1, 0x61] + length + value
+                let block = [0x88] + field + [UInt8](repeating: 0xbe, count: 12_000)
+                peer.send(HTTP2Frame(.headers, flags: 5, stream: frame.stream, block))
+            }
+            #expect([.headersTooLarge, .invalidResponse].contains(error?.code), "\(String(describing: error))")
+        }
+
+        @Test func aHeadThatIsTooLargeIsAnError() async throws {
+            let error = try await failure(limits: ResponseLimits(headers: 4096)) { peer, frame in
+                peer.head(
+                    frame.stream,
+                    200,
+                    (0..<5).map { HTTP2Field("x-\($0)", String(repeating: "v", count: 1000)) },
+                    ends: true
+                )
+                peer.close()
+            }
+            #expect(error?.code == .headersTooLarge)
+        }
+
+        @Test func aHeadOfVeryManyFieldsIsAnError() async throws {
+            let error = try await failure { peer, frame in
+                peer.head(frame.stream, 200, (0..<1500).map { HTTP2Field("x", "\($0)") }, ends: true)
+                peer.close()
+            }
+            #expect(error?.code == .headersTooLarge)
+        }
+
+        /// A table of so many fields of one byte costs more to look at than to send.
+        @Test func trailersCountWithTheHead() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                let half = (0..<3).map { HTTP2Field("x-\($0)", String(repeating: "v", count: 1000)) }
+                peer.head(frame.stream, 200, half)
+                peer.data(frame.stream, "body")
+                peer.fields(frame.stream, half, ends: true)
+            }
+            let context = TransferContext.http2(limits: ResponseLimits(headers: 4096))
+            #expect(await transport.failure(of: server.request(), context)?.code == .headersTooLarge)
+        }
+
+        /// Streams that the client has left go on with heads.
+        @Test func headsForNobodyEndTheConnection() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .reset else { return }
+                let head = HTTP2Frame(
+                    .headers,
+                    flags: 4,
+                    stream: frame.stream,
+                    HTTP2Frame.block([":status: 200", "a: b"])
+                ).bytes
+                let many = Array(repeatElement(head, count: 1000).joined())
+                Thread.detachNewThread { while peer.write(many) {} }
+            }
+            let request = server.request()
+            let task = Task { [transport] in await transport.failure(of: request, .http2()) }
+            _ = try await server.seen()
+            task.cancel()
+            #expect(await task.value?.code == .cancelled)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
+        }
+
+        /// A server that resets each request at once costs as much as the client sends, and no more.
+        @Test func rapidResetsEndRequestsAndNothingElse() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                for _ in 0..<3 { peer.reset(frame.stream, HTTP2Frame.Code.internalError) }
+            }
+            for _ in 0..<300 {
+                #expect(await transport.failure(of: server.request(), .http2())?.code == .connectionLost)
+            }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aFloodOfAServerThatNeverReadsIsBounded() async throws {
+            let listener = try TestListener { descriptor in
+                let many = Array(
+                    repeatElement(HTTP2Frame(.ping, [UInt8](repeating: 7, count: 8)).bytes, count: 1000).joined()
+                )
+                let start = HTTP2Frame(.settings).bytes
+                for bytes in [start] + Array(repeating: many, count: 10_000) {
+                    let sent = bytes.withUnsafeBytes {
+                        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
+                    if sent <= 0 { return }
+                }
+            }
+            let error = await transport.failure(of: listener.request(), .http2(Timeouts(total: .seconds(60))))
+            #expect([.invalidResponse, .connectionLost].contains(error?.code), "\(String(describing: error))")
+            try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+        }
+    }
+}
+#endif

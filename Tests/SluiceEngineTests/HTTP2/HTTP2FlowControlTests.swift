@@ -1,0 +1,143 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// The windows of HTTP/2 (RFC 9113 §5.2), which follow the readers.
+    @Suite struct HTTP2FlowControlTests {
+        private let transport = SocketTransport()
+
+        private func open(_ server: ScriptedHTTP2Server, _ path: String = "/") async throws -> TransportResponse {
+            try await transport.send(server.request(path), context: .http2())
+        }
+
+        @Test func whatNobodyReadsIsBounded() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            var held: [TransportResponse] = []
+            for index in 0..<10 { held.append(try await open(server, "/\(index)")) }
+            let peer = try await server.peer()
+            // Sends to all as much as they take, until they take no more.
+            var sent = -1
+            while sent != peer.requests.reduce(0, { $0 + peer.sent(by: $1.stream) }) {
+                sent = peer.requests.reduce(0) { $0 + peer.sent(by: $1.stream) }
+                for request in peer.requests { peer.fill(request.stream, upTo: 1 << 20) }
+                try await peer.synchronize()
+            }
+            for request in peer.requests {
+                let count = peer.sent(by: request.stream)
+                #expect(count >= FlowWindow.initialSize)
+                // What waits to be read, with what came along with its end, and two windows.
+                #expect(count <= 320 << 10 + 2 * FlowWindow.initialSize, "\(count)")
+            }
+            // A sibling is not held up.
+            let next = try await open(server, "/next")
+            let whole = Task { try await next.body.collect().count }
+            try await peer.body(try await peer.request(10).stream, count: 4 << 20)
+            #expect(try await whole.value == 4 << 20)
+            // Each that is read again goes on.
+            for (index, response) in held.enumerated() {
+                let stream = try await peer.request(index).stream
+                let before = peer.sent(by: stream)
+                let task = Task { try await response.body.collect().count }
+                try await peer.body(stream, count: 1 << 20)
+                #expect(try await task.value == before + 1 << 20)
+            }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func theWindowOfAReaderThatTakesGrows() async throws {
+            // The settings are acknowledged late, which makes a long round trip of it.
+            let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            let response = try await open(server)
+            let peer = try await server.peer()
+            let start = ContinuousClock.now
+            try await waitUntil("a while is over") { ContinuousClock.now - start > .milliseconds(100) }
+            peer.send(HTTP2Frame(.settings, flags: HTTP2Frame.Flag.ack))
+            let task = Task { try await response.body.collect().count }
+            try await peer.body(1, count: 24 << 20, ends: false)
+            try await peer.synchronize()
+            try await waitUntil("the window has grown") { peer.window(of: 1) >= 4 * FlowWindow.initialSize }
+            #expect(peer.window(of: 1) <= FlowWindow.maximumSize)
+            peer.data(1, [], ends: true)
+            #expect(try await task.value == 24 << 20)
+        }
+
+        @Test func aSlowReaderGetsTheWholeBodyInTheEnd() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            let slow = SocketTransport { $0.responseBuffer = 10_000 }
+            let response = try await slow.send(server.request(), context: .http2())
+            let peer = try await server.peer()
+            let task = Task {
+                var (count, largest) = (0, 0)
+                var iterator = response.body.makeAsyncIterator()
+                while let chunk = try await iterator.next() {
+                    count += chunk.count
+                    largest = max(largest, peer.sent(by: 1) - count)
+                    for _ in 0..<20 { await Task.yield() }
+                }
+                return (count, largest)
+            }
+            try await peer.body(1, count: 3_000_000)
+            let (count, largest) = try await task.value
+            #expect(count == 3_000_000)
+            #expect(largest <= FlowWindow.maximumSize, "\(largest)")
+        }
+
+        /// RFC 9113 §6.9.2: the window of a stream shrinks with the settings, below zero too.
+        @Test func aServerMayShrinkItsWindows() async throws {
+            let server = try ScriptedHTTP2Server()
+            let request = server.request(method: .put, body: .data(Data(count: 100_000)))
+            let task = Task { [transport] in await transport.result(of: request, .http2()) }
+            let (peer, _) = try await server.seen()
+            try await waitUntil("the window is used up") { peer.body(of: 1).count == 65_535 }
+            peer.settings([HTTP2Frame.Setting.initialWindow: 1000])
+            peer.windowUpdate(0, 1 << 20)
+            peer.windowUpdate(1, 64_535)
+            try await peer.synchronize()
+            #expect(peer.body(of: 1).count == 65_535)
+            peer.windowUpdate(1, 1)
+            try await waitUntil("a byte comes") { peer.body(of: 1).count == 65_536 }
+            peer.settings([HTTP2Frame.Setting.initialWindow: 1 << 20])
+            #expect(try await peer.wholeBody(of: 1).count == 100_000)
+            peer.answer(1, "ok")
+            #expect(try await task.value.get().text == "ok")
+        }
+
+        /// A server that sends more than it may (RFC 9113 §5.2.2).
+        @Test func aServerThatExceedsAWindowIsLeft() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.head(frame.stream)
+                for _ in 0..<100 { peer.data(frame.stream, [UInt8](repeating: 0x61, count: 16_000)) }
+            }
+            let response = try await open(server)
+            let peer = try await server.peer()
+            try await waitUntil("the stream or the connection is ended") {
+                !peer.frames(.reset).isEmpty || !peer.frames(.goAway).isEmpty
+            }
+            let (received, error) = await response.body.readToEnd()
+            #expect(error?.code == .invalidResponse)
+            #expect(received.count <= 320 << 10 + 2 * FlowWindow.initialSize)
+            try await waitUntil("nothing is left") { transport.isQuiet }
+        }
+
+        @Test func aWindowWithoutEndIsAnError() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.windowUpdate(0, 0x7fff_ffff) }
+            }
+            #expect(await transport.failure(of: server.request(), .http2())?.code == .invalidResponse)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+        }
+    }
+}
+#endif

@@ -1,0 +1,177 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Frames and heads that break the rules of HTTP/2: a clear error at once, though the server keeps the connection.
+    @Suite struct HTTP2InvalidAnswerTests {
+        private struct Case: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let frames: [HTTP2Frame]
+
+            init(_ name: String, _ frames: [HTTP2Frame]) {
+                testDescription = name
+                self.frames = frames
+            }
+        }
+
+        private let transport = SocketTransport()
+
+        private static func head(_ fields: [HTTP2Field], ends: Bool = true) -> HTTP2Frame {
+            HTTP2Frame(.headers, flags: ends ? 5 : 4, stream: 1, HTTP2Frame.block(fields))
+        }
+
+        private static func data(_ text: String, ends: Bool = true) -> HTTP2Frame {
+            HTTP2Frame(.data, flags: ends ? 1 : 0, stream: 1, Array(text.utf8))
+        }
+
+        /// What breaks a stream alone (RFC 9113 §8.1.1).
+        private static let messages: [Case] = [
+            Case("an uppercase name", [head([":status: 200", "X-Upper: 1"])]),
+            Case("a space in a name", [head([":status: 200", "x y: 1"])]),
+            Case("a line feed in a value", [head([":status: 200", HTTP2Field("x", "1\n2")])]),
+            Case("no status", [head(["x: 1"])]),
+            Case("two statuses", [head([":status: 200", ":status: 200"])]),
+            Case("a status of letters", [head([":status: abc"])]),
+            Case("a status of two digits", [head([":status: 20"])]),
+            Case("a status behind a field", [head(["x: 1", ":status: 200"])]),
+            Case("an unknown pseudo-header field", [head([":status: 200", ":other: 1"])]),
+            Case("a field of a request", [head([":status: 200", ":path: /"])]),
+            Case("connection", [head([":status: 200", "connection: close"])]),
+            Case("transfer-encoding", [head([":status: 200", "transfer-encoding: chunked"])]),
+            Case("upgrade", [head([":status: 200", "upgrade: h2c"])]),
+            Case("101", [head([":status: 101"], ends: false)]),
+            Case("1xx at the end", [head([":status: 103"])]),
+            Case(
+                "a pseudo-header field in trailers",
+                [
+                    head([":status: 200"], ends: false), data("a", ends: false), head([":status: 200"]),
+                ]
+            ),
+            Case(
+                "trailers without the end",
+                [
+                    head([":status: 200"], ends: false), data("a", ends: false), head(["x: 1"], ends: false),
+                ]
+            ),
+            Case("a length of letters", [head([":status: 200", "content-length: abc"])]),
+            Case("two lengths", [head([":status: 200", "content-length: 1", "content-length: 2"])]),
+            Case("a negative length", [head([":status: 200", "content-length: -1"])]),
+            Case(
+                "a body longer than its length",
+                [
+                    head([":status: 200", "content-length: 2"], ends: false), data("abc"),
+                ]
+            ),
+            Case(
+                "a body shorter than its length",
+                [
+                    head([":status: 200", "content-length: 4"], ends: false), data("abc"),
+                ]
+            ),
+            Case("no body in spite of its length", [head([":status: 200", "content-length: 4"])]),
+        ]
+
+        /// What breaks the whole connection (RFC 9113 §5.4.1).
+        private static let connections: [Case] = [
+            Case("data before a head", [data("a")]),
+            Case("data on no stream", [HTTP2Frame(.data, stream: 0, [1])]),
+            Case("a head on no stream", [HTTP2Frame(.headers, flags: 5, stream: 0, [0x88])]),
+            Case("a stream of the server", [HTTP2Frame(.headers, flags: 5, stream: 2, [0x88])]),
+            Case("a stream that was not opened", [HTTP2Frame(.headers, flags: 5, stream: 77, [0x88])]),
+            Case("a push", [HTTP2Frame(.push, flags: 4, stream: 1, [0, 0, 0, 2, 0x88])]),
+            Case(
+                "a damaged header block",
+                [HTTP2Frame(.headers, flags: 5, stream: 1, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])]
+            ),
+            Case("an index of no field", [HTTP2Frame(.headers, flags: 5, stream: 1, [0xfe])]),
+            Case("a table beyond the limit", [HTTP2Frame(.headers, flags: 5, stream: 1, [0x3f, 0xe1, 0xff, 3, 0x88])]),
+            Case("a continuation of nothing", [HTTP2Frame(.continuation, flags: 4, stream: 1, [0x88])]),
+            Case(
+                "a frame within a header block",
+                [
+                    HTTP2Frame(.headers, stream: 1, [0x88]), HTTP2Frame(.ping, [UInt8](repeating: 0, count: 8)),
+                ]
+            ),
+            Case("more padding than there is", [HTTP2Frame(.headers, flags: 13, stream: 1, [200, 0x88])]),
+            Case("a short ping", [HTTP2Frame(.ping, [1, 2, 3])]),
+            Case("settings of five bytes", [HTTP2Frame(.settings, [1, 2, 3, 4, 5])]),
+            Case("settings of a stream", [HTTP2Frame(.settings, stream: 1)]),
+            Case("an acknowledgement with settings", [HTTP2Frame(.settings, flags: 1, [0, 4, 0, 0, 0, 1])]),
+            Case("a window beyond the limit", [HTTP2Frame(.settings, [0, 4, 255, 255, 255, 255])]),
+            Case("a frame size below the limit", [HTTP2Frame(.settings, [0, 5, 0, 0, 0, 1])]),
+            Case("a window update of nothing", [HTTP2Frame(.windowUpdate, [0, 0, 0, 0])]),
+            Case("a short reset", [HTTP2Frame(.reset, stream: 1, [1])]),
+            Case("a reset of no stream", [HTTP2Frame(.reset, stream: 0, [0, 0, 0, 1])]),
+            Case("a reset of a stream that was not opened", [HTTP2Frame(.reset, stream: 77, [0, 0, 0, 1])]),
+            Case("a short farewell", [HTTP2Frame(.goAway, [0, 0, 0, 1])]),
+            Case("a farewell on a stream", [HTTP2Frame(.goAway, stream: 1, [0, 0, 0, 1, 0, 0, 0, 0])]),
+            Case("a frame that is too large", [HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0, count: 20_000))]),
+        ]
+
+        /// Sends a request beside another one that waits, and has the server answer it.
+        private func result(of frames: [HTTP2Frame]) async throws -> (
+            SluiceError?, HTTP2Peer, Task<Result<ReadResponse, SluiceError>, Never>
+        ) {
+            let server = try ScriptedHTTP2Server()
+            let request = server.request("/first")
+            let task = Task { [transport] in await transport.result(of: request, .http2(Timeouts(total: .seconds(20))))
+            }
+            let (peer, _) = try await server.seen()
+            let second = server.request("/second")
+            let other = Task { [transport, server] in
+                defer { withExtendedLifetime(server) {} }
+                return await transport.result(of: second, .http2(Timeouts(total: .seconds(20))))
+            }
+            _ = try await peer.request(1)
+            for frame in frames { peer.send(frame) }
+            return (await task.value.error, peer, other)
+        }
+
+        @Test(arguments: messages)
+        private func aMessageThatIsMalformedFailsAlone(_ message: Case) async throws {
+            let (error, peer, other) = try await result(of: message.frames)
+            #expect([.invalidResponse, .truncatedBody].contains(error?.code), "\(String(describing: error))")
+            peer.answer(3, "second")
+            #expect(try await other.value.get().text == "second")
+            try await peer.synchronize()
+            // A stream that both sides have ended needs no reset.
+            #expect(peer.frames(.reset).count <= 1)
+            #expect(peer.frames(.goAway).isEmpty)
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: connections)
+        private func whatBreaksTheConnectionFailsAllAtOnce(_ fault: Case) async throws {
+            let (error, peer, other) = try await result(of: fault.frames)
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+            #expect(await other.value.error?.code == .invalidResponse)
+            #expect(try await peer.frame(.goAway).goAwayCode != HTTP2Frame.Code.noError)
+            try await waitUntil("the connection is closed") { peer.isClosed && !transport.hasIdle }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aConnectionThatIsToldToGoBreaksAsAnyOther() async throws {
+            let going = HTTP2Frame(.goAway, [0, 0, 0, 3, 0, 0, 0, 0])
+            let (error, peer, other) = try await result(of: [going, HTTP2Frame(.ping, [1, 2, 3])])
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+            #expect(await other.value.error?.code == .invalidResponse)
+            try await waitUntil("the connection is closed") { peer.isClosed }
+            #expect(transport.isQuiet)
+        }
+
+        @Test func manyInformationalHeadsAreAnError() async throws {
+            let frames = Array(repeating: Self.head([":status: 103"], ends: false), count: 200)
+            let (error, peer, other) = try await result(of: frames)
+            #expect(error?.code == .invalidResponse)
+            peer.answer(3, "second")
+            _ = await other.value
+            #expect(transport.isQuiet)
+        }
+    }
+}
+#endif

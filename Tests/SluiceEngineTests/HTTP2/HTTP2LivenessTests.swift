@@ -1,0 +1,160 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Connections of HTTP/2 that are dead, or may be, and those that are idle.
+    @Suite struct HTTP2LivenessTests {
+        private let transport = SocketTransport { $0.pingInterval = .milliseconds(100) }
+
+        private func send(
+            _ request: HTTPRequest,
+            _ timeouts: Timeouts = Timeouts()
+        ) -> Task<Result<ReadResponse, SluiceError>, Never> {
+            Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
+        }
+
+        @Test func aServerThatDoesNotAnswerItsPingIsLost() async throws {
+            let server = try ScriptedHTTP2Server(answersPings: false)
+            let task = send(server.request(method: .post))
+            let (peer, _) = try await server.seen()
+            _ = try await peer.frame(.ping)
+            #expect(await task.value.error?.code == .connectionLost)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(peer.frames(.ping).count == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func whatMayBeSentTwiceGoesAgainByANewConnection() async throws {
+            let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
+                if frame.kind == .headers, frame.stream == 1 { peer.answer(1, "ok") }
+            }
+            _ = try await send(server.request()).value.get()
+            #expect(try await send(server.request()).value.get().text == "ok")
+            #expect(server.connections == 2)
+        }
+
+        @Test func aServerThatAnswersItsPingsMayTakeItsTime() async throws {
+            let server = try ScriptedHTTP2Server()
+            let task = send(server.request())
+            let (peer, _) = try await server.seen()
+            try await waitUntil("three pings are there") { peer.frames(.ping).count == 3 }
+            peer.answer(1, "slow")
+            #expect(try await task.value.get().text == "slow")
+            #expect(server.connections == 1)
+        }
+
+        @Test func anIdleConnectionIsNotAsked() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            _ = try await send(server.request()).value.get()
+            let start = ContinuousClock.now
+            try await waitUntil("some intervals are over") { ContinuousClock.now - start > .milliseconds(350) }
+            let peer = try await server.peer()
+            #expect(peer.frames(.ping).isEmpty)
+            #expect(try await send(server.request()).value.get().metrics?.isConnectionReused == true)
+        }
+
+        /// A request that times out while nothing comes makes the connection suspect: others do not follow it into the hole.
+        @Test func aSuspectConnectionGetsNoRequestUntilItAnswers() async throws {
+            let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
+                if frame[":path"] == "/answered" { peer.answer(frame.stream, "ok") }
+            }
+            let transport = SocketTransport { $0.pingInterval = .seconds(100) }
+            #expect(try await transport.exchange(server.request("/answered"), .http2()).text == "ok")
+            let peer = try await server.peer()
+            try await peer.synchronize()
+            let error = await transport.failure(
+                of: server.request("/hole"),
+                .http2(Timeouts(total: .milliseconds(100)))
+            )
+            #expect(error?.code == .timedOut)
+            let ping = try await peer.frame(.ping, 1)
+            #expect(!ping.isAck)
+            #expect(
+                try await transport.exchange(server.request("/answered"), .http2()).metrics?.isConnectionReused == false
+            )
+            #expect(server.connections == 2)
+            #expect(peer.requests.count == 2)
+            // Once it answers it is as good as any.
+            peer.send(HTTP2Frame(.ping, flags: HTTP2Frame.Flag.ack, ping.payload))
+            try await peer.synchronize()
+            for _ in 0..<3 { _ = try await transport.exchange(server.request("/answered"), .http2()) }
+            #expect(server.connections == 2)
+        }
+
+        @Test func manyTimeOutsMakeOnePing() async throws {
+            let server = try ScriptedHTTP2Server(answersPings: false)
+            let transport = SocketTransport { $0.pingInterval = .seconds(100) }
+            let context = TransferContext.http2(Timeouts(total: .milliseconds(200)))
+            let requests = (0..<20).map { server.request("/\($0)") }
+            let tasks = requests.map { request in Task { await transport.failure(of: request, context) } }
+            for task in tasks { #expect(await task.value?.code == .timedOut) }
+            let peer = try await server.peer()
+            try await peer.synchronize()
+            #expect(peer.frames(.ping).count { !$0.isAck } <= 1)
+        }
+
+        @Test func anIdleConnectionIsClosedInTime() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(100) }
+            _ = try await transport.exchange(server.request(), .http2())
+            try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
+            let peer = try await server.peer()
+            #expect(peer.frames(.goAway).first?.goAwayCode == HTTP2Frame.Code.noError)
+        }
+
+        @Test func aConnectionOfAnAgeGetsNoFurtherRequest() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            let transport = SocketTransport { $0.connectionLifetime = .milliseconds(1) }
+            for _ in 0..<3 { _ = try await transport.exchange(server.request(), .http2()) }
+            #expect(server.connections >= 2)
+        }
+
+        @Test func aClientThatIsGoneClosesItsConnections() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            do {
+                let transport = SocketTransport()
+                _ = try await transport.exchange(server.request(), .http2())
+                #expect(server.openConnections == 1)
+            }
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+        }
+
+        @Test func aClientThatGoesFinishesWhatIsUnderWay() async throws {
+            let server = try ScriptedHTTP2Server()
+            let request = server.request()
+            let task = Task { await SocketTransport().result(of: request, .http2()) }
+            let (peer, _) = try await server.seen()
+            peer.answer(1, "ok")
+            #expect(try await task.value.get().text == "ok")
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+        }
+
+        @Test func aPeerThatReadsNothingHoldsUpNobody() async throws {
+            let goesOn = DispatchSemaphore(value: 0)
+            defer { goesOn.signal() }
+            let deaf = try TestListener { descriptor in
+                goesOn.wait()
+                TestListener.saysNothing(descriptor)
+            }
+            let server = try ScriptedHTTP2Server.answering()
+            let transport = SocketTransport()
+            let tasks = (0..<5).map { index in
+                let body = HTTPBody.data(Data(count: 1 << 20))
+                let request = deaf.request("/\(index)", method: .put, body: body)
+                return Task { await transport.failure(of: request, .http2(Timeouts(total: .seconds(1)))) }
+            }
+            try await waitUntil("the connection is there") { deaf.connections == 1 }
+            for _ in 0..<20 { #expect(try await transport.exchange(server.request(), .http2()).text == "ok") }
+            tasks[0].cancel()
+            #expect(await tasks[0].value?.code == .cancelled)
+            for task in tasks.dropFirst() { #expect(await task.value?.code == .timedOut) }
+            #expect(transport.isQuiet)
+        }
+    }
+}
+#endif

@@ -1,0 +1,229 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+
+/// The server's end of one connection of HTTP/2: what the client has sent, and what is said to it.
+final class HTTP2Peer: Sendable {
+    private struct State: Sendable {
+        var frames: [HTTP2Frame] = []
+        var isClosed = false
+        /// The bytes of data sent, by stream.
+        var sent: [Int32: Int] = [:]
+    }
+
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+    private let descriptor: Int32
+    private let state = Locked(State())
+    /// Held while a frame is written.
+    private let writing = Locked(())
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    // MARK: Reading
+
+    /// Reads frames until the client leaves, and gives each to `react`.
+    func read(_ react: (HTTP2Frame) -> Void) {
+        defer { state.withLock { $0.isClosed = true } }
+        guard let fields = HTTP2FieldReader(), receive(HTTP2Peer.preface.count) == HTTP2Peer.preface else { return }
+        var block: HTTP2Frame?
+        while let header = receive(9) {
+            let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
+            guard let payload = receive(length) else { return }
+            let stream = Int32(bitPattern: HTTP2Frame.number(header, at: 5) & 0x7fff_ffff)
+            var frame = HTTP2Frame(type: header[3], flags: header[4], stream: stream, payload: payload)
+            if frame.kind == .continuation, var whole = block {
+                whole.payload += payload
+                whole.flags |= frame.flags
+                frame = whole
+            }
+            if frame.kind == .headers {
+                if frame.flags & HTTP2Frame.Flag.endHeaders == 0 {
+                    block = frame
+                    continue
+                }
+                block = nil
+                guard let decoded = fields.read(frame.payload) else { return }
+                frame.fields = decoded
+            }
+            state.withLock { [frame] in $0.frames.append(frame) }
+            react(frame)
+        }
+    }
+
+    private func receive(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var position = 0
+        while position < count {
+            let received = bytes.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress.map { $0 + position }, count - position, 0)
+            }
+            if received <= 0 { return nil }
+            position += received
+        }
+        return bytes
+    }
+
+    // MARK: What has come
+
+    var frames: [HTTP2Frame] { state.withLock { $0.frames } }
+    /// True once the client has left.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// The frames of a kind, of all streams or of one.
+    func frames(_ kind: HTTP2Frame.Kind, of stream: Int32? = nil) -> [HTTP2Frame] {
+        frames.filter { $0.kind == kind && (stream == nil || $0.stream == stream) }
+    }
+
+    /// The requests so far.
+    var requests: [HTTP2Frame] { frames(.headers) }
+
+    /// Waits for a frame.
+    func frame(_ kind: HTTP2Frame.Kind, of stream: Int32? = nil, _ index: Int = 0) async throws -> HTTP2Frame {
+        try await waitUntil("frame \(index) of the kind \(kind)") { frames(kind, of: stream).count > index }
+        return frames(kind, of: stream)[index]
+    }
+
+    /// Waits for a request's head.
+    func request(_ index: Int = 0) async throws -> HTTP2Frame { try await frame(.headers, index) }
+
+    /// The body that has come by a stream.
+    func body(of stream: Int32) -> [UInt8] { frames(.data, of: stream).flatMap(\.payload) }
+
+    /// Waits for the whole of a request's body.
+    func wholeBody(of stream: Int32) async throws -> [UInt8] {
+        try await waitUntil("the body of stream \(stream)") { frames.contains { $0.stream == stream && $0.endsStream } }
+        return body(of: stream)
+    }
+
+    /// Waits for the reset of a stream, and returns its code.
+    func reset(of stream: Int32) async throws -> UInt32 { try await frame(.reset, of: stream).number }
+
+    /// Waits until the client has taken all that was said to it.
+    func synchronize() async throws {
+        let marker: [UInt8] = HTTP2Frame.bytes(of: UInt32(frames.count)) + [1, 2, 3, 4]
+        let before = frames(.ping).count(where: \.isAck)
+        send(HTTP2Frame(.ping, marker))
+        try await waitUntil("the client has answered") { frames(.ping).count(where: \.isAck) > before || isClosed }
+    }
+
+    // MARK: Windows
+
+    /// The bytes that the client still takes on a stream, as its settings and updates have it.
+    func window(of stream: Int32) -> Int {
+        let initial = frames(.settings).last { $0.settings[HTTP2Frame.Setting.initialWindow] != nil }
+        let start = initial?.settings[HTTP2Frame.Setting.initialWindow] ?? 65_535
+        return Int(start) + growth(of: stream) - state.withLock { $0.sent[stream] ?? 0 }
+    }
+
+    /// The bytes that the client still takes on all streams.
+    var connectionWindow: Int { 65_535 + growth(of: 0) - state.withLock { $0.sent.values.reduce(0, +) } }
+
+    private func growth(of stream: Int32) -> Int { frames(.windowUpdate, of: stream).reduce(0) { $0 + Int($1.number) } }
+
+    /// The bytes of data sent by a stream.
+    func sent(by stream: Int32) -> Int { state.withLock { $0.sent[stream] ?? 0 } }
+
+    // MARK: Saying
+
+    /// Writes a frame; false if the client has left.
+    @discardableResult
+    func send(_ frame: HTTP2Frame) -> Bool { write(frame.bytes) }
+
+    /// Writes any bytes; false if the client has left.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        writing.withLock { _ in
+            var position = 0
+            while position < bytes.count {
+                let count = bytes.withUnsafeBytes { source in
+                    Foundation.send(
+                        descriptor,
+                        source.baseAddress.map { $0 + position },
+                        bytes.count - position,
+                        Int32(MSG_NOSIGNAL)
+                    )
+                }
+                if count <= 0 { return false }
+                position += count
+            }
+            return true
+        }
+    }
+
+    func settings(_ values: [UInt16: UInt32]) {
+        let payload = values.flatMap { [UInt8($0.key >> 8), UInt8($0.key & 255)] + HTTP2Frame.bytes(of: $0.value) }
+        send(HTTP2Frame(.settings, payload))
+    }
+
+    /// Says a head or a trailer section.
+    func fields(_ stream: Int32, _ fields: [HTTP2Field], ends: Bool = false) {
+        let flags = HTTP2Frame.Flag.endHeaders | (ends ? HTTP2Frame.Flag.endStream : 0)
+        send(HTTP2Frame(.headers, flags: flags, stream: stream, HTTP2Frame.block(fields)))
+    }
+
+    /// Says a head.
+    func head(_ stream: Int32, _ status: Int = 200, _ more: [HTTP2Field] = [], ends: Bool = false) {
+        fields(stream, [HTTP2Field(":status", "\(status)")] + more, ends: ends)
+    }
+
+    /// Says a piece of a body, whatever the client's windows are.
+    func data(_ stream: Int32, _ bytes: [UInt8], ends: Bool = false) {
+        state.withLock { $0.sent[stream, default: 0] += bytes.count }
+        send(HTTP2Frame(.data, flags: ends ? HTTP2Frame.Flag.endStream : 0, stream: stream, bytes))
+    }
+
+    func data(_ stream: Int32, _ text: String, ends: Bool = false) { data(stream, Array(text.utf8), ends: ends) }
+
+    /// Says a whole answer.
+    func answer(_ stream: Int32, _ text: String, _ status: Int = 200, _ more: [HTTP2Field] = []) {
+        head(stream, status, more)
+        data(stream, text, ends: true)
+    }
+
+    /// Says a part of a body as far as the client's windows let it; returns the bytes.
+    @discardableResult
+    func fill(_ stream: Int32, upTo limit: Int) -> Int {
+        var sent = 0
+        while sent < limit {
+            let count = min(limit - sent, window(of: stream), connectionWindow, 16_384)
+            if count <= 0 { break }
+            data(stream, [UInt8](repeating: 0x61, count: count))
+            sent += count
+        }
+        return sent
+    }
+
+    /// Says a body of so many bytes, as the client takes it.
+    func body(_ stream: Int32, count: Int, ends: Bool = true) async throws {
+        var left = count
+        while left > 0 {
+            try await waitUntil("there is a window for \(left) bytes on stream \(stream)") {
+                window(of: stream) > 0 && connectionWindow > 0 || isClosed
+            }
+            if isClosed { return }
+            left -= fill(stream, upTo: left)
+        }
+        if ends { data(stream, [], ends: true) }
+    }
+
+    func reset(_ stream: Int32, _ code: UInt32) {
+        send(HTTP2Frame(.reset, stream: stream, HTTP2Frame.bytes(of: code)))
+    }
+
+    func goAway(_ last: Int32, _ code: UInt32 = HTTP2Frame.Code.noError, _ words: String = "") {
+        let numbers = HTTP2Frame.bytes(of: UInt32(bitPattern: last)) + HTTP2Frame.bytes(of: code)
+        send(HTTP2Frame(.goAway, numbers + words.utf8))
+    }
+
+    func windowUpdate(_ stream: Int32, _ count: UInt32) {
+        send(HTTP2Frame(.windowUpdate, stream: stream, HTTP2Frame.bytes(of: count)))
+    }
+
+    /// Ends the connection.
+    func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}
+#endif

@@ -1,0 +1,242 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceEngine
+
+extension EngineTests {
+    /// Requests that a server did not process, and those that it may have (RFC 9113 §6.8, §8.7).
+    @Suite struct HTTP2RetryTests {
+        private let transport = SocketTransport()
+
+        private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {
+            Task { [transport] in await transport.result(of: request, .http2()) }
+        }
+
+        private static func text(_ text: String) -> HTTPBody { .data(Data(text.utf8)) }
+
+        // MARK: GOAWAY
+
+        @Test func whatWasAcceptedFinishesAndTheNextGoesByANewConnection() async throws {
+            let server = try ScriptedHTTP2Server()
+            let first = send(server.request("/first", method: .post, body: Self.text("x")))
+            let (peer, _) = try await server.seen()
+            peer.goAway(1)
+            try await peer.synchronize()
+            let second = send(server.request("/second"))
+            let other = try await server.peer(1)
+            #expect(try await other.request()[":path"] == "/second")
+            other.answer(1, "second")
+            #expect(try await second.value.get().text == "second")
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
+            try await waitUntil("the first connection is closed") { server.openConnections == 1 }
+            #expect(peer.requests.count == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: [HTTP2Frame.Code.noError, HTTP2Frame.Code.enhanceYourCalm])
+        func whatWasNotProcessedGoesAgain(_ code: UInt32) async throws {
+            let server = try ScriptedHTTP2Server()
+            let first = send(server.request("/first"))
+            let (peer, _) = try await server.seen()
+            let methods: [HTTPMethod] = [.post, .get, .put]
+            let tasks = methods.map {
+                send(server.request("/later", method: $0, body: $0 == .get ? .none : Self.text("body")))
+            }
+            try await waitUntil("all are there") { peer.frames.count { $0.endsStream } == 4 }
+            peer.goAway(1, code)
+            let other = try await server.peer(1)
+            for index in 0..<3 {
+                let head = try await other.request(index)
+                if head[":method"] != "GET" {
+                    #expect(try await other.wholeBody(of: head.stream) == Array("body".utf8))
+                }
+                other.answer(head.stream, head[":method"] ?? "")
+            }
+            for (task, method) in zip(tasks, methods) { #expect(try await task.value.get().text == method.rawValue) }
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
+            #expect(server.connections == 2)
+            #expect(transport.isQuiet)
+        }
+
+        /// A server may say twice that it goes, first without cutting anything off (RFC 9113 §6.8).
+        @Test func aServerMayGoInTwoSteps() async throws {
+            let server = try ScriptedHTTP2Server()
+            let first = send(server.request("/first"))
+            let (peer, _) = try await server.seen()
+            let second = send(server.request("/second", method: .post, body: Self.text("x")))
+            #expect(try await peer.request(1).stream == 3)
+            peer.goAway(0x7fff_ffff)
+            try await peer.synchronize()
+            peer.goAway(1)
+            let other = try await server.peer(1)
+            #expect(try await other.request()[":path"] == "/second")
+            other.answer(1, "second")
+            #expect(try await second.value.get().text == "second")
+            peer.answer(1, "first")
+            #expect(try await first.value.get().text == "first")
+        }
+
+        @Test func anIdleConnectionThatIsToldToGoIsClosed() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            _ = try await send(server.request()).value.get()
+            try await server.peer().goAway(1)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
+            #expect(try await send(server.request()).value.get().text == "ok")
+            #expect(server.connections == 2)
+        }
+
+        @Test func theReasonOfAServerThatGoesIsInTheError() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.goAway(frame.stream, HTTP2Frame.Code.enhanceYourCalm, "calm")
+                peer.close()
+            }
+            let error = await send(server.request(method: .post)).value.error
+            #expect(error?.code == .connectionLost)
+            #expect(error?.description.contains("ENHANCE_YOUR_CALM") == true, "\(String(describing: error))")
+            #expect(server.connections == 1)
+            #expect(transport.isQuiet)
+        }
+
+        // MARK: Streams
+
+        @Test(arguments: [HTTPMethod.get, .post])
+        func aRefusedRequestGoesAgain(_ method: HTTPMethod) async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.endsStream else { return }
+                if frame.stream == 1 { return peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
+                peer.answer(frame.stream, "again")
+            }
+            let body = method == .post ? Self.text("body") : .none
+            let response = try await send(server.request(method: method, body: body)).value.get()
+            #expect(response.text == "again")
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aRequestThatIsAlwaysRefusedFails() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
+            }
+            let error = await send(server.request()).value.error
+            #expect(error?.code == .connectionLost)
+            #expect(server.peers.reduce(0) { $0 + $1.requests.count } == 4)
+            // Another request has attempts of its own.
+            _ = await send(server.request()).value
+            #expect(server.peers.reduce(0) { $0 + $1.requests.count } == 8)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func aBodyThatCanBeReadOnceDoesNotGoAgain() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .data { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
+            }
+            let pieces = AsyncStream<Data> { continuation in
+                continuation.yield(Data("piece".utf8))
+                continuation.finish()
+            }
+            let error = await send(server.request(method: .put, body: .stream(pieces))).value.error
+            #expect(error?.code == .bodyNotReplayable)
+            #expect(try await server.peer().requests.count == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: [HTTP2Frame.Code.internalError, HTTP2Frame.Code.cancel, HTTP2Frame.Code.enhanceYourCalm])
+        func aResetForAnotherReasonIsAnError(_ code: UInt32) async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.reset(frame.stream, code) }
+            }
+            let error = await send(server.request()).value.error
+            #expect(error?.code == .connectionLost)
+            #expect(error?.description.contains(HTTP2Session.name(of: code)) == true)
+            let peer = try await server.peer()
+            #expect(peer.requests.count == 1)
+            #expect(peer.frames(.reset).isEmpty)
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: [HTTP2Frame.Code.noError, HTTP2Frame.Code.internalError])
+        func aResetWithinABodyIsAnError(_ code: UInt32) async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.head(frame.stream)
+                peer.data(frame.stream, "begun")
+                peer.reset(frame.stream, code)
+            }
+            let response = try? await transport.send(server.request(), context: .http2())
+            if let response {
+                let (received, error) = await response.body.readToEnd()
+                #expect(received == Data("begun".utf8))
+                #expect([.connectionLost, .truncatedBody].contains(error?.code))
+            }
+            #expect(try await server.peer().requests.count == 1)
+            try await waitUntil("nothing is left") { transport.isQuiet }
+        }
+
+        // MARK: The end of the connection
+
+        /// Sends a request by a connection that was used before, and ends that.
+        private func sendAndClose(_ server: ScriptedHTTP2Server, _ method: HTTPMethod) async throws
+            -> Result<ReadResponse, SluiceError>
+        {
+            let first = send(server.request("/first"))
+            let (peer, _) = try await server.seen()
+            peer.answer(1, "first")
+            _ = try await first.value.get()
+            let second = send(server.request("/second", method: method))
+            _ = try await peer.request(1)
+            peer.close()
+            return await second.value
+        }
+
+        @Test(arguments: [HTTPMethod.get, .head, .put, .delete])
+        func whatMayBeSentTwiceGoesAgain(_ method: HTTPMethod) async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                // The second connection.
+                if frame.kind == .headers, frame.stream == 1, frame[":path"] == "/second" { peer.head(1, ends: true) }
+            }
+            let result = try await sendAndClose(server, method)
+            #expect(try result.get().status == .ok)
+            #expect(server.connections == 2)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func whatMayNotIsSentOnce() async throws {
+            let server = try ScriptedHTTP2Server()
+            #expect(try await sendAndClose(server, .post).error?.code == .connectionLost)
+            #expect(server.connections == 1)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func anAnswerThatHasBegunIsCutShort() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.head(frame.stream)
+                peer.data(frame.stream, "begun")
+            }
+            let response = try await transport.send(server.request(), context: .http2())
+            try await server.peer().close()
+            let (received, error) = await response.body.readToEnd()
+            #expect(received == Data("begun".utf8))
+            #expect(error?.code == .truncatedBody)
+            #expect(server.connections == 1)
+            try await waitUntil("nothing is left") { transport.isQuiet }
+        }
+
+        @Test func manyOnAConnectionThatEndsAllEnd() async throws {
+            let server = try ScriptedHTTP2Server()
+            let tasks = (0..<30).map { send(server.request("/\($0)", method: .post)) }
+            let peer = try await server.peer()
+            try await waitUntil("all are there") { peer.requests.count == 30 }
+            peer.close()
+            for task in tasks { #expect(await task.value.error?.code == .connectionLost) }
+            #expect(transport.isQuiet)
+            #expect(!transport.hasIdle)
+        }
+    }
+}
+#endif

@@ -1,0 +1,253 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+/// The pool's decisions where connections carry several requests at a time.
+@Suite struct SharedConnectionTests {
+    typealias State = PoolState<PoolItem, PoolItem, PoolItem>
+
+    private var state = State(limit: 300, limitPerHost: 200, maximumWaiting: 10)
+    private let now = MonotonicTime(nanoseconds: 0)
+    private let error = SluiceError(.cannotConnect, "")
+
+    private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    /// Asks for a connection to an origin of which it is not known which version it speaks.
+    private mutating func acquire(
+        _ call: PoolItem,
+        total: MonotonicTime = .distantFuture,
+        connect: Duration? = nil
+    ) -> (group: State.GroupID, outcome: String) {
+        let (group, acquisition) = state.acquire(
+            call,
+            to: HTTPOrigin(scheme: "https", authority: "a"),
+            by: .standard,
+            priority: .normal,
+            total: total,
+            connectTimeout: connect,
+            at: now
+        )
+        return (group, acquisition.text)
+    }
+
+    private static func calls(_ count: Int) -> [PoolItem] { (1...count).map { PoolItem("\($0)") } }
+
+    /// Has requests wait for one dial.
+    private mutating func dial(for calls: [PoolItem]) -> (group: State.GroupID, dial: PoolItem) {
+        var group = 0
+        for (index, call) in calls.enumerated() {
+            let (id, outcome) = acquire(call)
+            #expect(outcome == (index == 0 ? "dial" : "wait"))
+            group = id
+        }
+        let dial = PoolItem("dial")
+        expect(state.dialStarted(dial, for: calls[0], in: group), true)
+        return (group, dial)
+    }
+
+    private mutating func succeed(_ dial: PoolItem, _ connection: PoolItem, capacity: Int?) -> [String] {
+        state.dialSucceeded(dial, connection, capacity: capacity, at: now).actions.map(\.text)
+    }
+
+    @Test mutating func oneDialServesAllAsLongAsTheVersionIsNotKnown() {
+        let (group, dial) = dial(for: Self.calls(3))
+        let connection = PoolItem("c")
+        expect(succeed(dial, connection, capacity: 100), ["start 1 by c", "start 2 by c", "start 3 by c"])
+        expect(acquire(PoolItem("4")).outcome, "use c")
+        #expect(state.active == 4)
+        for _ in 0..<4 { expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true) }
+        #expect(state.idleCount == 1)
+        #expect(state.active == 0)
+    }
+
+    @Test mutating func aServerOfHTTP1HasTheOthersDial() {
+        let (group, dial) = dial(for: Self.calls(3))
+        expect(succeed(dial, PoolItem("c"), capacity: nil), ["start 1 by c", "dial 2", "dial 3"])
+        // From then on each dials.
+        expect(acquire(PoolItem("4")).outcome, "dial")
+        #expect(group == 0)
+    }
+
+    @Test mutating func noConnectionCarriesMoreThanItMay() {
+        let (group, dial) = dial(for: Self.calls(3))
+        let connection = PoolItem("c")
+        expect(succeed(dial, connection, capacity: 2), ["start 1 by c", "start 2 by c", "dial 3"])
+        expect(acquire(PoolItem("4")).outcome, "wait")
+        expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["start 3 by c"])
+        // The dial that 3 was to start is for 4 now.
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("3"), in: group), true)
+        expect(succeed(other, PoolItem("d"), capacity: 2), ["start 4 by d"])
+    }
+
+    @Test mutating func moreRoomLetsOthersIn() {
+        let (group, dial) = dial(for: Self.calls(4))
+        let connection = PoolItem("c")
+        expect(succeed(dial, connection, capacity: 1), ["start 1 by c", "dial 2"])
+        expect(state.setCapacity(3, of: connection, in: group).map(\.text), ["start 2 by c", "start 3 by c"])
+        expect(state.setCapacity(0, of: connection, in: group).isEmpty, true)
+        expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true)
+        expect(state.setCapacity(9, of: connection, in: group).map(\.text), ["start 4 by c"])
+    }
+
+    @Test mutating func noRoomAtAllLeadsToAnotherConnection() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        expect(state.setCapacity(0, of: connection, in: group).isEmpty, true)
+        expect(acquire(PoolItem("2")).outcome, "dial")
+        expect(acquire(PoolItem("3")).outcome, "wait")
+        expect(state.setCapacity(1, of: connection, in: group).isEmpty, true)
+        expect(state.setCapacity(2, of: connection, in: group).map(\.text), ["start 2 by c"])
+    }
+
+    @Test mutating func aRefusedRequestGoesElsewhereAndComesBackOnceAStreamEnds() {
+        let calls = Self.calls(3)
+        let (group, dial) = dial(for: calls)
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        let again = state.reacquire(
+            calls[2],
+            in: group,
+            fresh: false,
+            refusing: connection,
+            total: .distantFuture,
+            connectTimeout: nil,
+            at: now
+        )
+        #expect(again.text == "dial")
+        expect(acquire(PoolItem("4")).outcome, "wait")
+        expect(
+            state.releaseStream(of: connection, in: group, at: now).map(\.text),
+            ["start 3 by c", "start 4 by c"]
+        )
+    }
+
+    @Test mutating func aRequestWhoseStreamHasEndedMayHaveAnotherOne() {
+        let calls = Self.calls(1)
+        let (group, dial) = dial(for: calls)
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        let again = state.reacquire(
+            calls[0],
+            in: group,
+            fresh: false,
+            leaving: connection,
+            total: .distantFuture,
+            connectTimeout: nil,
+            at: now
+        )
+        #expect(again.text == "use c")
+        #expect(state.active == 1)
+    }
+
+    @Test mutating func aFailedDialFailsAllThatHaveNothingElse() {
+        let (_, dial) = dial(for: Self.calls(3))
+        expect(
+            state.dialFailed(dial, with: error, at: now).map(\.text),
+            ["fail 1: cannotConnect", "fail 2: cannotConnect", "fail 3: cannotConnect"]
+        )
+        #expect(state.active == 0)
+        // The next one tries again.
+        expect(acquire(PoolItem("4")).outcome, "dial")
+    }
+
+    @Test mutating func aFailedDialLeavesThoseAloneThatMayHaveAStream() {
+        let (group, dial) = dial(for: Self.calls(3))
+        let connection = PoolItem("c")
+        expect(succeed(dial, connection, capacity: 1), ["start 1 by c", "dial 2"])
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
+        expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
+        // There is no further attempt as long as there is a connection.
+        expect(acquire(PoolItem("4")).outcome, "wait")
+        expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
+        expect(state.removeConnection(connection, of: group).map(\.text), ["dial 3"])
+    }
+
+    @Test mutating func theDialOfACancelledRequestGoesToTheNext() {
+        let calls = Self.calls(3)
+        let (_, dial) = dial(for: calls)
+        expect(state.remove(calls[0], at: now)?.map(\.text), [])
+        expect(succeed(dial, PoolItem("c"), capacity: 100), ["start 2 by c", "start 3 by c"])
+        #expect(state.active == 2)
+    }
+
+    @Test mutating func theDialOfTheLastOneIsCancelled() {
+        let calls = Self.calls(2)
+        let (_, dial) = dial(for: calls)
+        expect(state.remove(calls[1], at: now)?.map(\.text), [])
+        expect(state.remove(calls[0], at: now)?.map(\.text), ["cancel dial"])
+        expect(state.dialSucceeded(dial, PoolItem("c"), capacity: 100, at: now).isWanted, false)
+        #expect(state.dialCount == 0)
+    }
+
+    @Test mutating func aConnectionThatIsTakenOutGetsNoRequestAndKeepsTheOthers() {
+        let (group, dial) = dial(for: Self.calls(2))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 2)
+        expect(acquire(PoolItem("3")).outcome, "dial")
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("3"), in: group), true)
+        expect(state.removeConnection(connection, of: group).isEmpty, true)
+        expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true)
+        #expect(state.active == 2)
+        expect(succeed(other, PoolItem("d"), capacity: 2), ["start 3 by d"])
+        expect(acquire(PoolItem("4")).outcome, "use d")
+    }
+
+    @Test mutating func theTimeToConnectIsNotThatToWaitForAStream() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        expect(acquire(PoolItem("2"), total: Self.time(50), connect: .seconds(5)).outcome, "dial")
+        expect(state.expire(at: Self.time(5)).isEmpty, true)
+        #expect(state.nextDeadline == Self.time(50))
+        expect(state.expire(at: Self.time(50)).map(\.text), ["fail 2: timedOut"])
+        #expect(state.active == 1)
+        #expect(group == 0)
+    }
+
+    @Test mutating func theTimeToConnectHoldsForAllThatWaitForTheFirstDial() {
+        for (index, call) in Self.calls(2).enumerated() {
+            expect(acquire(call, connect: .seconds(5 + index)).outcome, index == 0 ? "dial" : "wait")
+        }
+        expect(state.expire(at: Self.time(5)).map(\.text), ["fail 1: connectTimedOut"])
+        expect(state.expire(at: Self.time(6)).map(\.text), ["fail 2: connectTimedOut"])
+        #expect(state.active == 0)
+    }
+
+    @Test mutating func veryManyHaveMoreThanOneConnectionMade() {
+        state = State(limit: 300, limitPerHost: 300, maximumWaiting: 0)
+        let (_, dial) = dial(for: Self.calls(201))
+        let actions = succeed(dial, PoolItem("c"), capacity: 50)
+        #expect(actions.count == 52)
+        #expect(actions.suffix(2) == ["dial 51", "dial 52"])
+    }
+
+    @Test mutating func anIdleOneMakesRoomUnlessSomebodyWaitsForIt() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        #expect(state.oldestIdle == nil)
+        _ = state.releaseStream(of: connection, in: group, at: Self.time(1))
+        #expect(state.oldestIdle == Self.time(1))
+        _ = state.setCapacity(0, of: connection, in: group)
+        let waiting = PoolItem("2")
+        expect(acquire(waiting).outcome, "dial")
+        #expect(state.oldestIdle == nil)
+        expect(state.popOldestIdle()?.description, nil)
+        expect(state.remove(waiting, at: now)?.count, 0)
+        expect(state.popOldestIdle()?.description, "c")
+    }
+
+    @Test mutating func aClientThatIsGoneKeepsNone() {
+        let (group, dial) = dial(for: Self.calls(2))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        state.keepsIdle = false
+        expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true)
+        expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["discard c"])
+    }
+}
