@@ -7,7 +7,7 @@ import Foundation
 /// An HTTP client as its users would hold it: one value, made once, for all that is measured in a process.
 package protocol Competitor: Sendable {
     /// Makes the client.
-    init(_ arguments: Arguments) throws
+    init(_ arguments: Arguments) async throws
 
     /// Gets `/user.json` and decodes it.
     func user() async throws -> User
@@ -24,8 +24,19 @@ package protocol Competitor: Sendable {
     /// - Throws: The error of a request.
     func connect(_ count: Int, path: String) async throws -> Int?
 
-    /// Gets `/file`, looks at it chunk by chunk and returns how many bytes there were.
-    func download() async throws -> Int
+    /// Gets a path into memory, without its content coding.
+    ///
+    /// - Parameter path: The path, without a slash in front.
+    /// - Returns: How many bytes there were.
+    /// - Throws: The error of the request.
+    func fetch(_ path: String) async throws -> Int
+
+    /// Gets a path and looks at it chunk by chunk, without its content coding.
+    ///
+    /// - Parameter path: The path, with a slash in front.
+    /// - Returns: How many bytes there were.
+    /// - Throws: The error of the request.
+    func download(_ path: String) async throws -> Int
 
     /// Puts a body of a known length to `/upload`, chunk by chunk.
     func upload(_ upload: Upload) async throws

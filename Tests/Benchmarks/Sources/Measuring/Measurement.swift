@@ -12,7 +12,7 @@ package enum Measurement {
     package static func main<Client: Competitor>(_ type: Client.Type) async -> Never {
         do {
             let arguments = try Arguments(CommandLine.arguments.dropFirst())
-            let client = try Client(arguments)
+            let client = try await Client(arguments)
             let figures = try await measure(client, arguments)
             print(figures.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
             // The client lives as long as the process, as a shared one does, and is not shut down.
@@ -46,7 +46,7 @@ package enum Measurement {
             ]
         case .download:
             let start = clock.now
-            let count = try await client.download()
+            let count = try await client.download(arguments.optional("path") ?? "/file")
             let seconds = (clock.now - start) / .seconds(1)
             guard count == length else { throw Unexpected(description: "\(count) bytes came, not \(length)") }
             return ["seconds": seconds, "rss": ResourceUsage.peakMiB]
@@ -70,6 +70,7 @@ package enum Measurement {
             return try await measureCache(client, arguments)
         case .startup:
             _ = try await client.user()
+            if arguments.optional("libraries") != nil { return ["libraries": Double(ResourceUsage.libraries.count)] }
             return ["rss": ResourceUsage.peakMiB]
         case .building:
             return try measureBuilding(client)
@@ -134,8 +135,12 @@ package enum Measurement {
     private static func measureLoad(_ client: some Competitor, _ arguments: Arguments) async throws -> Load.Outcome {
         let load = Load(inFlight: try arguments.inFlight)
         let seconds: Double = try arguments.number("seconds", default: 2)
+        let path = arguments.optional("path")
+        let length: Int = try arguments.number("length", default: 0)
         let request: @Sendable () async throws -> Void = {
-            try Unexpected.check(try await client.user())
+            guard let path else { return try Unexpected.check(try await client.user()) }
+            let count = try await client.fetch(path)
+            guard count == length else { throw Unexpected(description: "\(count) bytes came, not \(length)") }
         }
         _ = try await load.run(for: .seconds(seconds / 4), request)
         return try await load.run(for: .seconds(seconds), request)

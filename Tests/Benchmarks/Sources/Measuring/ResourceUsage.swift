@@ -39,6 +39,22 @@ package enum ResourceUsage {
         #endif
     }
 
+    /// The paths of the shared libraries that are mapped now; empty where the system is not Linux.
+    package static var libraries: Set<String> {
+        #if os(Linux)
+        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+        var libraries: Set<String> = []
+        for line in maps.split(separator: "\n") {
+            guard let slash = line.firstIndex(of: "/") else { continue }
+            let path = String(line[slash...])
+            if path.hasSuffix(".so") || path.contains(".so.") { libraries.insert(path) }
+        }
+        return libraries
+        #else
+        return []
+        #endif
+    }
+
     /// Gives the memory that has been freed back to the system, as far as the allocator can.
     package static func releaseFreeMemory() {
         #if canImport(Glibc)

@@ -32,6 +32,8 @@ struct AHC: Competitor {
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls
         }
+        // By default it asks for no content coding and removes none.
+        if arguments.optional("decompress") != nil { configuration.decompression = .enabled(limit: .none) }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -54,8 +56,14 @@ struct AHC: Competitor {
         return try decoder.decode(User.self, from: body)
     }
 
-    func download() async throws -> Int {
-        let response = try await client.execute(HTTPClientRequest(url: server + "/file"), timeout: .seconds(60))
+    func fetch(_ path: String) async throws -> Int {
+        let response = try await client.execute(HTTPClientRequest(url: "\(server)/\(path)"), timeout: .seconds(60))
+        try Unexpected.check(status: Int(response.status.code))
+        return try await response.body.collect(upTo: 1 << 20).readableBytes
+    }
+
+    func download(_ path: String) async throws -> Int {
+        let response = try await client.execute(HTTPClientRequest(url: server + path), timeout: .seconds(240))
         try Unexpected.check(status: Int(response.status.code))
         var count = 0
         for try await chunk in response.body { count += chunk.readableBytes }

@@ -2,19 +2,29 @@ import Measuring
 import Sluice
 import SluiceEngine
 
+extension ConnectionOptions {
+    /// Creates options that trust the certificate in `trust=` alone and, with `version=http1`, speak HTTP/1.1.
+    init(_ arguments: Arguments) throws(UsageError) {
+        self.init()
+        if let file = arguments.optional("trust") { tls.trust = .only(.file(file)) }
+        switch arguments.optional("version") {
+        case nil: break
+        case "http1": httpVersion = .http1
+        case let other?: throw UsageError(description: "There is no version '\(other)', only 'http1'.")
+        }
+    }
+}
+
 extension APIClient {
     /// Creates a client that differs from the default one in how it connects.
     ///
-    /// It trusts the certificate in `trust=` alone and, with `version=http1`, speaks HTTP/1.1, for which the engine needs no other
-    /// transport. All hosts are at 127.0.0.1 where many are asked, and all requests are sent at once where connections are counted.
+    /// All hosts are at 127.0.0.1 where many are asked, and all requests are sent at once where connections are counted.
     init(connecting arguments: Arguments) throws(UsageError) {
         let mode = arguments.mode
-        let trust = arguments.optional("trust")
-        let isHTTP1 = arguments.optional("version") == "http1"
+        let options = try ConnectionOptions(arguments)
         let count: Int = try arguments.number("count", default: 10_000)
         self.init(baseURL: try arguments.server) {
-            if let trust { $0.connection.tls.trust = .only(.file(trust)) }
-            if isHTTP1 { $0.connection.httpVersion = .http1 }
+            $0.connection = options
             if mode == .hosts || mode == .idle { $0.connection.hostAddresses["*"] = [IPAddress(127, 0, 0, 1)] }
             if mode == .idle {
                 var configuration = SocketTransport.Configuration()

@@ -10,22 +10,30 @@ import Foundation
 
 @main
 struct SluiceBench: Competitor {
-    private let authority: String
+    private let origin: HTTPOrigin
+    private let connection: ConnectionOptions
     let client: APIClient
     private let transport: SocketTransport
 
-    init(_ arguments: Arguments) throws {
+    init(_ arguments: Arguments) async throws {
         // The engine starts with the first transport.
         if arguments.optional("loops") != nil {
             SocketTransport.setLoopCount(try arguments.number("loops", default: 1))
         }
         let server = try arguments.server
-        authority = String(server.dropFirst("http://".count))
+        let isSecure = server.hasPrefix("https://")
+        origin = HTTPOrigin(
+            scheme: isSecure ? "https" : "http",
+            authority: String(server.dropFirst((isSecure ? "https://" : "http://").count))
+        )
+        connection = try ConnectionOptions(arguments)
         transport = SocketTransport()
         if arguments.optional("trust") != nil || arguments.mode == .hosts || arguments.mode == .idle {
             client = try APIClient(connecting: arguments)
         } else {
-            client = try APIClient(baseURL: server, pipeline: arguments.optional("pipeline"))
+            let pipeline = arguments.optional("pipeline")
+            let cookies = pipeline == "cookies" ? try await CookieJar(cookiesOf: "127.0.0.1") : nil
+            client = try APIClient(baseURL: server, pipeline: pipeline, cookies: cookies)
         }
     }
 
@@ -38,9 +46,13 @@ struct SluiceBench: Competitor {
         return try await request.sender().value
     }
 
-    func download() async throws -> Int {
-        let request = HTTPRequest(scheme: "http", authority: authority, path: "/file")
-        let response = try await transport.send(request, context: TransferContext())
+    func fetch(_ path: String) async throws -> Int {
+        try await client.data.request(path).sender().value.count
+    }
+
+    func download(_ path: String) async throws -> Int {
+        let request = HTTPRequest(scheme: origin.scheme, authority: origin.authority, path: path)
+        let response = try await transport.send(request, context: TransferContext(connection: connection))
         try Unexpected.check(status: response.head.status.rawValue)
         var count = 0
         for try await chunk in response.body { count += chunk.count }
@@ -50,7 +62,13 @@ struct SluiceBench: Competitor {
     func upload(_ upload: Upload) async throws {
         let chunk = Data(repeating: 0x61, count: upload.chunkLength)
         let body = HTTPBody.stream(upload.chunks(of: chunk), length: Int64(upload.length))
-        let request = HTTPRequest(method: .put, scheme: "http", authority: authority, path: upload.path, body: body)
+        let request = HTTPRequest(
+            method: .put,
+            scheme: origin.scheme,
+            authority: origin.authority,
+            path: upload.path,
+            body: body
+        )
         let response = try await transport.send(request, context: TransferContext())
         try Unexpected.check(status: response.head.status.rawValue)
         _ = try await response.body.collect()

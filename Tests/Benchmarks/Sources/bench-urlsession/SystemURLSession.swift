@@ -53,10 +53,16 @@ struct SystemURLSession: Competitor {
         return url.absoluteString.utf8.count + body.count
     }
 
-    func download() async throws -> Int {
+    func fetch(_ path: String) async throws -> Int {
+        let (data, response) = try await session.data(for: URLRequest(url: server.appendingPathComponent(path)))
+        try check(response)
+        return data.count
+    }
+
+    func download(_ path: String) async throws -> Int {
         let counter = DownloadCounter()
         let session = URLSession(configuration: configuration, delegate: counter, delegateQueue: nil)
-        let request = URLRequest(url: server.appendingPathComponent("file"))
+        let request = URLRequest(url: server.appendingPathComponent(path))
         return try await withCheckedThrowingContinuation { continuation in
             counter.continuation = continuation
             session.dataTask(with: request).resume()
