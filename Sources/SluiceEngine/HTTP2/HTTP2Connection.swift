@@ -473,13 +473,14 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Takes a request off the wire: its caller has left.
-    func abandon(_ call: Call) {
+    func abandon(_ call: Call) { abandon(call, on: nil) }
+    private func abandon(_ call: Call, on thread: LoopThread?) {
         var effects = HTTP2Effects()
         state.withLock { state in
             guard let stream = state.session.stream(of: call) else { return }
             end(stream, .cancelled, &state, &effects, .now)
         }
-        perform(effects, on: nil)
+        perform(effects, on: thread)
     }
 
     /// Closes a connection that the pool has taken out of those that are idle.
@@ -590,7 +591,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 }
                 perform(effects, on: nil)
             },
-            onAbandon: { [self] in abandon(call) }
+            // A cancelled task that reads holds a lock of its own here, which the loop may need to wake it.
+            onAbandon: { [self] in place.loop.post { [self] in abandon(call, on: $0) } }
         )
     }
 }

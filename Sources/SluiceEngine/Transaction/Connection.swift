@@ -477,13 +477,15 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Takes a request off the wire: its caller has left.
-    func abandon(_ call: Call) {
+    func abandon(_ call: Call) { abandon(call, on: nil) }
+
+    private func abandon(_ call: Call, on thread: LoopThread?) {
         var effects = Effects()
         state.withLock { state in
             guard let transaction = state.transaction, transaction.call === call else { return }
             fail(&state, transaction, .cancelled, &effects)
         }
-        perform(effects, on: nil)
+        perform(effects, on: thread)
     }
 
     /// Closes a connection that the pool has taken out of those that are idle.
@@ -554,7 +556,8 @@ package final class Connection: LoopHandler, RequestCarrier {
                 let missed = state.takeMissedEvents()
                 place.loop.post { [self] in ready(missed, on: $0) }
             },
-            onAbandon: { [self] in abandon(call) }
+            // A cancelled task that reads holds a lock of its own here, which the loop may need to wake it.
+            onAbandon: { [self] in place.loop.post { [self] in abandon(call, on: $0) } }
         )
     }
 }
