@@ -188,7 +188,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         pull(&state, &effects, on: thread)
         push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
-        // The body that is sent may have failed, or what came may be answered with an error.
+        // What came may be answered with an error.
         settle(&state, &effects, now: thread.now)
         if state.isOpen, let failure = state.session.failure {
             lose(&state, failure, isFault: true, &effects, thread.now)
@@ -473,8 +473,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Takes a request off the wire: its caller has left.
-    func abandon(_ call: Call) { abandon(call, on: nil) }
-    private func abandon(_ call: Call, on thread: LoopThread?) {
+    func abandon(_ call: Call) {
+        place.loop.post { [self] in abandon(call, on: $0) }
+    }
+
+    private func abandon(_ call: Call, on thread: LoopThread) {
         var effects = HTTP2Effects()
         state.withLock { state in
             guard let stream = state.session.stream(of: call) else { return }
@@ -501,8 +504,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if let failure = state.stream.tls?.failure { return failure.error(host: host) }
         return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
     }
-
-    // MARK: Deadlines
 
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         guard state.isOpen else { return }
@@ -591,8 +592,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 }
                 perform(effects, on: nil)
             },
-            // A cancelled task that reads holds a lock of its own here, which the loop may need to wake it.
-            onAbandon: { [self] in place.loop.post { [self] in abandon(call, on: $0) } }
+            onAbandon: { [self] in abandon(call) }
         )
     }
 }

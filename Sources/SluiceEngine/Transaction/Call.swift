@@ -3,7 +3,9 @@ import SluiceHTTP
 
 /// A connection, as a request that it carries sees it.
 protocol RequestCarrier: AnyObject, Sendable {
-    /// Takes a request off the wire: its caller has left.
+    /// Takes a request off the wire, on the loop: its caller has left.
+    ///
+    /// Nothing is waited for: a task's cancellation calls this from under a lock that the loop may need to wake the task.
     func abandon(_ call: Call)
     /// Takes more of the body that is sent.
     func bodyHasMore(of call: Call)

@@ -477,9 +477,11 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Takes a request off the wire: its caller has left.
-    func abandon(_ call: Call) { abandon(call, on: nil) }
+    func abandon(_ call: Call) {
+        place.loop.post { [self] in abandon(call, on: $0) }
+    }
 
-    private func abandon(_ call: Call, on thread: LoopThread?) {
+    private func abandon(_ call: Call, on thread: LoopThread) {
         var effects = Effects()
         state.withLock { state in
             guard let transaction = state.transaction, transaction.call === call else { return }
@@ -556,8 +558,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 let missed = state.takeMissedEvents()
                 place.loop.post { [self] in ready(missed, on: $0) }
             },
-            // A cancelled task that reads holds a lock of its own here, which the loop may need to wake it.
-            onAbandon: { [self] in place.loop.post { [self] in abandon(call, on: $0) } }
+            onAbandon: { [self] in abandon(call) }
         )
     }
 }
