@@ -44,12 +44,19 @@ struct Exchange: Sendable {
         var visited: [String] = []
         do throws(SluiceError) {
             while true {
-                let response = try await cached(request, transfer, begun.take())
-                guard response.head.status.class == .redirection else { return .success(response) }
-                visited.append(RedirectPolicy.key(request))
-                guard let next = try target(of: response.head, to: request, visited: visited) else {
-                    return .success(response)
+                let response: ServerResponse
+                let next: HTTPRequest?
+                if let cache = sending?.cache, begun == nil {
+                    let exchange = CachedExchange(cache: cache, exchange: self, transfer: transfer)
+                    response = try await exchange.response(to: request)
+                    next = try target(of: response.head, to: request, &visited)
+                } else {
+                    let arriving =
+                        if let first = begun.take() { first } else { try await transported(request, transfer) }
+                    next = try target(of: arriving.head, to: request, &visited)
+                    response = next == nil ? try await collected(arriving, to: request) : skipped(arriving, to: request)
                 }
+                guard let next else { return .success(response) }
                 sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
                 request = next
                 transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
@@ -59,13 +66,14 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The request that a redirect leads to; nil where it is not followed.
+    /// The request that a response leads to; nil where it is no redirect, or is not followed.
     private func target(
         of head: HTTPResponse,
         to request: HTTPRequest,
-        visited: [String]
+        _ visited: inout [String]
     ) throws(SluiceError) -> HTTPRequest? {
-        let redirects = sending?.draft.options.redirects ?? pipeline.configuration.redirects
+        guard head.status.class == .redirection else { return nil }
+        visited.append(RedirectPolicy.key(request))
         return try redirects.next(
             after: head,
             to: request,
@@ -75,27 +83,30 @@ struct Exchange: Sendable {
         )
     }
 
-    /// True for a redirect that is followed by its head, whatever becomes of its body.
-    private func isFollowed(_ head: HTTPResponse, to request: HTTPRequest) -> Bool {
-        guard head.status.class == .redirection else { return false }
-        return (try? target(of: head, to: request, visited: [])) ?? nil != nil
+    private var redirects: RedirectPolicy {
+        sending?.draft.options.redirects ?? pipeline.configuration.redirects
+    }
+
+    /// True for a redirect that is followed whatever its body, with no decision of the user's to ask.
+    func follows(_ head: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard head.status.class == .redirection, redirects.decide == nil else { return false }
+        return (try? redirects.next(after: head, to: request, visited: [])) ?? nil != nil
+    }
+
+    /// A redirect that is followed by its head: its body is kept if it came along, and not waited for.
+    func skipped(_ response: TransportResponse, to request: HTTPRequest) -> ServerResponse {
+        response.body.drain()
+        return ServerResponse(
+            request: request,
+            head: response.head,
+            body: response.body.whole?.0 ?? Data(),
+            metrics: response.body.metrics ?? TransferMetrics()
+        )
     }
 
     /// A sink's transfer has none of the client's limits, but what it leaves goes into memory.
     private var collectionLimit: Int64? {
         sending?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
-    }
-
-    private func cached(
-        _ request: HTTPRequest,
-        _ transfer: TransferContext,
-        _ begun: TransportResponse?
-    ) async throws(SluiceError) -> ServerResponse {
-        if let cache = sending?.cache, begun == nil {
-            return try await CachedExchange(cache: cache, exchange: self, transfer: transfer).response(to: request)
-        }
-        let response = if let begun { begun } else { try await transported(request, transfer) }
-        return try await collected(response, to: request)
     }
 
     /// Sends a request.
@@ -159,14 +170,8 @@ struct Exchange: Sendable {
         to request: HTTPRequest,
         from source: ResponseSource = .server
     ) async throws(SluiceError) -> ServerResponse {
-        let body: Data
-        if isFollowed(response.head, to: request) {
-            body = response.body.whole?.0 ?? Data()
-            response.body.drain()
-        } else {
-            let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
-            body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
-        }
+        let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
+        let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
         return ServerResponse(
             request: request,
             head: response.head,

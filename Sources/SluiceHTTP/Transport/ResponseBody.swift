@@ -100,15 +100,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Reads a body that nobody wants to its end, within limits, without waiting for it; a longer one is dropped with its connection.
     package func drain() {
         guard case .arriving = source else { return }
-        Task.detached {
-            try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
-                () async throws(SluiceError) in
-                var count = 0
-                for try await chunk in self {
-                    count += chunk.count
-                    if count > ResponseBody.drainLimit { return }
-                }
-            }
+        Task.detached { await self.collectedBriefly() }
+    }
+
+    /// The body of a response that is not waited for long; nil if it is larger than 64 KiB, takes longer than a second or is damaged.
+    @discardableResult
+    package func collectedBriefly() async -> Data? {
+        try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
+            () async throws(SluiceError) in try await self.collect(upTo: Int64(ResponseBody.drainLimit))
         }
     }
 

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceTesting
+import Synchronization
 import XCTest
 
 final class RedirectTests: XCTestCase {
@@ -168,5 +169,63 @@ final class RedirectTests: XCTestCase {
         let stopping = client.data.get("old").redirects(RedirectPolicy { _ in .stop })
         let response = await stopping.sender().response
         XCTAssertEqual(response.head?.headers[.location], "/new")
+    }
+
+    func testTheUserIsAskedOnceForEachRedirect() async throws {
+        let server = try LoopbackServer()
+        server.on("/a", .redirect(to: "/b"))
+        server.on("/b", .redirect(to: "/c"))
+        server.on("/c", .text("end"))
+        for isCached in [false, true] {
+            let counts = Mutex<[Int]>([])
+            let client = APIClient(baseURL: server.url) {
+                if isCached { $0.cache = CacheStore(storage: nil) }
+                $0.redirects.decide = { proposal in
+                    counts.withLock { $0.append(proposal.count) }
+                    return .follow
+                }
+            }
+            let text = try await client.string.get("a").sender().value
+            XCTAssertEqual(text, "end")
+            XCTAssertEqual(counts.withLock { $0 }, [1, 2])
+        }
+    }
+
+    func testARedirectIsFollowedWhateverBecomesOfItsBody() async throws {
+        let server = try LoopbackServer()
+        let permanent: HTTPHeaders = [.location: "/end", "Cache-Control": "max-age=60"]
+        server.on("/silent", .headersThenHang(status: .movedPermanently, headers: permanent))
+        server.on(
+            "/damaged",
+            .raw(
+                "HTTP/1.1 301 Moved Permanently\r\nLocation: /end\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\nno gzip..",
+                thenClose: false
+            )
+        )
+        server.on("/end", .text("end"))
+        for isCached in [false, true] {
+            let client = APIClient(baseURL: server.url) {
+                if isCached { $0.cache = CacheStore(storage: nil) }
+            }
+            for path in ["silent", "damaged"] {
+                let text = try await client.string.get(path).sender().value
+                XCTAssertEqual(text, "end", path)
+            }
+        }
+    }
+
+    func testARedirectThatTheCacheKeepsIsKeptWithItsWholeBody() async throws {
+        let server = try LoopbackServer()
+        let head =
+            "HTTP/1.1 301 Moved Permanently\r\nLocation: /end\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\n"
+        server.on("/old", .script(.write(head), .pause(.milliseconds(20)), .write("moved")))
+        server.on("/end", .text("end"))
+        let client = APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) }
+        let text = try await client.string.get("old").sender().value
+        XCTAssertEqual(text, "end")
+        let kept = await client.string.get("old").redirects(.none).sender().response
+        XCTAssertEqual(kept.status, .movedPermanently)
+        XCTAssertEqual(kept.body, Data("moved".utf8))
+        XCTAssertEqual(server.requests.filter { $0.path == "/old" }.count, 1)
     }
 }

@@ -181,16 +181,24 @@ struct CachedExchange: Sendable {
         let others = storing.filter { !$0.takesReceived }
         for other in others { _ = cache.keep(other, of: request, received: nil, by: ticket) }
         let kept = storing.first { $0.takesReceived }
-        let whole = answer.body.whole?.0
+        var body = answer.body
+        if body.whole == nil, exchange.follows(head, to: request) {
+            guard kept != nil, let brief = await body.collectedBriefly() else {
+                let response = exchange.skipped(TransportResponse(head: head, body: body), to: request)
+                return SharedFetches.Fetched(outcome: .success(response), entry: nil)
+            }
+            body = ResponseBody(brief, metrics: body.metrics ?? TransferMetrics())
+        }
+        let whole = body.whole?.0
         guard let kept, exchange.sending?.sink != nil, kept.isStreamable, whole == nil else {
-            let response = try await exchange.collected(TransportResponse(head: head, body: answer.body), to: request)
+            let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
             // What a sink has taken is not in the response.
             let entry = kept.flatMap { cache.keep($0, of: request, received: whole ?? response.body, by: ticket) }
             return SharedFetches.Fetched(outcome: .success(response), entry: entry)
         }
         let keeper = BodyKeeper(cache.store, cache.entry(kept, of: request, body: Data()), kept.receivedCount, ticket)
-        let body = answer.body.tapped { await keeper.take($0) }
-        let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
+        let tapped = body.tapped { await keeper.take($0) }
+        let response = try await exchange.collected(TransportResponse(head: head, body: tapped), to: request)
         return SharedFetches.Fetched(outcome: .success(response), entry: nil)
     }
 
