@@ -20,18 +20,26 @@ struct FlowWindow {
         began = now
     }
 
-    /// Notes that the reader has taken bytes.
+    /// Notes that bytes have gone to the reader.
     ///
     /// - Parameters:
     ///   - count: The bytes.
+    ///   - unread: All bytes that have gone to the reader and were not read yet.
     ///   - roundTrip: The time that a byte and its answer take.
     ///   - now: The time.
     /// - Returns: True if the window has grown.
-    mutating func take(_ count: Int, roundTrip: Duration, at now: MonotonicTime) -> Bool {
+    mutating func take(
+        _ count: Int,
+        unread: @autoclosure () -> Int,
+        roundTrip: Duration,
+        at now: MonotonicTime
+    ) -> Bool {
         taken += count
         guard taken >= size else { return false }
+        let unread = unread()
+        guard taken - unread >= size else { return false }
         let elapsed = now.since(began)
-        taken = 0
+        taken = unread
         began = now
         guard size < FlowWindow.maximumSize, elapsed <= roundTrip * 4 else { return false }
         size *= 2

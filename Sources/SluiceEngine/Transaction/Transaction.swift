@@ -377,6 +377,9 @@ class Transaction {
         if pipe?.write(chunk) == true { isPaused = true }
     }
 
+    /// The bytes of the body that wait to be read.
+    var unreadBytes: Int { pending.count + (pipe?.unreadBytes ?? 0) }
+
     /// The reader wants more.
     func resume(now: MonotonicTime) {
         isPaused = false
@@ -403,7 +406,7 @@ class Transaction {
     func fail(_ error: SluiceError) {
         body.close()
         let error = error.with(request: call.request, response: head)
-        // What a redirect says counts, not the body that comes with it.
+        // A redirect is followed by its head, though its body is damaged.
         if let head, pipe == nil, !pending.isEmpty || head.status.class == .redirection { flushPending() }
         if let pipe {
             if !pending.isEmpty { flushPending() }

@@ -62,6 +62,9 @@ package final class ResponsePipe: Sendable {
         return pause
     }
 
+    /// The bytes that wait to be read.
+    package var unreadBytes: Int { state.withLock { $0.bytes } }
+
     /// Ends the body; what came before an error can still be read. Only the first end counts.
     ///
     /// - Parameters:
