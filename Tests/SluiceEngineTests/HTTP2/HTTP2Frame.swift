@@ -23,6 +23,7 @@ struct HTTP2Frame: Sendable {
         static let refusedStream: UInt32 = 7
         static let cancel: UInt32 = 8
         static let enhanceYourCalm: UInt32 = 11
+        static let http1Required: UInt32 = 13
     }
 
     /// The numbers of the settings that tests use (RFC 9113 §6.5.2).

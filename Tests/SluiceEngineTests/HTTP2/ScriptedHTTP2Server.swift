@@ -10,7 +10,7 @@ import SluiceTesting
 /// By itself it sends its settings, acknowledges those of the client and answers its pings, where it is not told otherwise. A test waits
 /// for the frames of a client and answers through the peers, which are the connections in the order in which they came.
 final class ScriptedHTTP2Server: Sendable {
-    /// What is done with a frame, on the thread that reads.
+    /// The reaction to a frame, on the thread that reads.
     typealias Reaction = @Sendable (HTTP2Peer, HTTP2Frame) -> Void
 
     private let listener: TestListener
@@ -56,6 +56,7 @@ final class ScriptedHTTP2Server: Sendable {
     }
 
     var authority: String { listener.authority }
+    var port: Int { listener.port }
     var connections: Int { listener.connections }
     var openConnections: Int { listener.openConnections }
     var peers: [HTTP2Peer] { accepted.withLock { $0 } }

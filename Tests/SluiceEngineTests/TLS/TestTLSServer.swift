@@ -15,6 +15,7 @@ final class TestTLSServer: Sendable {
         var clientAuthority: TestCertificate?
         var tickets = 2
         var receiveBuffer: Int32?
+        var prefersHTTP2 = false
 
         init(_ certificate: TestCertificate) {
             self.certificate = certificate
@@ -55,21 +56,34 @@ final class TestTLSServer: Sendable {
             X509_free(certificate)
             SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         }
-        let select: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
-            let own: StaticString = "\u{08}http/1.1\u{02}h2"
-            var start: UnsafeMutablePointer<UInt8>?
-            let result = SSL_select_next_proto(
-                &start,
-                count,
-                own.utf8Start,
-                UInt32(own.utf8CodeUnitCount),
-                offered,
-                offeredCount
-            )
-            selected?.pointee = UnsafePointer(start)
-            return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
+        let newest: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
+            TestTLSServer.select(from: "\u{02}h2\u{08}http/1.1", selected, count, offered, offeredCount)
         }
-        SSL_CTX_set_alpn_select_cb(context, select, nil)
+        let oldest: SSL_CTX_alpn_select_cb_func = { _, selected, count, offered, offeredCount, _ in
+            TestTLSServer.select(from: "\u{08}http/1.1\u{02}h2", selected, count, offered, offeredCount)
+        }
+        SSL_CTX_set_alpn_select_cb(context, options.prefersHTTP2 ? newest : oldest, nil)
+    }
+
+    /// Selects the first of the server's own protocols that the client offers.
+    private static func select(
+        from own: StaticString,
+        _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+        _ count: UnsafeMutablePointer<UInt8>?,
+        _ offered: UnsafePointer<UInt8>?,
+        _ offeredCount: UInt32
+    ) -> Int32 {
+        var start: UnsafeMutablePointer<UInt8>?
+        let result = SSL_select_next_proto(
+            &start,
+            count,
+            own.utf8Start,
+            UInt32(own.utf8CodeUnitCount),
+            offered,
+            offeredCount
+        )
+        selected?.pointee = UnsafePointer(start)
+        return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
     }
 
     deinit { SSL_CTX_free(OpaquePointer(bitPattern: address)) }
@@ -178,6 +192,14 @@ struct TestTLSConnection {
     }
 
     func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// True if both sides have agreed on HTTP/2.
+    var speaksHTTP2: Bool {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+    }
 
     /// Sends close_notify.
     func shutdown() { SSL_shutdown(ssl) }
