@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Where the programs are that tests start, and whether a test may do without them.
 enum RealServer {
@@ -94,21 +95,31 @@ enum RealServer {
         return (process, output.fileHandleForReading)
     }
 
-    /// A port that is free at this moment.
+    private static let givenPorts = Mutex<Set<Int>>([])
+
+    /// A port that is free at this moment and was not given before.
+    ///
+    /// It is below those that the system gives to clients, so that no connection of another test takes it meanwhile.
     static func freePort() throws -> Int {
+        for _ in 0..<1000 {
+            let port = Int.random(in: 10_240..<32_768)
+            if givenPorts.withLock({ $0.insert(port).inserted }), canListen(port) { return port }
+        }
+        throw Failure(description: "No port is free.")
+    }
+
+    private static func canListen(_ port: Int) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        address.sin_port = UInt16(port).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard isBound else { throw Failure(description: "The system gave no port.") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
 
