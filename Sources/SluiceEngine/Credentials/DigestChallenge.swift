@@ -61,7 +61,7 @@ package struct DigestChallenge: Sendable, Hashable {
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain = (challenge["domain"] ?? "").split { " \t".contains($0) }.map(String.init)
-        // What is sent back must be possible in a field.
+        // Values that go back to the server must be possible in a field.
         let texts = [realm, nonce, opaque ?? ""]
         guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.isFieldText) else { return nil }
     }

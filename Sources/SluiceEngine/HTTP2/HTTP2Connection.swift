@@ -179,6 +179,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         guard state.isOpen || state.session.count > 0 else { return }
         effects.isGone = !state.isOpen
         state.awaitsTurn = false
+        for call in self.state.takeAbandoned() {
+            if let stream = state.session.stream(of: call) { end(stream, .cancelled, &state, &effects, thread.now) }
+        }
         if bodiesHaveMore.exchange(false, ordering: .sequentiallyConsistent) {
             state.session.forEach { stream in
                 guard stream.isDeferred else { return }
@@ -188,7 +191,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         pull(&state, &effects, on: thread)
         push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
-        // What came may be answered with an error.
+        // The output may hold an error that answers the input.
         settle(&state, &effects, now: thread.now)
         if state.isOpen, let failure = state.session.failure {
             lose(&state, failure, isFault: true, &effects, thread.now)
@@ -474,16 +477,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Takes a request off the wire: its caller has left.
     func abandon(_ call: Call) {
-        place.loop.post { [self] in abandon(call, on: $0) }
-    }
-
-    private func abandon(_ call: Call, on thread: LoopThread) {
-        var effects = HTTP2Effects()
-        state.withLock { state in
-            guard let stream = state.session.stream(of: call) else { return }
-            end(stream, .cancelled, &state, &effects, .now)
-        }
-        perform(effects, on: thread)
+        state.abandon(call)
+        place.loop.post { [self] in ready(0, on: $0) }
     }
 
     /// Closes a connection that the pool has taken out of those that are idle.
@@ -596,5 +591,4 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         )
     }
 }
-
 #endif

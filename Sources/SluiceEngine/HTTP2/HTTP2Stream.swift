@@ -183,7 +183,7 @@ final class HTTP2Stream: Transaction {
     /// The outcome once everything that the server sent is decoded; nil until then.
     func outcome() -> Status? {
         if let failure { return .failed(failure) }
-        // What follows is not the caller's.
+        // The rest of the response is not the caller's.
         if repetition != nil { return .complete }
         guard hasEnded, !hasUndecoded else { return nil }
         guard head != nil else { return .failed(ResponseFlaw.closedInHead.error) }

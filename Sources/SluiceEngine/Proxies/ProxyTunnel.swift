@@ -35,7 +35,7 @@ struct ProxyTunnel {
 
     /// Writes and reads until the handshake is over or the socket has nothing more.
     ///
-    /// What one handshake reads is bounded, so that this is too.
+    /// One handshake reads a bounded number of bytes, so that this is bounded too.
     ///
     /// - Parameters:
     ///   - buffer: Room for what is read.

@@ -151,6 +151,10 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     private func turn(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+        for call in self.state.takeAbandoned() {
+            guard let transaction = state.transaction, transaction.call === call else { continue }
+            fail(&state, transaction, .cancelled, &effects)
+        }
         guard state.isOpen else { return }
         guard let transaction = state.transaction else { return watchIdle(&state, &effects, on: thread) }
         push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
@@ -478,16 +482,8 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     /// Takes a request off the wire: its caller has left.
     func abandon(_ call: Call) {
-        place.loop.post { [self] in abandon(call, on: $0) }
-    }
-
-    private func abandon(_ call: Call, on thread: LoopThread) {
-        var effects = Effects()
-        state.withLock { state in
-            guard let transaction = state.transaction, transaction.call === call else { return }
-            fail(&state, transaction, .cancelled, &effects)
-        }
-        perform(effects, on: thread)
+        state.abandon(call)
+        place.loop.post { [self] in ready(0, on: $0) }
     }
 
     /// Closes a connection that the pool has taken out of those that are idle.

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The lock over a connection's state, for which the connection's loop never waits.
 ///
-/// The loop passes over a connection whose lock is taken, and whoever holds it gives the connection another turn.
+/// The loop passes over a connection whose lock is taken, and whoever holds it gives the connection another turn. A caller that leaves
+/// does not wait for the lock either: its request is taken off the wire by the next turn.
 struct ConnectionLock<State>: ~Copyable, Sendable {
     /// Marks a missed turn that had no events; no bit of epoll's.
     private static var turnMissed: UInt32 { 1 << 24 }
@@ -12,6 +13,9 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
     private let state: Locked<State>
     /// The events with which the loop came while the lock was taken; 0 if it did not.
     private let missedEvents = Atomic<UInt32>(0)
+    /// Requests whose callers have left.
+    private let abandoned = Locked<[Call]>([])
+    private let hasAbandoned = Atomic(false)
 
     init(_ state: State) {
         self.state = Locked(unchecked: state)
@@ -37,6 +41,21 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
             if missed != 0 { body(&state, missed) }
         }
         return isFree != nil
+    }
+
+    /// Notes a request whose caller has left, for the next turn.
+    func abandon(_ call: Call) {
+        abandoned.withLock { $0.append(call) }
+        hasAbandoned.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Takes the requests whose callers have left.
+    func takeAbandoned() -> [Call] {
+        guard hasAbandoned.exchange(false, ordering: .sequentiallyConsistent) else { return [] }
+        return abandoned.withLock { calls in
+            defer { calls = [] }
+            return calls
+        }
     }
 
     /// Takes the events with which the loop came while the lock was taken; 0 if it did not come.

@@ -10,7 +10,7 @@ import SluiceHTTP
 #endif
 
 extension FuzzTarget {
-    /// What a server of HTTP/2 sends, behind a digit: the requests under way. However it is cut into pieces, nothing traps, what it makes
+    /// The bytes of a server of HTTP/2, behind a digit: the requests under way. In whatever pieces they come, nothing traps, what it makes
     /// the client send stays in proportion, an error is plain text, and a session in which nothing failed comes to the same end.
     static let http2Session = FuzzTarget("http2-session") { bytes in
         #if os(Linux)

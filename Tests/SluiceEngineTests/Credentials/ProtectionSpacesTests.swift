@@ -74,7 +74,7 @@ import Testing
         #expect(counts == [1, 2, 3])
         let next = try self.challenge(#"realm="r", nonce="m", qop=auth"#)
         #expect(spaces.answer(next, as: ada, to: get("/"), cnonce: { "c" }).count == 1)
-        // Whoever has used the older one goes on from there.
+        // A transfer that has used the older one goes on from there.
         #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 3)
     }
 

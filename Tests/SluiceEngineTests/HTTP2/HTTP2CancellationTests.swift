@@ -68,7 +68,7 @@ extension EngineTests {
             peer.data(1, "begun")
             #expect(try await task.value == Data("begun".utf8))
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            // What was on its way is dropped, and answered with nothing.
+            // Bytes that were on their way are dropped, and answered with nothing.
             peer.data(1, "late")
             peer.data(1, "end", ends: true)
             try await expectUndisturbed()

@@ -29,7 +29,7 @@ extension EngineTests {
             HTTP2Frame(.data, flags: ends ? 1 : 0, stream: 1, Array(text.utf8))
         }
 
-        /// What breaks a stream alone (RFC 9113 §8.1.1).
+        /// Faults that break a stream alone (RFC 9113 §8.1.1).
         private static let messages: [Case] = [
             Case("an uppercase name", [head([":status: 200", "X-Upper: 1"])]),
             Case("a space in a name", [head([":status: 200", "x y: 1"])]),
@@ -76,7 +76,7 @@ extension EngineTests {
             Case("no body in spite of its length", [head([":status: 200", "content-length: 4"])]),
         ]
 
-        /// What breaks the whole connection (RFC 9113 §5.4.1).
+        /// Faults that break the whole connection (RFC 9113 §5.4.1).
         private static let connections: [Case] = [
             Case("data before a head", [data("a")]),
             Case("data on no stream", [HTTP2Frame(.data, stream: 0, [1])]),

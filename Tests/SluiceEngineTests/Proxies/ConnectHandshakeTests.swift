@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: answers.indices)
     func anAnswerMeansTheSameHoweverItIsCut(_ index: Int) {
         let (answer, ending) = Self.answers[index]
-        // What follows a head in a piece of its own is seen on the connection, not here.
+        // Bytes behind a head, in a piece of their own, are seen on the connection, not here.
         let isWhole = ending == .failed(.tunnel(.surplus))
         for pieces in isWhole ? [nil] : [nil, 1, 2, 3, 11] {
             #expect(Self.read([answer], pieces: pieces).last == ending, "\(pieces ?? 0)")

@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// What the origin says at once, as HTTP/2 may, is not taken.
+    /// Bytes that the origin sends at once, as HTTP/2 may, are not taken.
     @Test func nothingBehindAReplyIsTaken() throws {
         let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
         for reply in [Self.granted, [5, 0, 0, 3, 2, 65, 65, 0, 80], [5, 0, 0, 4] + Array(repeating: 1, count: 18)] {
@@ -178,7 +178,7 @@ import Testing
             #expect(reading.sent.last == [5, 1, 0, 1] + address.bytes + [1, 187])
             #expect(reading.last == (code == 3 ? .failed(.socks(.reply(3))) : .reconnect))
         }
-        // What is not allowed for one address is no fault of that address.
+        // A refusal by rule is no fault of the address.
         var forbidden = try Self.handshake(to: addresses.map { .address($0) })
         #expect(HandshakeReading(&forbidden, [[5, 0], [5, 2]]).last == .failed(.socks(.reply(2))))
         var old = try Self.handshake(.four, to: [.address(Self.version6)] + addresses.map { .address($0) })

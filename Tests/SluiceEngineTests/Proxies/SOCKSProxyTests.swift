@@ -72,7 +72,7 @@ extension EngineTests {
             }
             let named: [UInt8] = [5, 1, 0, 3, 8] + Array("web.test".utf8) + port
             let numbered: [UInt8] = [5, 1, 0, 1, 127, 0, 0, 1] + port
-            // Who finds the addresses belongs to the policy, so that no connection serves both.
+            // The side that finds the addresses is part of the policy, so that no connection serves both.
             #expect(requests.withLock { $0 } == [named, numbered, numbered])
             #expect(transport.isQuiet)
         }

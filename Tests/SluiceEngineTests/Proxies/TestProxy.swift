@@ -116,7 +116,7 @@ struct TestProxyClient {
         guard isConnected else { return }
         let origin = TestProxyClient(descriptor: server, tls: nil)
         while true {
-            // What TLS has decrypted makes no socket readable.
+            // Bytes that TLS has decrypted make no socket readable.
             let hasPending = tls.map { SSL_pending($0.ssl) > 0 } ?? false
             var ends = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

@@ -78,7 +78,7 @@ import Testing
         var bytes: [UInt8] = []
         var end = TLSStream.Transfer.wantsRead
         while true {
-            // What either stream holds is pending; the socket may be empty.
+            // Bytes that either stream holds are pending; the socket may be empty.
             let (result, piece) = client.read(room)
             guard case .bytes = result else {
                 end = result

@@ -22,7 +22,7 @@ import Testing
         let challenges = AuthenticationChallenge.all(in: value).map { challenge in
             ([challenge.scheme] + challenge.parameters.map { "\($0.key)=\($0.value)" }.sorted()).joined(separator: " ")
         }
-        // What is no challenge at all may pass for one without parameters.
+        // Text that is no challenge at all may pass for one without parameters.
         #expect(challenges.joined(separator: "; ") == expected)
     }
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the variables of an environment say of proxies, in the way of Go, wget and others.
+/// The proxies that the variables of an environment name, in the way of Go, wget and others.
 ///
 /// | variable | |
 /// |---|---|
