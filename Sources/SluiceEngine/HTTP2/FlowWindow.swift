@@ -2,23 +2,23 @@ import SluiceHTTP
 
 /// The bytes that a server may send on one stream before its reader has taken any of them (RFC 9113 §5.2).
 ///
-/// A window begins small, so that a response nobody reads holds little memory. Whenever a reader has taken a whole window within four
-/// round trips, the window is what limits the speed, and it doubles.
+/// A window begins small, so that a response nobody reads holds little memory. Where a reader takes half of it within two round trips, the
+/// window is what limits the speed, and it grows eightfold.
 struct FlowWindow {
     /// The window of a new stream.
-    static let initialSize = 128 << 10
+    static let initialSize = 256 << 10
     /// The size at which a window grows no more.
-    static let maximumSize = 8 << 20
+    static let maximumSize = 32 << 20
     /// The window of a connection. Its bytes are given back as they come, so that no stream waits for another's reader.
-    static let connectionSize = 32 << 20
+    static let connectionSize = 64 << 20
+    /// The fewest bytes that are given back to the server at once.
+    private static let smallestCredit = 128 << 10
 
     private(set) var size = FlowWindow.initialSize
     private var taken = 0
-    private var began: MonotonicTime
-
-    init(at now: MonotonicTime) {
-        began = now
-    }
+    private var credit = 0
+    /// The moment since which bytes are counted; nil before the first.
+    private var began: MonotonicTime?
 
     /// Notes that bytes have gone to the reader.
     ///
@@ -35,14 +35,23 @@ struct FlowWindow {
         at now: MonotonicTime
     ) -> Bool {
         taken += count
-        guard taken >= size else { return false }
-        let unread = unread()
-        guard taken - unread >= size else { return false }
-        let elapsed = now.since(began)
+        credit += count
+        let start = began ?? now
+        began = start
+        guard taken >= size / 2 else { return false }
+        let isSlow = size == FlowWindow.maximumSize || now.since(start) > roundTrip * 2
+        let unread = isSlow ? 0 : unread()
+        guard taken - unread >= size / 2 else { return false }
         taken = unread
         began = now
-        guard size < FlowWindow.maximumSize, elapsed <= roundTrip * 4 else { return false }
-        size *= 2
-        return true
+        if !isSlow { size = min(size * 8, FlowWindow.maximumSize) }
+        return !isSlow
+    }
+
+    /// Takes the bytes that the server may send again, once they are an eighth of the window; 0 until then.
+    mutating func takeCredit() -> Int {
+        guard credit >= max(FlowWindow.smallestCredit, size / 8) else { return 0 }
+        defer { credit = 0 }
+        return credit
     }
 }

@@ -139,11 +139,12 @@ final class HTTP2Session {
 
     /// Lets the server send as many bytes more as the reader of a stream has taken.
     func give(_ count: Int, back stream: HTTP2Stream, at now: MonotonicTime) {
-        guard count > 0, !stream.isClosed else { return }
-        if stream.window.take(count, unread: stream.unreadBytes, roundTrip: roundTrip, at: now) {
+        guard !stream.isClosed, !stream.hasEnded else { return }
+        if stream.window.take(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
             nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
         }
-        nghttp2_session_consume_stream(raw, stream.id, count)
+        let credit = stream.window.takeCredit()
+        if credit > 0 { nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
     }
 
     /// Sends a PING.

@@ -13,7 +13,7 @@ final class HTTP2Stream: Transaction {
     private static let fieldLimit = 1000
 
     var id: Int32 = 0
-    var window: FlowWindow
+    var window = FlowWindow()
     /// True while the session's collection of streams has this one.
     var isTouched = false
     /// True while the body has nothing to send, until it is resumed.
@@ -38,19 +38,6 @@ final class HTTP2Stream: Transaction {
     private var trailerFields = HTTPHeaders()
     /// Bytes of the body that the server must not replace yet.
     private var held = 0
-
-    override init(
-        _ call: Call,
-        on carrier: any RequestCarrier,
-        isReused: Bool,
-        began: MonotonicTime,
-        timings: ConnectionTimings,
-        isShared: Bool = true,
-        now: MonotonicTime
-    ) {
-        window = FlowWindow(at: now)
-        super.init(call, on: carrier, isReused: isReused, began: began, timings: timings, isShared: isShared, now: now)
-    }
 
     override var trailers: HTTPHeaders { trailerFields }
 

@@ -72,6 +72,8 @@ class Transaction {
     private var encoded: [UInt8] = []
     private var encodedPosition = 0
     private var pending = Data()
+    /// True if the pipe is to tell when all is read, `pending` included.
+    private var awaitsDrain = false
     private var received: Int64 = 0
     final var receivedEncoded: Int64 = 0
     private var pipe: ResponsePipe?
@@ -363,6 +365,7 @@ class Transaction {
         if pending.isEmpty { return }
         write(pending)
         pending = Data()
+        if awaitsDrain { _ = awaitDrain() }
     }
 
     /// Hands a piece over as it is, behind what waits.
@@ -377,8 +380,11 @@ class Transaction {
         if pipe?.write(chunk) == true { isPaused = true }
     }
 
-    /// The bytes of the body that wait to be read.
-    var unreadBytes: Int { pending.count + (pipe?.unreadBytes ?? 0) }
+    /// Returns the bytes of the body that wait to be read; asks to be resumed once all are read.
+    func awaitDrain() -> Int {
+        awaitsDrain = !pending.isEmpty
+        return pending.count + (pipe?.awaitDrain() ?? 0)
+    }
 
     /// The reader wants more.
     func resume(now: MonotonicTime) {

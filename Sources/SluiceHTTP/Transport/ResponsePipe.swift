@@ -18,6 +18,7 @@ package final class ResponsePipe: Sendable {
         var end: Result<TransferMetrics, SluiceError>?
         var trailers = HTTPHeaders()
         var isWriterPaused = false
+        var awaitsDrain = false
         var isAbandoned = false
     }
 
@@ -35,7 +36,7 @@ package final class ResponsePipe: Sendable {
     ///
     /// - Parameters:
     ///   - highWater: Bytes that may wait before the writer is told to pause.
-    ///   - onDemand: Called on the reader's thread when a paused writer may go on.
+    ///   - onDemand: Called on the reader's thread when a paused writer may go on, or all is read that it awaits.
     ///   - onAbandon: Called when the reader leaves before the end.
     package init(
         highWater: Int,
@@ -62,8 +63,13 @@ package final class ResponsePipe: Sendable {
         return pause
     }
 
-    /// The bytes that wait to be read.
-    package var unreadBytes: Int { state.withLock { $0.bytes } }
+    /// Returns the bytes that wait to be read; `onDemand` is called by a read that finds none.
+    package func awaitDrain() -> Int {
+        state.withLock { state in
+            state.awaitsDrain = true
+            return state.bytes
+        }
+    }
 
     /// Ends the body; what came before an error can still be read. Only the first end counts.
     ///
@@ -171,10 +177,12 @@ extension ResponsePipe.State {
         return .success([chunk])
     }
 
-    /// Whether a paused writer should go on now.
+    /// True if a paused writer should go on now, or if one that awaits it should know that all is read.
     fileprivate mutating func demand(below lowWater: Int) -> Bool {
-        guard isWriterPaused, bytes <= lowWater, end == nil else { return false }
+        let isWanted = isWriterPaused && bytes <= lowWater || awaitsDrain && bytes == 0
+        guard isWanted, end == nil else { return false }
         isWriterPaused = false
+        awaitsDrain = false
         return true
     }
 }

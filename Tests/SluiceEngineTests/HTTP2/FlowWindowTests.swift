@@ -9,44 +9,69 @@ import Testing
     }
 
     private let roundTrip = Duration.milliseconds(50)
-    private var window = FlowWindow(at: FlowWindowTests.time(0))
+    private let half = FlowWindow.initialSize / 2
+    private var window = FlowWindow()
 
-    @Test mutating func growsOnlyOnceAWholeWindowIsTaken() {
-        expect(window.take(FlowWindow.initialSize - 1, unread: 0, roundTrip: roundTrip, at: Self.time(10)), false)
-        #expect(window.size == FlowWindow.initialSize)
-        expect(window.take(1, unread: 0, roundTrip: roundTrip, at: Self.time(20)), true)
-        #expect(window.size == 2 * FlowWindow.initialSize)
-        expect(window.take(FlowWindow.initialSize, unread: 0, roundTrip: roundTrip, at: Self.time(30)), false)
+    private mutating func take(_ count: Int, unread: Int = 0, at milliseconds: Int64) -> Bool {
+        window.take(count, unread: unread, roundTrip: roundTrip, at: Self.time(milliseconds))
+    }
+
+    @Test mutating func growsOnlyOnceHalfOfItIsTaken() {
+        expect(take(half - 1, at: 10), false)
+        #expect(window.size == 2 * half)
+        expect(take(1, at: 20), true)
+        #expect(window.size == 16 * half)
+        expect(take(half, at: 30), false)
     }
 
     @Test mutating func growsOnlyByBytesThatWereRead() {
-        let size = FlowWindow.initialSize
-        expect(window.take(size, unread: size, roundTrip: roundTrip, at: Self.time(0)), false)
-        expect(window.take(size / 2, unread: size / 2 + 1, roundTrip: roundTrip, at: Self.time(1)), false)
-        expect(window.take(1, unread: size / 2 + 1, roundTrip: roundTrip, at: Self.time(2)), true)
-        // The bytes that were left count when they are read.
-        expect(window.take(3 * size / 2 - 2, unread: 0, roundTrip: roundTrip, at: Self.time(3)), false)
-        expect(window.take(1, unread: 0, roundTrip: roundTrip, at: Self.time(4)), true)
+        expect(take(half, unread: half, at: 0), false)
+        expect(take(half / 2, unread: half / 2 + 1, at: 1), false)
+        expect(take(1, unread: half / 2 + 1, at: 2), true)
+        // The bytes that were left count once they are read.
+        expect(take(15 * half / 2 - 2, at: 3), false)
+        expect(take(1, at: 4), true)
     }
 
-    @Test(arguments: [(0, true), (200, true), (201, false), (10_000, false)] as [(Int64, Bool)])
-    mutating func growsWithinFourRoundTrips(_ milliseconds: Int64, _ grows: Bool) {
-        expect(window.take(FlowWindow.initialSize, unread: 0, roundTrip: roundTrip, at: Self.time(milliseconds)), grows)
+    /// The time counts from the first byte, however long the server thinks before.
+    @Test(arguments: [(0, true), (100, true), (101, false), (10_000, false)] as [(Int64, Bool)])
+    mutating func growsWithinTwoRoundTrips(_ milliseconds: Int64, _ grows: Bool) {
+        expect(take(1, at: 5000), false)
+        expect(take(half - 1, at: 5000 + milliseconds), grows)
     }
 
-    @Test mutating func aSlowWindowIsFollowedByAFreshOne() {
-        expect(window.take(FlowWindow.initialSize, unread: 0, roundTrip: roundTrip, at: Self.time(1000)), false)
-        expect(window.take(FlowWindow.initialSize, unread: 0, roundTrip: roundTrip, at: Self.time(1100)), true)
+    @Test mutating func aSlowHalfIsFollowedByAFreshOne() {
+        expect(take(1, at: 0), false)
+        expect(take(half, at: 1000), false)
+        expect(take(half, at: 1100), true)
     }
 
     @Test mutating func growsUpToALimit() {
         var sizes: [Int] = []
-        for _ in 0..<20 where window.take(window.size, unread: 0, roundTrip: roundTrip, at: Self.time(0)) {
-            sizes.append(window.size)
-        }
-        #expect(sizes == [256, 512, 1024, 2048, 4096, 8192].map { $0 << 10 })
+        for _ in 0..<20 where take(window.size, at: 0) { sizes.append(window.size) }
+        #expect(sizes == [2048, 16_384, 32_768].map { $0 << 10 })
         #expect(window.size == FlowWindow.maximumSize)
         // All streams of a connection together are within its own.
         #expect(FlowWindow.maximumSize < FlowWindow.connectionSize)
+    }
+
+    @Test mutating func bytesAreGivenBackInPortions() {
+        expect(take(1, at: 0), false)
+        expect(take(half - 2, at: 1000), false)
+        expect(window.takeCredit(), 0)
+        expect(take(1, at: 1000), false)
+        expect(window.takeCredit(), half)
+        expect(window.takeCredit(), 0)
+        // Of a larger window, portions are an eighth.
+        expect(take(half, at: 1000), true)
+        expect(window.takeCredit(), 0)
+        expect(take(half, at: 1000), false)
+        expect(window.takeCredit(), 2 * half)
+        expect(take(7 * half, at: 1000), true)
+        #expect(window.size == 128 * half)
+        expect(take(9 * half - 1, at: 1000), false)
+        expect(window.takeCredit(), 0)
+        expect(take(1, at: 1000), false)
+        expect(window.takeCredit(), 16 * half)
     }
 }

@@ -42,7 +42,7 @@ package enum ResourceUsage {
     /// The paths of the shared libraries that are mapped now; empty where the system is not Linux.
     package static var libraries: Set<String> {
         #if os(Linux)
-        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+        let maps = text(of: "/proc/self/maps")
         var libraries: Set<String> = []
         for line in maps.split(separator: "\n") {
             guard let slash = line.firstIndex(of: "/") else { continue }
@@ -67,9 +67,20 @@ package enum ResourceUsage {
     #if os(Linux)
     /// The number in a line of the process's status.
     private static func kibibytes(of label: String) -> Double {
-        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix(label) } ?? ""
+        let line = text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix(label) } ?? ""
         return line.split { !("0"..."9").contains($0) }.first.flatMap { Double($0) } ?? .nan
+    }
+    #endif
+
+    #if os(Linux)
+    /// The text of a file of the system's, which has no size that says how much there is to read.
+    private static func text(of path: String) -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece.prefix(count) }
+        return String(decoding: bytes, as: UTF8.self)
     }
     #endif
 
