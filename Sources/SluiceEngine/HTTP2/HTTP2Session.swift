@@ -59,6 +59,8 @@ final class HTTP2Session {
         nghttp2_option_set_no_auto_window_update(options, 1)
         nghttp2_option_set_no_closed_streams(options, 1)
         nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(HTTP2Session.initialStreams))
+        // Frames of types that are not in RFC 9113 are counted, then dropped (RFC 9113 §5.5).
+        for type in UInt8(10)...255 { nghttp2_option_set_user_recv_extension_type(options, type) }
         var session: OpaquePointer?
         guard nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else { return nil }
         raw = session
@@ -272,6 +274,9 @@ final class HTTP2Session {
     private static func set(_ callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, user in
             header.flatMap { HTTP2Session.of(user)?.beginFrame($0.pointee) } ?? 0
+        }
+        nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in
+            NGHTTP2_ERR_CANCEL.rawValue
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _,

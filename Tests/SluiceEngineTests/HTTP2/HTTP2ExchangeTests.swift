@@ -58,6 +58,21 @@ extension EngineTests {
             }
         }
 
+        /// RFC 9113 §5.5.
+        @Test func framesOfUnknownTypesArePassedOver() async throws {
+            let server = try ScriptedHTTP2Server()
+            let task = exchange(server.request())
+            let (peer, head) = try await server.seen()
+            let unknown: [HTTP2Frame] = [10, 12, 16, 0xff].map { type in
+                HTTP2Frame(type: type, flags: 255, stream: head.stream, payload: [UInt8](repeating: type, count: 5000))
+            }
+            for frame in unknown { peer.send(frame) }
+            peer.head(head.stream)
+            for frame in unknown { peer.send(frame) }
+            peer.data(head.stream, "body", ends: true)
+            #expect(try await task.value.get().text == "body")
+        }
+
         @Test(arguments: [0, 1, 100, 70_000, 1_000_000])
         func aBodyInMemoryGoesWhole(_ count: Int) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in

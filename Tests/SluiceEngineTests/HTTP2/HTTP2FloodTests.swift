@@ -30,6 +30,8 @@ extension EngineTests {
             Flood("priorities") { HTTP2Frame(.priority, stream: $0, [0, 0, 0, 0, 1]).bytes },
             Flood("window updates") { _ in HTTP2Frame(.windowUpdate, [0, 0, 0, 1]).bytes },
             Flood("resets of nothing") { HTTP2Frame(.reset, stream: $0 + 1000, [0, 0, 0, 8]).bytes },
+            Flood("unknown frames") { HTTP2Frame(type: 0xf0, flags: 255, stream: $0, payload: [1, 2, 3]).bytes },
+            Flood("alternative services") { _ in HTTP2Frame(type: 10, flags: 0, stream: 0, payload: [0, 0]).bytes },
             Flood("empty data", isHead: true) { HTTP2Frame(.data, stream: $0).bytes },
             Flood("padding", isHead: true) { HTTP2Frame(.data, flags: 8, stream: $0, [0]).bytes },
             Flood("early hints") {
