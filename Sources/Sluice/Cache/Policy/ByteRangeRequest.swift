@@ -1,22 +1,25 @@
 import SluiceHTTP
 
-/// The one range of bytes that a `Range` asks for (RFC 9110 §14.1.2).
+/// The single byte range of a `Range` field (RFC 9110 §14.1.2).
 enum ByteRangeRequest: Sendable, Hashable {
-    /// From a byte to another, that included; without one to the end.
+    /// The bytes between two positions, both included; up to the end of the representation if the second one is
+    /// missing.
     case from(Int64, through: Int64?)
-    /// The last so many.
+    /// The given number of bytes at the end of the representation.
     case suffix(Int64)
 
-    /// What of a representation is meant.
+    /// The bytes of a representation that a range selects.
     enum Extent: Sendable, Hashable {
         case bytes(Range<Int64>)
-        /// It has none of these.
+        /// The range selects no byte of the representation.
         case unsatisfiable
-        /// All of it, where no 206 could say so: the last bytes of nothing.
+        /// The entire representation, because a 206 cannot express the range: a suffix range of an empty
+        /// representation.
         case everything
     }
 
-    /// Reads a field's value; nil for other units, several ranges and what is malformed, which are for the server to read.
+    /// Parses the field value. Returns nil for other units, for several ranges and for malformed values, which are left
+    /// to the server.
     init?(_ text: String) {
         let bytes = text.utf8[...].trimmingListSpace
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
@@ -44,7 +47,7 @@ enum ByteRangeRequest: Sendable, Hashable {
         self = .from(first, through: last)
     }
 
-    /// What it means of a representation of a length.
+    /// Returns the bytes that the range selects in a representation of `total` bytes.
     func extent(of total: Int64) -> Extent {
         switch self {
         case .from(let first, let last):
@@ -57,7 +60,7 @@ enum ByteRangeRequest: Sendable, Hashable {
         }
     }
 
-    /// A number of nothing but digits; the greatest there is for one that is greater.
+    /// Parses a number that consists of digits only; `Int64.max` if it overflows.
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

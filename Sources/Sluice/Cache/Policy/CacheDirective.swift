@@ -1,18 +1,18 @@
 /// One directive of a `Cache-Control` (RFC 9111 §5.2).
 struct CacheDirective: Sendable, Hashable {
-    /// In small letters.
+    /// The directive name in lowercase.
     let name: String
-    /// Without the quotes of a quoted string; nil where there is none.
+    /// The argument without the quotes of a quoted string; nil if there is none.
     let argument: String?
-    /// Whether there is more than belongs there, or a quoted string has no end.
+    /// True if the directive is followed by unexpected text, or if its quoted string is not terminated.
     let isMalformed: Bool
 
-    /// The argument as a number of seconds; nil for what is none.
+    /// The argument as a number of seconds; nil if it is not a number.
     var seconds: Double? {
         isMalformed ? nil : argument.flatMap { DeltaSeconds.parse($0.utf8) }
     }
 
-    /// Reads all directives of fields, one value a line. Nothing is refused: what no directive can be made of is left out.
+    /// Parses all directives of a field, one value per line. Text that is not a directive is skipped.
     static func all(in lines: [String]) -> [CacheDirective] {
         var directives: [CacheDirective] = []
         for line in lines {
@@ -23,7 +23,7 @@ struct CacheDirective: Sendable, Hashable {
     }
 }
 
-/// Reads `#( token [ "=" ( token / quoted-string ) ] )` from its beginning to its end.
+/// A parser for `#( token [ "=" ( token / quoted-string ) ] )`.
 private struct CacheDirectiveReader {
     private var rest: ArraySlice<UInt8>
 
@@ -31,7 +31,7 @@ private struct CacheDirectiveReader {
         rest = Array(text.utf8)[...]
     }
 
-    /// The next directive; nil at the end.
+    /// Returns the next directive; nil at the end.
     mutating func next() -> CacheDirective? {
         while true {
             rest = rest.drop { $0.isListSpace || $0 == UInt8(ascii: ",") }
@@ -54,7 +54,8 @@ private struct CacheDirectiveReader {
                     isMalformed = token.isEmpty
                 }
             }
-            // Junk goes with the directive it is behind: what restricts still counts, what allows does not.
+            // Unexpected text marks the directive before it as malformed: a restriction still counts, a permission does
+            // not.
             let junk = junk()
             if name.isEmpty { continue }
             return CacheDirective(
@@ -65,7 +66,8 @@ private struct CacheDirectiveReader {
         }
     }
 
-    /// A quoted string behind its first quote (RFC 9110 §5.6.4), and whether it has no end.
+    /// Reads a quoted string whose opening quote has been read (RFC 9110 §5.6.4). `isEndless` is true if it is not
+    /// terminated.
     private mutating func quoted() -> (text: String, isEndless: Bool) {
         var bytes: [UInt8] = []
         while let byte = rest.popFirst() {
@@ -75,7 +77,7 @@ private struct CacheDirectiveReader {
         return (String(decoding: bytes, as: UTF8.self), true)
     }
 
-    /// Leaves out what is before the next comma, those in quotes aside; whether there was anything but space.
+    /// Skips to the next comma outside quotes. Returns true if it skipped anything other than white space.
     private mutating func junk() -> Bool {
         skipSpace()
         let hasJunk = rest.first.map { $0 != UInt8(ascii: ",") } ?? false
@@ -92,6 +94,6 @@ private struct CacheDirectiveReader {
 }
 
 extension UInt8 {
-    /// White space as it may stand between the members of a list (RFC 9110 §5.6.3).
+    /// True for white space that may surround the members of a list (RFC 9110 §5.6.3).
     var isListSpace: Bool { self == 0x20 || self == 0x09 }
 }

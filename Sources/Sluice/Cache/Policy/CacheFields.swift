@@ -1,6 +1,7 @@
 import SluiceHTTP
 
-/// Which header fields a request has that a cache must heed; found in one go, as most requests have none.
+/// The request header fields that affect caching. One pass over the headers finds them all, because most requests have
+/// none.
 struct CacheFields: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -13,9 +14,9 @@ struct CacheFields: OptionSet, Sendable {
     static let ifMatch = CacheFields(rawValue: 64)
     static let ifUnmodifiedSince = CacheFields(rawValue: 128)
 
-    /// Conditions that a cache evaluates (RFC 9110 §13.2.2, steps 3 and 4).
+    /// The conditions that a cache evaluates (RFC 9110 §13.2.2, steps 3 and 4).
     static let ownConditions: CacheFields = [.ifNoneMatch, .ifModifiedSince]
-    /// Conditions that only the server can evaluate (RFC 9111 §4.3.2).
+    /// The conditions that only the origin server can evaluate (RFC 9111 §4.3.2).
     static let originConditions: CacheFields = [.ifMatch, .ifUnmodifiedSince]
     static let conditions: CacheFields = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange]
 
@@ -29,7 +30,7 @@ struct CacheFields: OptionSet, Sendable {
         bytes.withUnsafeBytes { bytes in
             for index in 0..<headers.count {
                 let line = headers.line(at: index)
-                // The shortest of the names has 5 bytes, and all begin with one of these letters.
+                // The shortest name has 5 bytes, and all names begin with one of these letters.
                 guard line.nameLength >= 5, let first = bytes[line.offset...].first else { continue }
                 switch first | 0x20 {
                 case UInt8(ascii: "c"), UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): break

@@ -1,43 +1,45 @@
 import SluiceHTTP
 
-/// What a cache does with a request.
+/// The action that a cache takes for a request.
 enum CachePlan: Sendable {
-    /// Give what is stored; nothing is sent.
+    /// Serve the stored response and send nothing.
     case serve(CacheServing)
-    /// Give what is stored, and send this behind that; nobody waits for what comes of it but the store (RFC 5861 §3).
+    /// Serve the stored response and send the revalidation in the background; its result only updates the store (RFC
+    /// 5861 §3).
     case serveWhileRevalidating(CacheServing, CacheForwarding)
-    /// Send this.
+    /// Send the request.
     case send(CacheForwarding)
-    /// Give this, which has no body: the request does not want to be sent, and nothing stored answers it (RFC 9111 §5.2.1.7).
+    /// Return this response, which has no body: the request is `only-if-cached` and no stored response satisfies it
+    /// (RFC 9111 §5.2.1.7).
     case refuse(HTTPResponse)
 }
 
-/// A request on its way to the server, with all that has to be known when its response comes.
+/// A request that is forwarded to the origin server, with the state needed to handle its response.
 struct CacheForwarding: Sendable {
-    /// What a request is sent for.
+    /// The purpose of a forwarded request.
     enum Purpose: Sendable, Hashable {
-        /// As it came, with conditions of its own or without any.
+        /// The request is sent unchanged, with its own conditions if it has any.
         case response
-        /// With conditions that the cache put in, so as to validate ``CacheForwarding/selected`` (RFC 9111 §4.3.1).
+        /// The cache has added conditions to validate ``CacheForwarding/selected`` (RFC 9111 §4.3.1).
         case validation
-        /// For the bytes that ``CacheForwarding/selected`` lacks (RFC 9111 §3.4).
+        /// The request fetches the bytes that are missing from ``CacheForwarding/selected`` (RFC 9111 §3.4).
         case completion
     }
 
-    /// What is to be sent.
+    /// The request to send.
     let sent: HTTPRequest
-    /// What was asked for.
+    /// The original request.
     let request: HTTPRequest
-    /// The digest of the credentials it is sent with.
+    /// The digest of the credentials that the request is sent with.
     let identity: String?
-    /// What is stored and matches the request, the newest first.
+    /// The stored responses that match the request, newest first.
     let matching: [CacheEntry]
-    /// That which would answer the request were it fresh, or were it complete.
+    /// The stored response that would satisfy the request if it were fresh or complete.
     let selected: CacheEntry?
-    /// Why it goes on.
+    /// The reason for forwarding the request.
     let reason: CacheStatus.Forward
     let purpose: Purpose
 
-    /// Whether it is for the cache at all: GET or HEAD, without a body.
+    /// True if the cache applies to the request: GET or HEAD without a body.
     var concernsCache: Bool { reason != .method && reason != .bypass }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a request asks of a cache.
+/// A request with its cache-related header fields parsed.
 struct CacheQuestion: Sendable {
     let request: HTTPRequest
     let fields: CacheFields
@@ -21,15 +21,16 @@ struct CacheQuestion: Sendable {
 
     private static let noDirectives = RequestDirectives()
 
-    /// What of a stored response answers it, as far as validity is concerned in none but the precedence of conditions (RFC 9110
-    /// §13.2.2); nil where it does not.
+    /// Returns the form in which a stored response satisfies the request; nil if it does not. Freshness is not
+    /// considered; the precedence of conditions is that of RFC 9110 §13.2.2.
     func form(of entry: CacheEntry, _ stored: ResponseTerms) -> CacheServing.Form? {
         if stored.part == nil, fields.isDisjoint(with: [.ownConditions, .originConditions, .range]) {
             return request.method == .head ? .head : .whole
         }
-        // Only the server can evaluate the one kind (RFC 9111 §4.3.2); a part that is not all there answers nothing.
+        // Only the origin server can evaluate these conditions (RFC 9111 §4.3.2). An incomplete stored part satisfies
+        // no request.
         if !fields.isDisjoint(with: .originConditions) || stored.part?.isWhole(in: entry) == false { return nil }
-        // Conditions count where the answer would be 2xx without them (§13.2.1).
+        // Conditions apply only if the response would be 2xx without them (§13.2.1).
         if stored.head.status.isSuccess, isNotModified(stored) { return .notModified }
         if request.method == .head { return stored.part == nil ? .head : nil }
         if fields.contains(.range), stored.part != nil || stored.head.status == .ok {
@@ -54,7 +55,8 @@ struct CacheQuestion: Sendable {
         }
     }
 
-    /// Whether the request's own conditions say that it has what is stored (RFC 9111 §4.3.2).
+    /// Evaluates the conditions of the request against the stored response (RFC 9111 §4.3.2). Returns true if the
+    /// answer is 304.
     private func isNotModified(_ terms: ResponseTerms) -> Bool {
         if fields.contains(.ifNoneMatch) {
             let tags = EntityTagList(request.headers.fieldValues(for: .ifNoneMatch))
@@ -62,13 +64,14 @@ struct CacheQuestion: Sendable {
         }
         guard fields.contains(.ifModifiedSince) else { return false }
         let values = request.headers.values(for: .ifModifiedSince)
-        // Two-digit years are read by the time the response came, which is near enough.
+        // Two-digit years are resolved with the time at which the stored response was received, which is accurate
+        // enough.
         let came = Date(timeIntervalSinceReferenceDate: terms.received)
         guard values.count == 1, let date = HTTPDate.parse(values[0], now: came) else { return false }
         return (terms.lastModified?.timeIntervalSinceReferenceDate ?? terms.date) <= date.timeIntervalSinceReferenceDate
     }
 
-    /// Whether what is stored is what the request has a part of, by the strong comparison (RFC 9110 §13.1.5).
+    /// Evaluates `If-Range` against the stored response by strong comparison (RFC 9110 §13.1.5).
     private func ifRangeHolds(_ stored: ResponseTerms) -> Bool {
         let values = request.headers.fieldValues(for: .ifRange)
         guard values.count == 1 else { return false }
@@ -77,13 +80,13 @@ struct CacheQuestion: Sendable {
         guard let modified = stored.lastModified,
             let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: stored.received))
         else { return false }
-        // Strong only if a change within the same second can be ruled out (§8.8.2.2).
+        // A date is a strong validator only if a second change within the same second is ruled out (§8.8.2.2).
         let age = stored.date - modified.timeIntervalSinceReferenceDate
         return date == modified && age >= 60 && stored.head.headers.contains(.date)
     }
 }
 
-/// The members of an `If-None-Match` (RFC 9110 §13.1.2); what is no entity tag matches none.
+/// The members of `If-None-Match` (RFC 9110 §13.1.2). A member that is not an entity tag matches nothing.
 struct EntityTagList: Sendable {
     let isAny: Bool
     let tags: [EntityTag]
@@ -96,7 +99,7 @@ struct EntityTagList: Sendable {
             while true {
                 rest = rest.drop { $0.isListSpace || $0 == UInt8(ascii: ",") }
                 if rest.isEmpty { break }
-                // A comma may be in the quotes; a backslash escapes nothing there (§8.8.3).
+                // Quotes may contain a comma, and a backslash escapes nothing in an entity tag (§8.8.3).
                 var isQuoted = false
                 let member = rest.prefix { byte in
                     if byte == UInt8(ascii: "\"") { isQuoted.toggle() }

@@ -1,55 +1,56 @@
 import SluiceHTTP
 
-/// What a cache does with a response that has come for a ``CacheForwarding``.
+/// The result of processing a response to a ``CacheForwarding``.
 struct CacheReception: Sendable {
-    /// What the one who asked is given.
+    /// The answer to the caller.
     enum Answer: Sendable {
-        /// This head, and the body that comes.
+        /// The response with this head and the received body.
         case response(HTTPResponse)
-        /// What is stored; the body that comes, if any, is dropped.
+        /// The stored response. The received body, if any, is dropped.
         case stored(CacheServing)
-        /// This head, and a body put together of what is stored and what comes, if as many bytes come as ``CacheReception/receivedCount``
-        /// says; if not, it is cut short.
+        /// This head with a body combined from stored and received bytes. The body is truncated if fewer bytes are
+        /// received than ``CacheReception/receivedCount``.
         case combined(HTTPResponse, CacheBody)
-        /// Nothing yet: what came is of no use, and this is to be sent instead.
+        /// No answer yet: the response is unusable, and this request has to be sent instead.
         case again(CacheForwarding)
     }
 
     var answer: Answer
-    /// How many bytes must come for what is put together to be whole; nil where nothing is.
+    /// The number of bytes that must be received to complete a combined body; nil for other answers.
     var receivedCount: Int64?
-    /// What is to be kept, each in the place of what is there of its variant; at most one of them takes the body that comes.
+    /// The responses to store. Each replaces the stored response of the same variant. At most one of them uses the
+    /// received body.
     var storing: [CacheStoring] = []
-    /// The variants under the request's own name that are to be removed; none of those that are kept.
+    /// The variants of the request's cache key to remove. None of them is also in `storing`.
     var removing: [String] = []
-    /// The names under which everything is to be removed, in the request's partition (RFC 9111 §4.4).
+    /// The cache keys to invalidate in the request's partition (RFC 9111 §4.4).
     var invalidating: [String] = []
 }
 
-/// A response to be kept.
+/// A response to store.
 struct CacheStoring: Sendable {
-    /// Under which variant.
+    /// The variant to store the response under.
     let variant: String
     let response: StoredResponse
     let body: CacheBody
-    /// How many bytes must come for it to be kept; nil for as many as there are.
+    /// The number of bytes that must be received for the response to be stored; nil for any number.
     var receivedCount: Int64?
 }
 
-/// Where the bytes of a body are from.
+/// The source of the bytes of a body.
 enum CacheBody: Sendable {
-    /// One run of bytes.
+    /// A contiguous run of bytes.
     enum Piece: Sendable, Hashable {
-        /// These of the stored body, counted from its first.
+        /// These bytes of the stored body, as offsets from its start.
         case stored(Range<Int>)
-        /// All that come.
+        /// All received bytes.
         case received
     }
 
-    /// What comes.
+    /// The received body.
     case received
-    /// What is stored with an entry.
+    /// The body stored with an entry.
     case stored(CacheEntry)
-    /// Pieces in their order, those that are stored an entry's.
+    /// The pieces in order; stored pieces come from the entry.
     case combined([Piece], CacheEntry)
 }

@@ -21,7 +21,7 @@ extension CacheRules {
         )
     }
 
-    /// What becomes of a request that nothing stored answers.
+    /// Returns the plan for a request that no stored response satisfies.
     func sending(_ question: CacheQuestion, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
         if question.directives.isOnlyIfCached { return .refuse(refusal) }
         let matching = matching(stored, question.request, identity)
@@ -46,8 +46,8 @@ extension CacheRules {
         return .send(forwarding(question.request, identity, reason, matching: matching))
     }
 
-    /// The request for the rest of what a stored part is the beginning of (RFC 9111 §3.3, RFC 9110 §13.1.5); nil where it is not, or
-    /// the request is for something else than the whole.
+    /// Returns the request for the rest of a representation of which the beginning is stored (RFC 9111 §3.3, RFC 9110
+    /// §13.1.5). Returns nil if no beginning is stored, or if the request does not ask for the entire representation.
     private func completing(_ question: CacheQuestion, _ entry: CacheEntry) -> HTTPRequest? {
         guard options.storesPartialResponses, question.request.method == .get,
             question.fields.isDisjoint(with: [.range, .conditions]), !question.directives.isNoStore,
@@ -61,8 +61,8 @@ extension CacheRules {
         return request
     }
 
-    /// A request by which a stored response is validated (RFC 9111 §4.3.1), or, where it has conditions of its own or there is
-    /// nothing to validate by, as it came.
+    /// Returns the conditional request that validates a stored response (RFC 9111 §4.3.1). Returns the request
+    /// unchanged if it has its own conditions or if the stored response has no validator.
     func validation(
         of selected: Candidate,
         _ question: CacheQuestion,
@@ -83,7 +83,7 @@ extension CacheRules {
         )
     }
 
-    /// The request that is sent behind a stale response: for the whole, whatever the one in front of it asked for.
+    /// Returns the background revalidation of a stale response. It always requests the entire representation.
     func revalidation(
         of selected: Candidate,
         _ question: CacheQuestion,
@@ -104,7 +104,7 @@ extension CacheRules {
         )
     }
 
-    /// A request with the conditions under which a stored response need not be sent again; nil where it has no validator.
+    /// Returns the request with conditions made from the stored response's validators; nil if it has none.
     private static func conditional(_ request: HTTPRequest, by terms: ResponseTerms) -> HTTPRequest? {
         var conditional = request
         if let tag = terms.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
@@ -114,7 +114,7 @@ extension CacheRules {
 }
 
 extension StoredPart {
-    /// Whether an entry has as many bytes as the part.
+    /// True if the body of the entry has as many bytes as the part.
     func isWhole(in entry: CacheEntry) -> Bool {
         Int64(entry.body.count) == range.upperBound - range.lowerBound && range.lowerBound >= 0
             && range.upperBound <= total

@@ -1,11 +1,11 @@
 import SluiceHTTP
 
 extension CacheRules {
-    /// Under what the responses to a request are kept, for GET and HEAD alike: its URL, in one form for all that mean the same
-    /// (RFC 9110 §4.2.3): scheme and host in small letters, no default port, no empty path, no fragment, nothing encoded that
-    /// need not be.
+    /// Returns the primary cache key of a request: its normalized URL (RFC 9110 §4.2.3). GET and HEAD share a key. The
+    /// scheme and host are in lowercase; the default port, an empty path, the fragment and needless percent-encoding
+    /// are normalized.
     static func name(of request: HTTPRequest) -> String {
-        // A `Host` of the request's own says whose answer it is (RFC 9110 §7.2).
+        // A `Host` field in the request overrides the authority of its URL (RFC 9110 §7.2).
         let authority = request.headers[.host] ?? request.authority
         return name(scheme: request.scheme, authority: authority, path: request.path)
     }
@@ -13,20 +13,20 @@ extension CacheRules {
     static func name(scheme: String, authority: String, path: String) -> String {
         if isNormal(scheme, authority, path) { return text(scheme, authority, path) }
         let origin = HTTPOrigin(scheme: scheme, authority: authority)
-        // A port that is empty is the default one too (RFC 3986 §6.2.3).
+        // An empty port is the default port too (RFC 3986 §6.2.3).
         let host =
             origin.authority.utf8.last == UInt8(ascii: ":") ? String(origin.authority.dropLast()) : origin.authority
         let rest = normalized(path)
         return text(origin.scheme, host, rest.utf8.first == UInt8(ascii: "/") ? rest : "/\(rest)")
     }
 
-    /// Whether the parts of a URL are in the one form already, as nearly all are.
+    /// True if the URL needs no normalization, which is the common case.
     private static func isNormal(_ scheme: String, _ authority: String, _ path: String) -> Bool {
         guard scheme == "https" || scheme == "http" else { return false }
         var (authority, path) = (authority, path)
         let isNormalHost = authority.withUTF8 { bytes in
             guard let last = bytes.last, bytes.allSatisfy({ $0 == $0.asciiLowercased }) else { return false }
-            // It may be the default port.
+            // The last characters may be the default port.
             return last != UInt8(ascii: ":") && !bytes.suffix(4).elementsEqual(":443".utf8)
                 && !bytes.suffix(3).elementsEqual(":80".utf8)
         }
@@ -47,7 +47,8 @@ extension CacheRules {
         return name
     }
 
-    /// Decodes what stands for unreserved characters, writes other triplets in capitals (RFC 3986 §6.2.2), leaves out the fragment.
+    /// Decodes percent-encoded unreserved characters, uppercases the other triplets (RFC 3986 §6.2.2) and removes the
+    /// fragment.
     private static func normalized(_ path: String) -> String {
         let bytes = Array(path.utf8.prefix { $0 != UInt8(ascii: "#") })
         var output: [UInt8] = []
@@ -71,22 +72,22 @@ extension CacheRules {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What tells a response to a request apart from others under its name: ``CacheEntry/variant``.
+    /// Returns the secondary cache key of a response, which is its ``CacheEntry/variant``.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - head: The response's, with its `Vary`.
-    ///   - identity: The digest of the credentials that the response is for; nil for anybody.
-    /// - Returns: Nil where no request can match: `Vary: *`.
+    ///   - head: The response head with its `Vary` field.
+    ///   - identity: The digest of the credentials that the response is for; nil for anyone.
+    /// - Returns: The variant; nil for `Vary: *`, which no request can match.
     static func variant(of request: HTTPRequest, head: HTTPResponse, identity: String?) -> String? {
         VaryField(head.headers).variant(of: request, identity: identity)
     }
 
-    /// Whether equal requests that miss at the same time may share one fetch: once the response is stored, those who waited plan
-    /// again.
+    /// True if concurrent requests with the same cache key may share one fetch. After the response is stored, the
+    /// waiting requests are planned again.
     ///
-    /// Only those that anything stored can answer: a GET without a body, a range, conditions of its own, or demands for something
-    /// newer.
+    /// Only requests that a stored response can satisfy qualify: GET without a body, a range, conditions or demands for
+    /// a newer response.
     static func mayShare(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.body.isNone else { return false }
         let question = CacheQuestion(request)
@@ -94,13 +95,13 @@ extension CacheRules {
             && !question.directives.demandsFreshness && !question.directives.isNoStore
     }
 
-    /// The names under which all is outdated once a request that may have changed something has been answered (RFC 9111 §4.4).
+    /// Returns the cache keys to invalidate after a response to an unsafe request (RFC 9111 §4.4).
     ///
     /// - Parameters:
-    ///   - head: The response's.
-    ///   - request: The request it answers.
-    /// - Returns: Where the method is unsafe or unknown and the response no error: the request's own name, and those of `Location`
-    ///   and `Content-Location` if they are of the same origin.
+    ///   - head: The response head.
+    ///   - request: The request.
+    /// - Returns: The cache key of the request, and those of `Location` and `Content-Location` if they have the same
+    ///   origin. Empty if the method is safe or the response is an error.
     static func invalidations(after head: HTTPResponse, to request: HTTPRequest) -> [String] {
         if request.method.isSafe { return [] }
         let status = head.status.class

@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension CacheRules {
-    /// A 206: what comes is put together with what is stored of the same version (RFC 9111 §3.4), or kept by itself (§3.3).
+    /// Handles a 206: combines it with stored parts of the same version (RFC 9111 §3.4), or stores it alone (§3.3).
     func partialReception(
         of head: HTTPResponse,
         to forwarding: CacheForwarding,
@@ -29,7 +29,7 @@ extension CacheRules {
                 reception.add(storing, inPlaceOf: entry)
             }
         }
-        // A part may be all there is.
+        // A part may cover the entire representation.
         let isWhole = part.range == 0..<part.total
         if isOpen,
             let storing = storing(
@@ -49,13 +49,14 @@ extension CacheRules {
         return reception
     }
 
-    /// What becomes of what is stored where a part comes.
+    /// The effect of a received part on a stored response.
     private enum Meeting {
-        /// It stays as it is, and the part is not kept: nothing tells which of them is the newer version, or they cannot be put together.
+        /// The stored response is kept and the part is not stored: they cannot be combined, or nothing tells which
+        /// version is newer.
         case stays
-        /// It is outdated, or of no more use than the part.
+        /// The stored response is removed: it is outdated, or the received part replaces it.
         case yields
-        /// Both are of one version, and this is what they make.
+        /// Both are parts of one version and are combined into this response.
         case becomes(CacheStoring)
     }
 
@@ -75,7 +76,7 @@ extension CacheRules {
         return combined(entry, stored, with: head, part, for: forwarding, times).map { .becomes($0) } ?? .yields
     }
 
-    /// The one part of a representation that a 206 holds; nil for several, and where the length of the whole is not known.
+    /// Returns the part that a 206 contains; nil for several parts and for an unknown total length.
     private static func part(in head: HTTPResponse) -> StoredPart? {
         let values = head.headers.values(for: .contentRange)
         guard values.count == 1, let field = ContentRange(values[0]), let range = field.range, let total = field.length
@@ -85,8 +86,9 @@ extension CacheRules {
         return StoredPart(range: range, total: total)
     }
 
-    /// What is stored and a part of the same version make (RFC 9111 §3.4): a greater part, or the whole; where the part adds nothing, what
-    /// is stored with a newer head. Nil where they do not touch.
+    /// Combines a stored response with a received part of the same version (RFC 9111 §3.4) into a larger part or the
+    /// entire representation. If the part adds no bytes, only the head is updated. Returns nil if the ranges are not
+    /// adjacent.
     private func combined(
         _ entry: CacheEntry,
         _ stored: StoredResponse,
@@ -129,7 +131,8 @@ extension CacheRules {
         )
     }
 
-    /// The rest of what is stored: the whole is given, and kept where it may be; nil where it is the rest of something else.
+    /// Completes a stored beginning with the received rest. The combined response is returned and stored if allowed.
+    /// Returns nil if the part belongs to another version or range.
     private func completion(
         by head: HTTPResponse,
         _ part: StoredPart,
@@ -165,7 +168,7 @@ extension CacheRules {
         return reception
     }
 
-    /// A head of these bytes: 200 for all of them, else 206.
+    /// Returns the head for a byte range: 200 for the entire representation, otherwise 206.
     private static func head(_ head: HTTPResponse, of range: Range<Int64>, _ total: Int64) -> HTTPResponse {
         var head = head
         let isWhole = range == 0..<total

@@ -7,14 +7,14 @@ import Foundation
 #endif
 
 extension CacheRules {
-    /// Decides what to do with a request.
+    /// Returns the plan for a request.
     ///
     /// - Parameters:
-    ///   - request: The request, as it would be sent.
-    ///   - identity: The digest of the credentials it would be sent with; nil for none.
-    ///   - stored: What is kept under ``name(of:)``.
-    ///   - now: The time, read after `stored` was: an entry that came after it has no age that could be told.
-    ///   - collapsed: Why the request that was waited for went on, where one was.
+    ///   - request: The request as it would be sent.
+    ///   - identity: The digest of the credentials that the request would be sent with; nil for none.
+    ///   - stored: The entries stored under ``name(of:)``.
+    ///   - now: The current time, read after `stored`: the age of an entry stored after `now` is unknown.
+    ///   - collapsed: The forward reason of the shared request that this request waited for; nil if it did not wait.
     /// - Returns: The plan.
     func plan(
         for request: HTTPRequest,
@@ -46,14 +46,14 @@ extension CacheRules {
         return .send(validation(of: selected, question, identity, stored, isFresh ? .request : .stale))
     }
 
-    /// A stored response that answers a request as far as its form goes.
+    /// A stored response that satisfies a request, freshness aside.
     struct Candidate {
         let entry: CacheEntry
         let stored: ResponseTerms
         let form: CacheServing.Form
     }
 
-    /// How a stored response may be used (RFC 9111 §4.2.4, §5.2).
+    /// The permitted use of a stored response (RFC 9111 §4.2.4, §5.2).
     enum Use {
         case atOnce
         case whileRevalidating
@@ -76,7 +76,7 @@ extension CacheRules {
         {
             return .atOnce
         }
-        // Who says how fresh it must be wants nothing stale, but by `max-stale` (§5.2.1.1).
+        // A request that demands a certain freshness gets no stale response unless it has `max-stale` (§5.2.1.1).
         guard !wishes.demandsFreshness, !wishes.isNoStore,
             let window = terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
             age - lifetime <= window, age < DeltaSeconds.limit
@@ -84,7 +84,7 @@ extension CacheRules {
         return .whileRevalidating
     }
 
-    /// For how many seconds a response is fresh (RFC 9111 §4.2.1, §4.2.2).
+    /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).
     func lifetime(of terms: ResponseTerms) -> Double {
         if let explicit = terms.explicitLifetime { return explicit }
         return terms.unchanged.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
@@ -110,7 +110,7 @@ extension CacheRules {
         )
     }
 
-    /// Whether a stored response may answer a request, by `Vary` and by whom it is for (RFC 9111 §4.1).
+    /// True if a stored response matches a request by `Vary` and by credentials (RFC 9111 §4.1).
     func matches(_ entry: CacheEntry, _ stored: ResponseTerms, _ request: HTTPRequest, _ identity: String?) -> Bool {
         guard stored.isGet else { return false }
         if stored.identity != identity, stored.identity != nil || !stored.directives.isPublic { return false }
@@ -119,7 +119,7 @@ extension CacheRules {
         return stored.vary.variant(of: request, identity: stored.identity) == entry.variant
     }
 
-    /// The newest stored response that answers a request (RFC 9111 §4.1).
+    /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
     private func newest(in entries: [CacheEntry], for question: CacheQuestion, _ identity: String?) -> Candidate? {
         var newest: Candidate?
         for entry in entries {
@@ -137,7 +137,7 @@ extension CacheRules {
         terms.date != other.date ? terms.date > other.date : terms.received > other.received
     }
 
-    /// Those that match a request, the newest first.
+    /// Returns the entries that match a request, newest first.
     func matching(_ entries: [CacheEntry], _ request: HTTPRequest, _ identity: String?) -> [CacheEntry] {
         var found: [(entry: CacheEntry, terms: ResponseTerms)] = []
         for entry in entries {
@@ -148,7 +148,7 @@ extension CacheRules {
         return found.map(\.entry)
     }
 
-    /// 504, for `only-if-cached` (RFC 9111 §5.2.1.7).
+    /// The 504 response to an `only-if-cached` request (RFC 9111 §5.2.1.7).
     var refusal: HTTPResponse {
         HTTPResponse(
             status: .gatewayTimeout,

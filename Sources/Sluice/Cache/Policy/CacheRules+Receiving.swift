@@ -7,14 +7,14 @@ import Foundation
 #endif
 
 extension CacheRules {
-    /// Decides what to do with a response.
+    /// Returns the handling of a response.
     ///
     /// - Parameters:
-    ///   - head: The response's head.
-    ///   - forwarding: What it answers.
-    ///   - requested: When that was sent.
-    ///   - received: When the head came.
-    /// - Returns: What to give and what to keep.
+    ///   - head: The response head.
+    ///   - forwarding: The forwarded request.
+    ///   - requested: The time at which the request was sent.
+    ///   - received: The time at which the head was received.
+    /// - Returns: The answer to the caller and the changes to the store.
     func reception(
         of head: HTTPResponse,
         to forwarding: CacheForwarding,
@@ -23,7 +23,7 @@ extension CacheRules {
     ) -> CacheReception {
         var reception = reception(of: head, to: forwarding, Times(requested: requested, received: received))
         if RequestDirectives(forwarding.request.headers).isNoStore {
-            // What is kept stays as it is (RFC 9111 §5.2.1.5).
+            // Stored responses remain unchanged (RFC 9111 §5.2.1.5).
             reception.storing = []
             reception.removing = []
         }
@@ -55,13 +55,14 @@ extension CacheRules {
         return replacement(by: head, to: forwarding, times)
     }
 
-    /// Decides whether what is stored may be given although the server could not be reached (RFC 9111 §4.2.4, RFC 5861 §4).
+    /// Returns the stored response to serve after a failure (RFC 9111 §4.2.4, RFC 5861 §4).
     ///
     /// - Parameters:
-    ///   - status: The status it failed with; nil where no response came, or nothing could be sent.
-    ///   - forwarding: What failed.
-    ///   - now: The time.
-    /// - Returns: Nil where the failure has to be told.
+    ///   - status: The status of the failed response; nil if no response was received or the request could not be
+    ///     sent.
+    ///   - forwarding: The forwarded request.
+    ///   - now: The current time.
+    /// - Returns: The stored response; nil if the failure has to be reported.
     func serving(
         insteadOf status: HTTPStatus? = nil,
         for forwarding: CacheForwarding,
@@ -93,7 +94,8 @@ extension CacheRules {
         return serving(Candidate(entry: entry, stored: terms, form: form), age, lifetime, cacheStatus)
     }
 
-    /// A response that is neither a confirmation nor a part: it is kept, or at least what it replaces is not.
+    /// Handles a response that is neither a 304 nor a 206: stores it, or at least removes the stored responses that it
+    /// replaces.
     private func replacement(
         by head: HTTPResponse,
         to forwarding: CacheForwarding,
@@ -108,7 +110,7 @@ extension CacheRules {
         return reception
     }
 
-    /// A response to HEAD says whether what is stored is still what a GET would bring (RFC 9111 §4.3.5).
+    /// Handles a response to HEAD, which updates or invalidates the stored GET responses (RFC 9111 §4.3.5).
     private func freshening(
         by head: HTTPResponse,
         to forwarding: CacheForwarding,
@@ -127,7 +129,7 @@ extension CacheRules {
         return reception
     }
 
-    /// The head as it came with what the cache did.
+    /// Returns the head with a `Cache-Status` field added.
     func marked(
         _ head: HTTPResponse,
         _ forwarding: CacheForwarding,
@@ -140,14 +142,14 @@ extension CacheRules {
         return marked
     }
 
-    /// The request as it came, without what the cache had put in.
+    /// Returns the original request without the conditions that the cache added.
     func unconditional(_ forwarding: CacheForwarding) -> CacheForwarding {
         self.forwarding(forwarding.request, forwarding.identity, forwarding.reason, matching: forwarding.matching)
     }
 }
 
 extension CacheReception {
-    /// Keeps something in the place of an entry, or nothing.
+    /// Stores a response in the place of an entry; removes the entry if `storing` is nil.
     mutating func add(_ storing: CacheStoring?, inPlaceOf entry: CacheEntry) {
         if let storing, !self.storing.contains(where: { $0.variant == storing.variant }) {
             self.storing.append(storing)
@@ -159,8 +161,8 @@ extension CacheReception {
 }
 
 extension HTTPStatus {
-    /// Whether a GET's response of the status shows that what was there before is no more: success, redirection, 404 and 410, but not
-    /// the server's or the gateway's own troubles, and not what only this request met with.
+    /// True if a GET response with this status shows that the previous representation no longer exists: success,
+    /// redirection, 404 and 410. Server and gateway failures and errors of a single request do not.
     var replacesStored: Bool {
         switch rawValue {
         case 206, 304: false
@@ -171,8 +173,8 @@ extension HTTPStatus {
 }
 
 extension StoredResponse {
-    /// Whether a HEAD's head is of what is stored: each validator it has is the same, and so is the length (RFC 9111 §4.3.5); nil
-    /// where it tells nothing.
+    /// Compares a HEAD response with the stored response (RFC 9111 §4.3.5). Returns true if every validator in the HEAD
+    /// response and the length are the same; nil if the HEAD response has no validator.
     fileprivate func isSame(as newer: HTTPResponse, _ entry: CacheEntry) -> Bool? {
         guard head.status == .ok || head.status == .partialContent else { return false }
         var isSame: Bool?

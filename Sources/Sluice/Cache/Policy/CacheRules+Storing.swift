@@ -7,21 +7,22 @@ import Foundation
 #endif
 
 extension CacheRules {
-    /// When a request went and its response came.
+    /// The times at which a request was sent and its response received.
     struct Times {
         let requested: Date
         let received: Date
     }
 
-    /// What is to be kept of a response that is no part, the body being what comes (RFC 9111 §3); nil for nothing.
+    /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
     func storing(_ head: HTTPResponse, for forwarding: CacheForwarding, _ times: Times) -> CacheStoring? {
         guard forwarding.request.method == .get, head.status.isStorable else { return nil }
         return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
     }
 
-    /// What is to be kept under a head that is as it would be stored; nil for nothing.
+    /// Returns the response to store with a head already in its stored form; nil if it must not be stored.
     ///
-    /// Nothing is kept that nothing could be done with: without a lifetime, a validator, and leave to be given stale.
+    /// A response that could never be reused is not stored: one without a freshness lifetime, a validator or permission
+    /// to be served stale.
     func storing(
         _ head: HTTPResponse,
         for forwarding: CacheForwarding,
@@ -47,7 +48,7 @@ extension CacheRules {
         return CacheStoring(variant: variant, response: response, body: body, receivedCount: receivedCount)
     }
 
-    /// Whether the response itself allows it to be kept (RFC 9111 §3, §5.2.2.3).
+    /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
     private func mayStore(_ status: HTTPStatus, _ terms: ResponseTerms) -> Bool {
         let directives = terms.directives
         if directives.mustUnderstand {
@@ -70,7 +71,8 @@ extension CacheRules {
         return windows.contains { ($0 ?? 0) > 0 }
     }
 
-    /// A stored response with the head of a newer one (RFC 9111 §4.3.4); what is to be kept is nil where the newer one forbids it.
+    /// Returns a stored response with its head updated from a newer one (RFC 9111 §4.3.4). `storing` is nil if the
+    /// newer head forbids storing.
     func updated(
         _ entry: CacheEntry,
         _ stored: StoredResponse,
@@ -96,7 +98,8 @@ extension CacheRules {
 }
 
 extension HTTPStatus {
-    /// Whether a response of the status may be kept at all, being final and no answer to the conditions or the range of one request.
+    /// True if a response with this status may be stored: it is final and does not depend on the conditions or range of
+    /// one request.
     var isStorable: Bool {
         switch rawValue {
         case 206, 304, 412, 416: false
@@ -104,7 +107,7 @@ extension HTTPStatus {
         }
     }
 
-    /// Whether it is one whose meaning for caches is known: RFC 9110's, and 451's (RFC 7725).
+    /// True if the cache understands the status code (RFC 9110, and 451 of RFC 7725).
     var isUnderstood: Bool {
         switch rawValue {
         case 200...206, 300...303, 307, 308, 400...417, 421, 422, 426, 451, 500...505: true
@@ -112,7 +115,7 @@ extension HTTPStatus {
         }
     }
 
-    /// Whether another answer, kept from before, may be given in its place (RFC 5861 §4).
+    /// True if a stale response may be served instead of a response with this status (RFC 5861 §4).
     var isServerFailure: Bool {
         switch rawValue {
         case 500, 502, 503, 504: true

@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension CacheRules {
-    /// A 304: what it confirms is updated (RFC 9111 §4.3.3, §4.3.4).
+    /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
     func confirmation(
         by head: HTTPResponse,
         to forwarding: CacheForwarding,
@@ -18,9 +18,9 @@ extension CacheRules {
             if entry === forwarding.selected { confirmed = response.terms }
         }
         switch forwarding.purpose {
-        // The request's own conditions held; that is its own affair.
+        // The conditions of the request itself were met, so the caller gets the 304.
         case .response: break
-        // Nothing was asked that a 304 answers.
+        // The request for missing bytes has no condition that a 304 could answer.
         case .completion: reception.answer = .again(unconditional(forwarding))
         case .validation:
             guard let entry = forwarding.selected, let response = confirmed,
@@ -42,12 +42,13 @@ extension CacheRules {
         return reception
     }
 
-    /// What a 304 is about (RFC 9111 §4.3.4): by a strong validator all that have it; else by a weak one the newest that has it; and
-    /// without any, that which was asked about.
+    /// Returns the stored responses that a 304 updates (RFC 9111 §4.3.4): with a strong validator, all that have it;
+    /// with a weak validator, the newest that has it; with no validator, the one that was validated.
     ///
-    /// The RFC knows the last only for what has no validator itself; but a 304 to a condition on one thing can be about no other, and many
-    /// servers send nothing with it. For the same reason a weak tag that was asked about is confirmed by its strong twin, which nginx sends
-    /// with a 304 where it would have compressed the response; it stays a weak one.
+    /// RFC 9111 permits the last case only for stored responses without a validator. Many servers omit validators from
+    /// a 304, though, and a 304 to a condition on one response cannot concern another. For the same reason, a strong
+    /// tag confirms the equal weak tag that was validated; it remains weak. nginx sends such a tag with a 304 where it
+    /// would have compressed the response.
     private func identified(by head: HTTPResponse, _ forwarding: CacheForwarding) -> [CacheEntry] {
         if let tag = EntityTag(of: head) {
             let same = forwarding.matching.filter { entry in
@@ -73,7 +74,8 @@ extension CacheRules {
         return [selected]
     }
 
-    /// The one that was asked about, where it is among them, since it is the newest that answers the request; else the newest.
+    /// Returns the validated response if it is among the entries, because it is the newest that satisfies the request;
+    /// otherwise the newest.
     private func preferred(_ entries: [CacheEntry], _ forwarding: CacheForwarding) -> [CacheEntry] {
         if let selected = forwarding.selected, forwarding.purpose == .validation,
             entries.contains(where: { $0 === selected })

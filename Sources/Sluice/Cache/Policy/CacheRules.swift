@@ -6,14 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decides what a private cache does (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211): values in, values out.
+/// The decisions of a private cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211), as pure functions
+/// of values.
 ///
-/// A request is planned with what is stored under its name; what has to be sent comes back with the response's head. Whoever carries
-/// that out reads the clock, moves bytes and keeps entries.
+/// ``plan(for:identity:stored:now:collapsed:)`` takes a request and the entries stored under its cache key. A request
+/// that has to be sent comes back with the head of its response. The caller reads the clock, transfers bytes and stores
+/// entries.
 struct CacheRules: Sendable {
     let options: HTTPCaching
-    /// Header fields that the transport adds by itself, so that their values are not known here, `Cookie` with a jar: what varies by
-    /// one matches no request, and is not kept.
+    /// Header fields that the transport adds, so that their values are unknown here, such as `Cookie` if a cookie jar
+    /// is used. A response that varies by one of them matches no request and is not stored.
     let hiddenFields: [HTTPHeaderName]
     let heuristicFraction: Double
     let maximumHeuristicLifetime: Double

@@ -6,36 +6,36 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An answer out of what is stored.
+/// A response served from the cache.
 struct CacheServing: Sendable {
-    /// What of a stored response answers the request.
+    /// The form in which a stored response satisfies a request.
     enum Form: Sendable, Hashable {
-        /// All of it.
+        /// The entire stored response.
         case whole
-        /// Its head, for a HEAD.
+        /// The head only, in response to HEAD.
         case head
-        /// 304, since the request has it already (RFC 9111 §4.3.2).
+        /// 304: the client has a current copy (RFC 9111 §4.3.2).
         case notModified
-        /// 206 with these bytes of a representation of so many (RFC 9110 §15.3.7).
+        /// 206 with these bytes of a representation of `total` bytes (RFC 9110 §15.3.7).
         case part(Range<Int64>, total: Int64)
-        /// 416, since it has no such bytes but only so many (RFC 9110 §15.5.17).
+        /// 416: the range is outside a representation of `total` bytes (RFC 9110 §15.5.17).
         case unsatisfiable(total: Int64)
     }
 
-    /// Whose body it is.
+    /// The entry that supplies the body.
     let entry: CacheEntry
-    /// Whose head it is: the entry's, or that as a 304 updated it.
+    /// The terms that supply the head: those of the entry, or those updated by a 304.
     let response: ResponseTerms
     let form: Form
-    /// How old it is, in seconds (RFC 9111 §4.2.3).
+    /// The current age in seconds (RFC 9111 §4.2.3).
     let age: Int
-    /// Whether its lifetime is over.
+    /// True if the freshness lifetime has passed.
     let isStale: Bool
-    /// Whether the server has just confirmed it.
+    /// True if the origin server has just validated the response.
     let isRevalidated: Bool
     let status: CacheStatus
 
-    /// Whether no body goes with the head.
+    /// True if the head is returned without a body.
     var isBodiless: Bool {
         switch form {
         case .whole, .part: false
@@ -43,7 +43,7 @@ struct CacheServing: Sendable {
         }
     }
 
-    /// Which bytes of the stored body go with the head, counted from its first; nil for all.
+    /// The bytes of the stored body to return, as offsets from its start; nil for all.
     var range: Range<Int>? {
         switch form {
         case .whole: return nil
@@ -56,21 +56,21 @@ struct CacheServing: Sendable {
         }
     }
 
-    /// The bytes that go with the head.
+    /// The bytes to return with the head.
     var body: Data {
         guard let range else { return entry.body }
         let start = entry.body.startIndex
         return entry.body[start + range.lowerBound..<start + range.upperBound]
     }
 
-    /// The head to give: what is stored with `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+    /// The head to return: the stored head with `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
     var head: HTTPResponse {
         var head = isRevalidated ? response.head : response.unvalidatedHead
         switch form {
         case .whole, .head: break
         case .notModified:
             head.status = .notModified
-            // What speaks of content that does not come (RFC 9110 §15.4.5).
+            // Removes the fields that describe the omitted content (RFC 9110 §15.4.5).
             for name in HTTPHeaderName.contentFields { head.headers.remove(name) }
             if head.headers.contains(.eTag) { head.headers.remove(.lastModified) }
         case .part(let range, let total):

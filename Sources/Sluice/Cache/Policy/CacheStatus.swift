@@ -1,39 +1,39 @@
 import SluiceHTTP
 
-/// How a cache handled a request: one member of a `Cache-Status` (RFC 9211 §2).
+/// The cache's handling of a request: one member of `Cache-Status` (RFC 9211 §2).
 struct CacheStatus: Sendable, Hashable {
-    /// Why a request went on to the server (RFC 9211 §2.2).
+    /// The reason for forwarding a request (RFC 9211 §2.2).
     enum Forward: String, Sendable, Hashable {
-        /// It cannot be answered by a cache, whatever is stored.
+        /// The cache is not used for this request, regardless of stored responses.
         case bypass
-        /// Its method cannot be answered by a cache.
+        /// The request method is not cacheable.
         case method
-        /// Nothing is stored under its URL.
+        /// No response is stored under the URL.
         case uriMiss = "uri-miss"
-        /// What is stored under its URL is for other requests, by `Vary` or by whom it is for.
+        /// The responses stored under the URL do not match, by `Vary` or by credentials.
         case varyMiss = "vary-miss"
-        /// What is stored is fresh, but the request does not take it.
+        /// The stored response is fresh, but the request does not accept it.
         case request
-        /// What is stored has to be validated.
+        /// The stored response has to be validated.
         case stale
-        /// What is stored is not all that is asked for.
+        /// The stored response is incomplete.
         case partial
     }
 
-    /// The cache's name as a token or a string of RFC 8941.
+    /// The cache name as a token or string of RFC 8941.
     var cache: String
-    /// Why the request went on; nil for one that was answered without that, a hit.
+    /// The reason for forwarding; nil for a hit.
     var forward: Forward?
-    /// What the server answered; nil where nothing came of it, or what it answered is given on.
+    /// The status of the server's response; nil if there was no response.
     var forwardStatus: HTTPStatus?
-    /// For how many seconds what is given stays fresh, less than zero for what is stale; nil for what has just come.
+    /// The remaining freshness lifetime in seconds, negative for a stale response; nil for a response from the server.
     var timeToLive: Int?
-    /// Whether what came is stored.
+    /// True if the received response is stored.
     var isStored = false
-    /// Whether another request for the same was waited for.
+    /// True if the request waited for a shared request.
     var isCollapsed = false
 
-    /// The member as it stands in the field.
+    /// The member as field text.
     var text: String {
         var text = cache
         if let forward {
@@ -52,8 +52,8 @@ struct CacheStatus: Sendable, Hashable {
         return text
     }
 
-    /// Writes a name as RFC 8941 has it: as a token where it is one (§3.3.4), else as a string (§3.3.3), which has room for
-    /// visible ASCII only.
+    /// Encodes a name as a token of RFC 8941 if possible (§3.3.4), otherwise as a string (§3.3.3) with `?` in place of
+    /// characters that are not printable ASCII.
     static func encodedName(_ name: String) -> String {
         let isToken =
             name.utf8.first.map { ("a"..."z").contains(Unicode.Scalar($0 | 0x20)) || $0 == UInt8(ascii: "*") } ?? false

@@ -1,21 +1,21 @@
-/// Numbers of seconds (RFC 9111 §1.2.2).
+/// Numbers of seconds in cache fields (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// What a number counts for that is greater, and what an age is taken for that cannot be told.
+    /// The value used for larger numbers and for an unknown age.
     static let limit = 2_147_483_648.0
 
-    /// Reads digits and nothing else; nil for anything else, a sign or a fraction among it.
+    /// Parses a number that consists of digits only; nil for anything else, including a sign or a fraction.
     static func parse(_ text: some Collection<UInt8>) -> Double? {
         if text.isEmpty { return nil }
         var value = 0.0
         for byte in text {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            // Once it is above the limit, no digit can bring it back.
+            // Clamping at each digit is correct because the value never decreases.
             value = min(value * 10 + Double(byte - UInt8(ascii: "0")), limit)
         }
         return value
     }
 
-    /// A time that is a sum or difference of others, within 0 and the limit; the limit for what is no number.
+    /// Clamps a computed time to the range from 0 to the limit; NaN becomes the limit.
     static func clamped(_ seconds: Double) -> Double {
         seconds.isNaN ? limit : min(max(seconds, 0), limit)
     }

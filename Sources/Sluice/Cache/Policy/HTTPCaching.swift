@@ -1,4 +1,4 @@
-/// How a client keeps and reuses responses by the rules of HTTP (RFC 9111), as a private cache does.
+/// The options of a private cache that stores and reuses responses as RFC 9111 defines.
 ///
 /// ```swift
 /// let news = APIClient(baseURL: "https://news.example") {
@@ -7,44 +7,51 @@
 /// }
 /// ```
 ///
-/// What a response says of itself always comes first: `Cache-Control`, `Expires`, `Vary` and the rest. These options fill in what it
-/// leaves open. `s-maxage`, `proxy-revalidate` and `private` speak to caches that many users share, and mean nothing here.
+/// The header fields of a response take precedence: `Cache-Control`, `Expires`, `Vary` and the others. These options
+/// apply where the response says nothing. `s-maxage`, `proxy-revalidate` and `private` are for shared caches and have
+/// no effect.
 ///
-/// Kept are responses to GET, those that set cookies included, since they stay with the one who got them. Where a response says
-/// the same thing twice and differently, the stricter one holds; a lifetime that cannot be read is none (RFC 9111 §4.2.1).
+/// The cache stores responses to GET. That includes responses that set cookies, because the cache is private. If a
+/// response repeats a directive with different values, the strictest value counts. A lifetime that cannot be parsed
+/// makes the response stale (RFC 9111 §4.2.1).
 public struct HTTPCaching: Sendable, Hashable {
-    /// Which part of the time since its last modification a response stays fresh that names no lifetime (RFC 9111 §4.2.2); 0.1 by
-    /// default, 0 for none at all.
+    /// The fraction of the time since its last modification for which a response without an explicit lifetime stays
+    /// fresh (RFC 9111 §4.2.2). The default is 0.1; 0 disables heuristic freshness.
     ///
-    /// It is used where the status allows it (200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501) or the response is
-    /// `public`, and never for a URL with a query: such a response is mostly computed, whatever date it bears.
+    /// It applies if the status allows it (200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501) or the response
+    /// is `public`. It never applies to a URL with a query, because such responses are usually computed.
     public var heuristicFraction: Double
-    /// How long a response may stay fresh that names no lifetime; a day by default.
+    /// The maximum heuristic freshness lifetime of a response without an explicit lifetime. The default is one day.
     public var maximumHeuristicLifetime: Duration
-    /// How long after its lifetime a response may be given where the server cannot be reached or answers 500, 502, 503 or 504
-    /// (RFC 5861 §4), if neither it nor the request says `stale-if-error`; nil, the default, for not at all.
+    /// The time after its freshness lifetime for which a response may be served if the server cannot be reached or
+    /// answers 500, 502, 503 or 504 (RFC 5861 §4). It applies if neither the response nor the request has
+    /// `stale-if-error`. The default is nil, for none.
     ///
-    /// Those with `must-revalidate` or `no-cache` never are, nor is anything a request did not want: an age above its `max-age`,
-    /// anything unvalidated where it says `no-cache`.
+    /// Responses with `must-revalidate` or `no-cache` are never served stale. Neither is a response that the request
+    /// does not accept because of its `max-age` or `no-cache`.
     public var staleIfError: Duration?
-    /// How long after its lifetime a response may be given at once while it is revalidated behind that (RFC 5861 §3), if it does not
-    /// say `stale-while-revalidate` itself; nil, the default, for not at all.
+    /// The time after its freshness lifetime for which a response may be served while it is revalidated in the
+    /// background (RFC 5861 §3). It applies if the response has no `stale-while-revalidate`. The default is nil, for
+    /// none.
     public var staleWhileRevalidate: Duration?
-    /// Whether parts of responses are kept, put together and completed (RFC 9111 §3.3, §3.4); true by default. Ranges are answered
-    /// from whole responses either way.
+    /// True if partial responses are stored, combined and completed (RFC 9111 §3.3, §3.4). The default is true. Range
+    /// requests are served from complete stored responses in either case.
     public var storesPartialResponses: Bool
-    /// What the cache calls itself in `Cache-Status` (RFC 9211 §2); `Sluice` by default.
+    /// The name of the cache in `Cache-Status` (RFC 9211 §2). The default is `Sluice`.
     public var name: String
 
-    /// Makes options.
+    /// Creates options.
     ///
     /// - Parameters:
-    ///   - heuristicFraction: Which part of the time since its last modification a response stays fresh that names no lifetime.
-    ///   - maximumHeuristicLifetime: How long such a response may stay fresh.
-    ///   - staleIfError: How long after its lifetime a response may be given where the server fails.
-    ///   - staleWhileRevalidate: How long after its lifetime a response may be given while it is revalidated.
-    ///   - storesPartialResponses: Whether parts of responses are kept.
-    ///   - name: What the cache calls itself in `Cache-Status`.
+    ///   - heuristicFraction: The fraction of the time since its last modification for which a response without an
+    ///     explicit lifetime stays fresh.
+    ///   - maximumHeuristicLifetime: The maximum heuristic freshness lifetime.
+    ///   - staleIfError: The time after its freshness lifetime for which a response may be served if the server
+    ///     fails.
+    ///   - staleWhileRevalidate: The time after its freshness lifetime for which a response may be served while it is
+    ///     revalidated.
+    ///   - storesPartialResponses: True to store partial responses.
+    ///   - name: The name of the cache in `Cache-Status`.
     public init(
         heuristicFraction: Double = 0.1,
         maximumHeuristicLifetime: Duration = .seconds(86_400),

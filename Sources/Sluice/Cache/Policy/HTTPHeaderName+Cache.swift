@@ -14,7 +14,7 @@ extension HTTPHeaderName {
     static let pragma: Self = "Pragma"
     static let vary: Self = "Vary"
 
-    /// What describes content that a response without any has no use for.
+    /// The fields that describe content. Responses without content omit them.
     static let contentFields: [Self] = [
         .contentEncoding, .contentLanguage, .contentLength, .contentRange, .contentType,
     ]

@@ -1,16 +1,17 @@
 import SluiceHTTP
 
-/// What a request's `Cache-Control` wants of a cache (RFC 9111 §5.2.1, RFC 5861 §4), or its `Pragma` where it has none (§5.4).
+/// The cache directives of a request: its `Cache-Control` (RFC 9111 §5.2.1, RFC 5861 §4), or its `Pragma` if it has
+/// none (§5.4).
 ///
-/// Where something is said twice or cannot be read, the strictest that can be meant counts.
+/// If a directive is repeated or malformed, the strictest interpretation counts.
 struct RequestDirectives: Sendable, Hashable {
-    /// The greatest age, in seconds.
+    /// The maximum age in seconds.
     var maxAge: Double?
-    /// For how many seconds more it must be fresh.
+    /// The minimum remaining freshness lifetime in seconds.
     var minFresh: Double?
-    /// For how many seconds it may be stale; infinite for any number.
+    /// The accepted staleness in seconds; infinity for any staleness.
     var maxStale: Double?
-    /// For how many seconds it may be stale where the server fails.
+    /// The accepted staleness in seconds if the server fails.
     var staleIfError: Double?
     var isNoCache = false
     var isNoStore = false
@@ -41,13 +42,14 @@ struct RequestDirectives: Sendable, Hashable {
         }
     }
 
-    /// Whether it wants something newer than the response's own lifetime would have it.
+    /// True if the request demands a fresher response than the response's own lifetime guarantees.
     var demandsFreshness: Bool { isNoCache || maxAge != nil || minFresh != nil }
 
-    /// Whether a response's age and lifetime are what is wanted, were it to be used without validation.
+    /// True if the request accepts a response of this age and lifetime without validation.
     func accepts(age: Double, lifetime: Double, isImmutable: Bool) -> Bool {
         if isNoCache { return false }
-        // A reload says `max-age=0`; of what never changes none is needed (RFC 8246 §2). Only `no-cache` is stronger.
+        // A reload sends `max-age=0`, which an immutable response ignores while it is fresh (RFC 8246 §2). `no-cache`
+        // still applies.
         let isExempt = isImmutable && lifetime > age
         if let maxAge, !isExempt, age > maxAge || maxAge == 0 { return false }
         if let minFresh, lifetime - age < minFresh { return false }

@@ -1,20 +1,20 @@
 import SluiceHTTP
 
-/// What the `Cache-Control` of a response says to a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+/// The `Cache-Control` directives of a response that concern a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
 ///
-/// Of several numbers for the same the smallest counts, and one that cannot be read is 0 (§4.2.1): the strictest that can be
-/// meant. What is malformed and allows something allows nothing.
+/// If a directive is repeated, the smallest number counts. A number that cannot be parsed counts as 0 (§4.2.1). A
+/// malformed permission is ignored.
 struct ResponseDirectives: Sendable, Hashable {
-    /// Seconds, of `max-age`.
+    /// `max-age` in seconds.
     var maxAge: Double?
-    /// Seconds, of `stale-while-revalidate`.
+    /// `stale-while-revalidate` in seconds.
     var staleWhileRevalidate: Double?
-    /// Seconds, of `stale-if-error`.
+    /// `stale-if-error` in seconds.
     var staleIfError: Double?
     var isNoStore = false
-    /// Without fields: nothing may be used before it is validated.
+    /// True for `no-cache` without field names: the response must be validated before each use.
     var isNoCache = false
-    /// The fields of `no-cache`, which may not be used before the response is validated.
+    /// The field names of `no-cache`. These fields are omitted unless the response is validated.
     var noCacheFields: [HTTPHeaderName] = []
     var mustRevalidate = false
     var mustUnderstand = false
@@ -40,14 +40,14 @@ struct ResponseDirectives: Sendable, Hashable {
         case "must-revalidate": mustRevalidate = true
         case "must-understand": mustUnderstand = true
         case "public": isPublic = isPublic || !directive.isMalformed
-        // With fields or without, it speaks to shared caches.
+        // `private` restricts shared caches only, with or without field names.
         case "private": isPrivate = true
         case "immutable": isImmutable = isImmutable || !directive.isMalformed
         default: break
         }
     }
 
-    /// The field names of a list; none at all where one of them is no name.
+    /// Parses a list of field names; empty if one of them is not a valid name.
     private static func names(in list: String) -> [HTTPHeaderName] {
         var names: [HTTPHeaderName] = []
         for member in list.utf8.split(separator: UInt8(ascii: ",")) {
@@ -61,7 +61,7 @@ struct ResponseDirectives: Sendable, Hashable {
 }
 
 extension BidirectionalCollection<UInt8> where SubSequence == Self {
-    /// Without the white space around it.
+    /// The bytes without leading and trailing white space.
     var trimmingListSpace: Self {
         var text = drop(while: \.isListSpace)
         while text.last?.isListSpace == true { text = text.dropLast() }

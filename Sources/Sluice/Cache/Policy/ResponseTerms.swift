@@ -6,38 +6,39 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The terms on which a stored response may be used again, read once so that a hit reads nothing.
+/// The cache metadata of a stored response, parsed once so that a cache hit parses nothing.
 ///
-/// Times are seconds since the reference date of `Date`, ages and lifetimes are seconds.
+/// Times are in seconds since the reference date of `Date`; ages and lifetimes are in seconds.
 final class ResponseTerms: Sendable {
-    /// Whether it answers a GET.
+    /// True if the response answers a GET.
     let isGet: Bool
-    /// Whose it is: ``StoredResponse/identity``.
+    /// The digest of the credentials: ``StoredResponse/identity``.
     let identity: String?
-    /// The variant it is kept under where it varies by nothing.
+    /// The variant of the response if it has no `Vary` field.
     let plainVariant: String
-    /// Which part of the representation the body is; nil for all of it.
+    /// The part of the representation that the body contains; nil for the entire representation.
     let part: StoredPart?
     let directives: ResponseDirectives
-    /// When the server says it made it; when it came, where it does not say (RFC 9110 §6.6.1).
+    /// The value of the `Date` field; the time of receipt if there is none (RFC 9110 §6.6.1).
     let date: Double
     let received: Double
-    /// How old it was when it came (RFC 9111 §4.2.3: `corrected_initial_age`).
+    /// The age at the time of receipt (RFC 9111 §4.2.3: `corrected_initial_age`).
     let initialAge: Double
-    /// Its lifetime by `max-age` or `Expires` (§4.2.1); nil where it has neither.
+    /// The freshness lifetime of `max-age` or `Expires` (§4.2.1); nil if it has neither.
     let explicitLifetime: Double?
-    /// How long it had been unchanged when it was made; nil where no lifetime may be made of that (§4.2.2).
+    /// The time between `Last-Modified` and `Date`; nil if heuristic freshness does not apply (§4.2.2).
     let unchanged: Double?
     let vary: VaryField
-    /// Its entity tag, if it has one that is well-formed.
+    /// The entity tag; nil if it is missing or malformed.
     let entityTag: EntityTag?
-    /// Its date of last modification, if it has one that is well-formed.
+    /// The date of last modification; nil if it is missing or malformed.
     let lastModified: Date?
-    /// Whether the body is stored decoded, so that ranges of it are none of the representation's.
+    /// True if the response has a content coding. The body is stored decoded, so its byte ranges are not those of the
+    /// representation.
     let isEncoded: Bool
-    /// The head to give after a validation: without `Age`, which is told anew.
+    /// The head to serve after a validation, without the stored `Age`.
     let head: HTTPResponse
-    /// The head to give without a validation: without the fields of `no-cache` too (§5.2.2.4).
+    /// The head to serve without a validation. It also omits the fields that `no-cache` names (§5.2.2.4).
     let unvalidatedHead: HTTPResponse
 
     init(
@@ -63,7 +64,7 @@ final class ResponseTerms: Sendable {
         self.directives = directives
         self.date = date
         self.received = came
-        // Clocks may jump while a request is under way: neither term is less than zero.
+        // The clock may change while a request is in progress, so neither term is negative.
         initialAge = DeltaSeconds.clamped(max(max(0, came - date), Self.age(in: headers) + max(0, came - sent)))
         self.explicitLifetime = explicitLifetime
         let isHeuristic =
@@ -81,14 +82,15 @@ final class ResponseTerms: Sendable {
         unvalidatedHead = validated
     }
 
-    /// Its age (RFC 9111 §4.2.3: `current_age`); the greatest there is where the clock is behind that by which it came, since
-    /// nobody can tell then.
+    /// Returns the age in seconds (RFC 9111 §4.2.3: `current_age`). Returns ``DeltaSeconds/limit`` if the clock is
+    /// earlier than the time of receipt, because the age is then unknown.
     func age(at now: Date) -> Double {
         let resident = now.timeIntervalSinceReferenceDate - received
         return resident >= 0 ? DeltaSeconds.clamped(initialAge + resident) : DeltaSeconds.limit
     }
 
-    /// The lifetime by `max-age`, else by `Expires`; nil where neither is there. What cannot be read is over already.
+    /// Returns the freshness lifetime by `max-age`, else by `Expires`; nil if neither is present. A value that cannot
+    /// be parsed is 0.
     private static func lifetime(
         _ directives: ResponseDirectives,
         _ headers: HTTPHeaders,
@@ -102,14 +104,14 @@ final class ResponseTerms: Sendable {
         }.min()
     }
 
-    /// The date of a field that has one value.
+    /// Returns the date of a field that has exactly one value.
     private static func date(in headers: HTTPHeaders, _ name: HTTPHeaderName, now: Date) -> Date? {
         guard headers.contains(name) else { return nil }
         let values = headers.values(for: name)
         return values.count == 1 ? HTTPDate.parse(values[0], now: now) : nil
     }
 
-    /// The first member of `Age`; 0 for what is no number (RFC 9111 §5.1).
+    /// Returns the first member of `Age`; 0 if it is not a number (RFC 9111 §5.1).
     private static func age(in headers: HTTPHeaders) -> Double {
         guard headers.contains(.age), let text = headers.values(for: .age).first else { return 0 }
         let first = text.utf8.prefix { $0 != UInt8(ascii: ",") }
@@ -118,7 +120,7 @@ final class ResponseTerms: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether content is encoded, other than by `identity`, which is none (RFC 9110 §8.4.1, §12.5.3).
+    /// True if the content has a content coding other than `identity` (RFC 9110 §8.4.1, §12.5.3).
     var hasContentCoding: Bool {
         guard contains(.contentEncoding) else { return false }
         return values(for: .contentEncoding).contains { line in
@@ -131,7 +133,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPStatus {
-    /// Whether it may be reused without being told to (RFC 9110 §15.1).
+    /// True if the status is heuristically cacheable (RFC 9110 §15.1).
     var isHeuristicallyCacheable: Bool {
         switch rawValue {
         case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true

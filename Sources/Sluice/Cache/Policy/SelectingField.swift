@@ -1,25 +1,25 @@
-/// Brings the values of a request header field that `Vary` names into one form for all that mean the same (RFC 9111 §4.1).
+/// The normalization of request header fields that `Vary` names (RFC 9111 §4.1).
 ///
-/// A form too many costs a request; one too few would answer with what another request was given. So only what the field's own
-/// definition has no meaning for is evened out.
+/// Too little normalization costs an extra request; too much serves the response to another request. Therefore only
+/// differences without a meaning in the definition of the field are removed.
 enum SelectingField {
-    /// The lines of a field as one.
+    /// Returns the normalized value of the lines of a field.
     ///
     /// - Parameters:
-    ///   - lines: The values as they are.
-    ///   - name: The field's name in small letters.
-    /// - Returns: For most fields, the lines joined by commas, without the white space around them.
+    ///   - lines: The field values.
+    ///   - name: The field name in lowercase.
+    /// - Returns: The normalized value. For most fields, these are the trimmed lines joined by commas.
     static func normalized(_ lines: [FieldValue], of name: String) -> [UInt8] {
         switch name {
         case "accept-encoding":
-            // The codings' order says nothing (RFC 9110 §12.5.3).
+            // The order of the codings has no meaning (RFC 9110 §12.5.3).
             let members = members(of: lines).map(lowercased)
             return joined(members.sorted { $0.lexicographicallyPrecedes($1) })
         case "accept-language", "accept-charset":
-            // Many servers take the order of languages for that of preference (RFC 9110 §12.5.4).
+            // Many servers treat the order of languages as their preference (RFC 9110 §12.5.4).
             return joined(members(of: lines).map(lowercased))
         case "accept":
-            // The values of a media type's parameters may be told apart by case (RFC 9110 §8.3.1).
+            // The values of media type parameters may be case-sensitive (RFC 9110 §8.3.1).
             return joined(
                 members(of: lines).map { member in
                     let end = member.firstIndex(of: UInt8(ascii: ";")) ?? member.endIndex
@@ -39,7 +39,7 @@ enum SelectingField {
         bytes.map(\.asciiLowercased)
     }
 
-    /// The members of a list (RFC 9110 §5.6.1), without the white space outside quoted strings; empty ones left out.
+    /// Returns the non-empty members of a list (RFC 9110 §5.6.1) without white space outside quoted strings.
     private static func members(of lines: [FieldValue]) -> [[UInt8]] {
         var members: [[UInt8]] = []
         for line in lines {

@@ -6,30 +6,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The head of a response as it is kept (RFC 9111 §3.1, §3.2).
+/// The stored form of a response head (RFC 9111 §3.1, §3.2).
 enum StoredHead {
-    /// What concerns one connection or one proxy, and trailers, which are not kept.
+    /// The fields that concern a single connection or proxy, and `Trailer`, because trailer sections are not stored.
     private static let connectionFields: [HTTPHeaderName] = [
         .connection, "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", .proxyAuthorization,
         "Proxy-Connection", "TE",
         "Trailer", .transferEncoding, "Upgrade",
     ]
 
-    /// What decides how a response may be used.
+    /// The fields that control reuse of the response. `Connection` cannot remove them.
     private static let kept: [HTTPHeaderName] =
         bodyFields + [.age, .cacheControl, .date, .eTag, .expires, .lastModified, .vary]
 
-    /// What an update must not change: what describes the bytes as they are stored.
+    /// The fields that describe the stored bytes. An update must not change them.
     ///
-    /// `Content-Type` is among it: servers put a default one on a 304, where it describes nothing (RFC 9110 §15.4.5).
+    /// `Content-Type` is among them because servers add a default one to a 304, where it describes nothing (RFC 9110
+    /// §15.4.5).
     private static let bodyFields: [HTTPHeaderName] = [
         .contentEncoding, .contentLength, .contentRange, "Content-MD5", .contentType,
     ]
 
-    /// A head without what is not stored, and with a `Date` (RFC 9110 §6.6.1).
+    /// Returns the head without the fields that are not stored, and with a `Date` (RFC 9110 §6.6.1).
     static func storable(_ head: HTTPResponse, received: Date) -> HTTPResponse {
         var stored = head
-        // `Connection: Cache-Control` would be a mistake (RFC 9110 §7.6.1), and one that loosens what is kept.
+        // `Connection: Cache-Control` is an error (RFC 9110 §7.6.1) that would lift restrictions on reuse.
         let named = head.headers.values(for: .connection).flatMap { line in
             line.utf8.split(separator: UInt8(ascii: ",")).map {
                 HTTPHeaderName(String(Substring($0.trimmingListSpace)))
@@ -43,14 +44,13 @@ enum StoredHead {
         return stored
     }
 
-    /// A stored head with the fields of a newer one in the place of its own (RFC 9111 §3.2).
+    /// Returns a stored head updated with the fields of a newer one (RFC 9111 §3.2).
     ///
     /// - Parameters:
-    ///   - stored: What is stored.
-    ///   - newer: That of a 304, of a HEAD, or of a part of the same.
-    ///   - received: When that came.
-    /// - Returns: The stored status with the fields of both. An `Age` is the newer one's or none, and so is the `Date`: what it was
-    ///   made by is over.
+    ///   - stored: The stored head.
+    ///   - newer: The head of a 304, of a response to HEAD, or of a part of the same version.
+    ///   - received: The time at which the newer head was received.
+    /// - Returns: The stored status with the fields of both heads. `Age` and `Date` come from the newer head only.
     static func updated(_ stored: HTTPResponse, with newer: HTTPResponse, received: Date) -> HTTPResponse {
         var updated = stored
         updated.version = newer.version

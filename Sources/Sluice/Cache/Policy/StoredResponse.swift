@@ -6,27 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A response as a cache keeps it, without its body: what it answers, when it came, and its head.
+/// A stored response without its body: the request it answers, its times and its head.
 public struct StoredResponse: Sendable {
-    /// The method of the request it answers.
+    /// The method of the request.
     public let method: HTTPMethod
-    /// The URL of the request it answers.
+    /// The URL of the request.
     public let url: String
-    /// The digest of the credentials it was got with, where it is for those only who have the same. Nil for what was got without, and is
-    /// for those who have none; for anybody of its partition where it is `public`.
+    /// The digest of the credentials that the request was sent with; only requests with the same credentials match. Nil
+    /// if the request had no credentials, or if the response is `public` and matches any request of its partition.
     public let identity: String?
-    /// Status, headers and version as they came; where a later 304 updated the headers, with its.
+    /// The status, headers and version as received. A later 304 updates the headers and the version.
     public let head: HTTPResponse
-    /// When the request was sent.
+    /// The time at which the request was sent.
     public let requested: Date
-    /// When the head came.
+    /// The time at which the head was received.
     public let received: Date
-    /// Which part of the representation the body is; nil for all of it.
+    /// The part of the representation that the body contains; nil for the entire representation.
     public let part: StoredPart?
-    /// On what terms it may be used again, by its head.
+    /// The cache metadata parsed from the head.
     let terms: ResponseTerms
 
-    /// Makes a stored response.
+    /// Creates a stored response.
     public init(
         method: HTTPMethod,
         url: String,
@@ -55,14 +55,14 @@ public struct StoredResponse: Sendable {
     }
 }
 
-/// Which bytes of a representation are kept (RFC 9110 §14): one run of them.
+/// The contiguous bytes of a representation that are stored (RFC 9110 §14).
 public struct StoredPart: Sendable, Hashable {
-    /// Where the bytes begin and end in the whole.
+    /// The position of the stored bytes in the representation.
     public let range: Range<Int64>
-    /// How many bytes the whole has.
+    /// The number of bytes of the representation.
     public let total: Int64
 
-    /// Makes a part.
+    /// Creates a part.
     public init(range: Range<Int64>, total: Int64) {
         self.range = range
         self.total = total
@@ -70,7 +70,7 @@ public struct StoredPart: Sendable, Hashable {
 }
 
 extension StoredResponse: CustomReflectable {
-    /// The URL without secrets, and the head.
+    /// A mirror with the URL without secrets and the head.
     public var customMirror: Mirror {
         Mirror(
             self,

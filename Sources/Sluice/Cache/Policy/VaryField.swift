@@ -1,12 +1,12 @@
 import SluiceHTTP
 
-/// By which request header fields responses differ (RFC 9110 §12.5.5).
+/// The request header fields that select a response (RFC 9110 §12.5.5).
 enum VaryField: Sendable, Hashable {
-    /// By none.
+    /// No header field.
     case nothing
-    /// By what no header field tells: no other request matches.
+    /// `*`: no other request matches.
     case anything
-    /// By these, in small letters, sorted, each once.
+    /// These fields in lowercase, sorted, without duplicates.
     case fields([String])
 
     init(_ headers: HTTPHeaders) {
@@ -19,7 +19,7 @@ enum VaryField: Sendable, Hashable {
             for member in line.utf8.split(separator: UInt8(ascii: ",")) {
                 let name = member.trimmingListSpace
                 if name.isEmpty { continue }
-                // What is no field name may be a field name to its writer.
+                // A member that is not a field name may still have a meaning for the server.
                 guard name.allSatisfy(\.isTokenCharacter), !name.elementsEqual("*".utf8) else {
                     self = .anything
                     return
@@ -30,12 +30,13 @@ enum VaryField: Sendable, Hashable {
         self = names.isEmpty ? .nothing : .fields(names.sorted())
     }
 
-    /// What tells the response to a request apart from those to others (RFC 9111 §4.1): a digest, as the values may be secrets.
+    /// Returns the secondary cache key of a response (RFC 9111 §4.1). It is a digest, because the field values may be
+    /// secrets.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - identity: The digest of the credentials that the response is for; nil for anybody.
-    /// - Returns: Empty where there is nothing to tell apart; nil where no other request can match.
+    ///   - identity: The digest of the credentials that the response is for; nil for anyone.
+    /// - Returns: The key, empty if the response does not vary and has no identity; nil if no other request can match.
     func variant(of request: HTTPRequest, identity: String?) -> String? {
         switch self {
         case .anything:
@@ -48,10 +49,10 @@ enum VaryField: Sendable, Hashable {
         }
     }
 
-    /// The variant of what varies by nothing.
+    /// Returns the variant of a response without a `Vary` field.
     static func plainVariant(_ identity: String?) -> String { identity.map { ".\($0)" } ?? "" }
 
-    /// Whether it names one of these fields, or none in particular.
+    /// True if `Vary` names one of these fields or is `*`.
     func names(anyOf hidden: [HTTPHeaderName]) -> Bool {
         switch self {
         case .nothing: false
@@ -65,7 +66,7 @@ enum VaryField: Sendable, Hashable {
         for name in names {
             let field = HTTPHeaderName(name)
             append(Array(name.utf8), to: &bytes)
-            // An absent field matches an absent one only, not an empty one.
+            // An absent field matches only an absent field, not an empty one.
             guard headers.contains(field) else {
                 bytes.append(0)
                 continue
@@ -79,7 +80,7 @@ enum VaryField: Sendable, Hashable {
         }
     }
 
-    /// With its length before it, so that no two lists of texts are the same bytes.
+    /// Appends the text after its length, so that different lists never produce the same bytes.
     private static func append(_ text: [UInt8], to bytes: inout [UInt8]) {
         withUnsafeBytes(of: UInt64(text.count).littleEndian) { bytes += $0 }
         bytes += text
