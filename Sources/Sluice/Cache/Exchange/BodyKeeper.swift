@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps a body as it is read by another; what does not come to its end is not kept.
+/// Stores a response body while it is read by the caller. An incomplete body is not stored.
 actor BodyKeeper {
     private let store: CacheStore
     private let entry: CacheEntry
@@ -17,13 +17,13 @@ actor BodyKeeper {
     private var isOpen = false
     private var isTaking = false
 
-    /// Makes one.
+    /// Creates a body keeper.
     ///
     /// - Parameters:
-    ///   - store: Where it is kept.
-    ///   - entry: All but the body.
-    ///   - expected: How many bytes must come; nil for as many as there are.
-    ///   - ticket: The fetch that brings them.
+    ///   - store: The store for the entry.
+    ///   - entry: The entry without its body.
+    ///   - expected: The number of bytes that must be received; nil for any number.
+    ///   - ticket: The fetch that receives the body.
     init(_ store: CacheStore, _ entry: CacheEntry, _ expected: Int64?, _ ticket: SharedFetches.Ticket) {
         self.ticket = ticket
         self.store = store
@@ -31,10 +31,10 @@ actor BodyKeeper {
         self.expected = expected
     }
 
-    /// Takes the next piece, nil at the end.
+    /// Stores the next piece; nil at the end of the body.
     func take(_ piece: Data?) async {
         if isTaking {
-            // Two read at once, and nobody knows in which order.
+            // With concurrent reads, the order of the pieces is unknown.
             writer?.abandon()
             writer = nil
             isOpen = true
@@ -55,7 +55,7 @@ actor BodyKeeper {
             if count <= CacheBodyWriter.wholeLimit {
                 await writer.commit()
             } else {
-                // Who reads does not wait for the disk.
+                // The reader does not wait for the disk.
                 Task { await writer.commit() }
             }
             return

@@ -1,14 +1,14 @@
 import SluiceHTTP
 
-/// A request, with all by which what is kept for it is found.
+/// A request with its cache key and the identity that its stored responses must match.
 struct CacheLookup: Sendable {
     let cache: ExchangeCache
     let request: HTTPRequest
     let key: CacheKey
-    /// Who asks, where it is not for a partition to say.
+    /// The digest of the credentials; nil if the request has none or belongs to a partition.
     let identity: String?
 
-    /// Makes one of a request as it is sent, with the steps it has passed: they say which of its fields hold secrets.
+    /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: ExchangeCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
         self.cache = cache
         self.request = request
@@ -16,13 +16,14 @@ struct CacheLookup: Sendable {
         identity = cache.identity(of: request, transfer, steps.secretHeaders)
     }
 
-    /// Whether anything can be kept for it.
+    /// True if responses to the request can be stored.
     var isCacheable: Bool { request.method == .get || request.method == .head }
 
-    /// What makes it equal to others that are under way.
+    /// The key under which concurrent equal requests share one fetch.
     var sharingKey: SharedFetches.Key { SharedFetches.Key(request, key, identity) }
 
-    /// What to do, by what is in memory or, where that does not answer it, by all there is, which may just have been found out.
+    /// Returns the plan based on the entries in memory. If these do not satisfy the request, uses `known` entries or
+    /// reads storage.
     func plan(with known: [CacheEntry]? = nil) async -> CachePlan {
         guard isCacheable else { return plan(by: []) }
         let near = cache.store.recall(key)
@@ -34,15 +35,17 @@ struct CacheLookup: Sendable {
         return plan(by: await cache.store.entries(for: key))
     }
 
-    /// What it is answered with if that is in memory and fresh: without waiting, and without a task.
+    /// Returns the fresh response from memory, if there is one. Neither suspends nor creates a task.
     func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
         guard isCacheable else { return nil }
         let near = cache.store.recall(key)
         return near.isEmpty ? nil : response(by: near, within: limits)
     }
 
-    /// Looks in storage without a task, where that can be: whether the closure will be called. It is called once with what answers the
-    /// request if something does that is fresh, and with all there is; on a thread that it must not hold up.
+    /// Reads storage without creating a task.
+    ///
+    /// Returns false if that is not possible; `completion` is then never called. Otherwise, `completion` is called once
+    /// with the fresh response, if there is one, and with all entries. It runs on a thread that must not be blocked.
     func look(
         within limits: ResponseLimits,
         completion: @escaping @Sendable (ServerResponse?, [CacheEntry]) -> Void
@@ -53,7 +56,7 @@ struct CacheLookup: Sendable {
 
     private func response(by entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
         guard case .serve(let serving) = plan(by: entries),
-            // Which has to be followed.
+            // Redirects are left to the caller, which follows them.
             serving.response.head.status.class != .redirection
         else { return nil }
         let body = serving.body
@@ -63,19 +66,19 @@ struct CacheLookup: Sendable {
         return response
     }
 
-    /// What has come to be kept that answers it, after it had to go on.
+    /// Returns a response that was stored after this request was planned, if it satisfies the request.
     func servingKept(after reason: CacheStatus.Forward) -> CacheServing? {
         guard case .serve(let serving) = plan(by: cache.store.recall(key), collapsed: reason) else { return nil }
         return serving
     }
 
-    /// What of another's answer serves it too.
+    /// Returns the entry of a shared request as a response, if it also satisfies this request.
     func sharedServing(of entry: CacheEntry, after reason: CacheStatus.Forward) -> CacheServing? {
         guard case .serve(let serving) = plan(by: [entry], collapsed: reason) else { return nil }
         return serving
     }
 
-    /// What is kept for it, where no pass or no server is to be had.
+    /// Returns a stored response to serve if no gate admits the request or the server cannot be reached.
     func servingStale() async -> CacheServing? {
         guard isCacheable else { return nil }
         switch await plan() {
@@ -97,7 +100,7 @@ struct CacheLookup: Sendable {
 }
 
 extension CachePlan {
-    /// What is served by it.
+    /// The stored response that the plan serves; nil if there is none.
     var serving: CacheServing? {
         switch self {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): serving

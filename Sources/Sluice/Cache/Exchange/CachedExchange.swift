@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Carries out what the rules decide: asks the store, sends what has to be sent, keeps what may be kept.
+/// Executes the plans of ``CacheRules``: reads the store, sends requests and stores responses.
 struct CachedExchange: Sendable {
     let cache: ExchangeCache
     let exchange: Exchange
     let transfer: TransferContext
 
-    /// The response to a request, out of the cache or from the server.
+    /// Returns the response to a request, from the cache or from the server.
     ///
-    /// - Parameter request: As interceptors and gates have left it.
-    /// - Returns: The response; without what a sink has taken.
-    /// - Throws: Why there is none.
+    /// - Parameter request: The request after interceptors and gates.
+    /// - Returns: The response. The body is empty if a sink has received it.
+    /// - Throws: The error of the transport or the cache.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
         let question = CacheLookup(cache, request, transfer, exchange.sending?.steps ?? exchange.pipeline.steps)
         switch await question.plan(with: exchange.sending?.takeFound(for: question.key)) {
@@ -37,7 +37,7 @@ struct CachedExchange: Sendable {
     private func sent(_ forwarding: CacheForwarding, _ question: CacheLookup) async throws(SluiceError)
         -> ServerResponse
     {
-        // A hedge is to be sent next to the first.
+        // Hedged requests are sent concurrently on purpose, so they are not shared.
         guard exchange.sending?.sink == nil, exchange.sending?.isHedged != true,
             CacheRules.mayShare(forwarding.request)
         else { return try await fetched(forwarding).outcome.get() }
@@ -65,24 +65,24 @@ struct CachedExchange: Sendable {
                 underlyingError: error.underlyingError
             )
         case .success(let response) where response.failure != nil:
-            // The server has failed, and fails this one as well.
+            // The server has failed, and would fail for this request too.
             let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
             if let serving { return try await given(serving, insteadOf: response.failure, to: question.request) }
         default:
-            // What was for the first alone, or failed by what the first had set.
+            // The response is only for the first request, or the failure is due to the options of the first request.
             break
         }
         return try await fetched(forwarding).outcome.get()
     }
 
-    /// How a server can fail for all who ask it.
+    /// The failures that concern every request to the same server.
     private static let sharedFailures: Set<SluiceError.Code> = [
         .cannotResolveHost, .cannotConnect, .tlsFailed, .proxyFailed, .connectionLost,
     ]
 
-    /// What is fetched, with an entry only if that would have answered another that asks for the same.
+    /// Fetches a response. The result has an entry only if that entry also satisfies equal requests.
     private func shareable(_ forwarding: CacheForwarding, _ question: CacheLookup) async -> SharedFetches.Fetched {
-        // Another fetch may have ended since this request looked at what is kept.
+        // Another fetch may have finished since the plan was made.
         if let serving = question.servingKept(after: forwarding.reason) {
             let served = await Self.fetched { () async throws(SluiceError) in
                 try await given(serving, isShared: true, to: question.request)
@@ -94,15 +94,15 @@ struct CachedExchange: Sendable {
         return isOfUse ? fetched : SharedFetches.Fetched(outcome: fetched.outcome, entry: nil)
     }
 
-    /// Validates a response behind the back of whoever has been given it.
+    /// Revalidates a stale response in the background.
     private func revalidate(_ forwarding: CacheForwarding, _ question: CacheLookup) {
         let key = question.sharingKey
         guard cache.fetches.beginRevalidation(key) else { return }
-        // Another may have ended since this request looked at what is kept.
+        // Another revalidation may have finished since the plan was made.
         guard question.servingKept(after: forwarding.reason) == nil else { return cache.fetches.endRevalidation(key) }
         var transfer = transfer
         transfer.meter = nil
-        // Nobody waits for it, so that it has all the time that a request has, and it goes into memory as a whole.
+        // No caller waits for the response. It gets the full timeout of a request, and its body is collected in memory.
         transfer.timeouts.total = exchange.pipeline.configuration.timeouts.total
         transfer.limits.body = transfer.limits.body ?? exchange.pipeline.configuration.limits.body
         let background = CachedExchange(
@@ -116,7 +116,8 @@ struct CachedExchange: Sendable {
         }
     }
 
-    /// Sends a request, does to the store what its response says, and gives what answers it.
+    /// Sends a request, updates the store and returns the answer. Serves a stale response if the request fails and one
+    /// is allowed.
     private func fetched(_ forwarding: CacheForwarding) async -> SharedFetches.Fetched {
         do throws(SluiceError) {
             return try await fetch(forwarding)
@@ -151,7 +152,7 @@ struct CachedExchange: Sendable {
             return try await fetch(next, isLast: true)
         case .stored(let serving):
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, by: ticket) }
-            // To its end, as a connection that is not read to there cannot be used again.
+            // Reads the body to its end, because the connection cannot be reused otherwise.
             _ = try? await answer.body.collect(upTo: 64 << 10)
             let failure = serving.isRevalidated ? nil : SluiceError.serverFailed(request, answer.head)
             if let failure { exchange.sending?.tell(.received, exchange.attempt) { .received(.failure(failure)) } }
@@ -162,7 +163,7 @@ struct CachedExchange: Sendable {
             return try await passedOn(head, answer, reception.storing, request, by: ticket)
         case .combined(let head, let body):
             let received = try await answer.body.collect(upTo: transfer.limits.body)
-            // Not all that was announced, which no transport may take for the end; and not the whole, put together with what is there.
+            // Fewer bytes than announced cannot complete the combined body.
             if let count = reception.receivedCount, count != Int64(received.count) { throw .cutShort(request) }
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: received, by: ticket) }
             let response = try await given(head, body.bytes(received: received), .server, to: request)
@@ -170,7 +171,7 @@ struct CachedExchange: Sendable {
         }
     }
 
-    /// Gives the server's response, and keeps it on the way.
+    /// Returns the server's response and stores it while it is read.
     private func passedOn(
         _ head: HTTPResponse,
         _ answer: TransportResponse,
@@ -192,7 +193,7 @@ struct CachedExchange: Sendable {
         let whole = body.whole?.0
         guard let kept, exchange.sending?.sink != nil, kept.isStreamable, whole == nil else {
             let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
-            // What a sink has taken is not in the response.
+            // The response does not contain a body that a sink has received.
             let entry = kept.flatMap { cache.keep($0, of: request, received: whole ?? response.body, by: ticket) }
             return SharedFetches.Fetched(outcome: .success(response), entry: entry)
         }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// HTTP's own cache (RFC 9111), as the requests of a client have it between interceptors and transport: step 4.
+/// The HTTP cache of a client (RFC 9111), between interceptors and transport: step 4.
 final class ExchangeCache: Sendable {
     let store: CacheStore
     let rules: CacheRules
@@ -14,10 +14,10 @@ final class ExchangeCache: Sendable {
     let time: any TimeSource
     private let partition: String
     private let tags: Set<String>
-    /// How many responses to requests for one URL are kept that differ by what `Vary` names.
+    /// The maximum number of stored variants of one URL.
     private static let variantLimit = 16
 
-    /// Makes one; nil where HTTP's caching is turned off.
+    /// Creates a cache; nil if there is no store or HTTP caching is disabled.
     init?(
         _ configuration: APIClient.Configuration,
         _ caching: Caching,
@@ -27,18 +27,18 @@ final class ExchangeCache: Sendable {
         self.store = store
         self.fetches = fetches
         time = configuration.time
-        // The engine adds cookies by itself.
+        // The transport adds cookies itself.
         rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
         partition = caching.partition
         tags = caching.tags
     }
 
-    /// The key of all that is kept of a request's resource.
+    /// Returns the cache key of a request's resource.
     func key(of request: HTTPRequest) -> CacheKey {
         CacheKey(CacheRules.name(of: request), in: .exchanges, partition: partition)
     }
 
-    /// For whom the response to a request is; nil for anybody of the partition.
+    /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
     func identity(
         of request: HTTPRequest,
         _ transfer: TransferContext,
@@ -53,7 +53,7 @@ final class ExchangeCache: Sendable {
         ).digest
     }
 
-    /// Removes what a response says no longer holds.
+    /// Removes the stored responses that a response invalidates.
     func remove(_ reception: CacheReception, of request: HTTPRequest) {
         if !reception.removing.isEmpty {
             let key = key(of: request)
@@ -61,13 +61,13 @@ final class ExchangeCache: Sendable {
         }
         for name in reception.invalidating {
             let key = CacheKey(name, in: .exchanges, partition: partition)
-            // What is on its way was asked for before the change, and is neither for who asks now nor to be kept.
+            // A response to a request sent before the change must not be shared with later requests or stored.
             fetches.outdate(key)
             store.discard(CacheSelection(key))
         }
     }
 
-    /// Keeps a response; nil if what came is not all there should be.
+    /// Stores a response. Returns nil if the body is incomplete or the response has been invalidated.
     func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, by ticket: SharedFetches.Ticket)
         -> CacheEntry?
     {
@@ -95,7 +95,7 @@ final class ExchangeCache: Sendable {
 }
 
 extension CacheBody {
-    /// The bytes, given those that came.
+    /// Returns the bytes of the body.
     func bytes(received: Data) -> Data {
         switch self {
         case .received: return received
@@ -117,7 +117,7 @@ extension CacheBody {
 }
 
 extension CacheStoring {
-    /// Whether the bytes that come have a part in it.
+    /// True if the body includes received bytes.
     var takesReceived: Bool {
         switch body {
         case .received: true
@@ -126,7 +126,7 @@ extension CacheStoring {
         }
     }
 
-    /// Whether it is just those that come.
+    /// True if the body consists of the received bytes only.
     var isStreamable: Bool {
         if case .received = body { true } else { false }
     }
@@ -146,12 +146,12 @@ extension CacheServing {
 }
 
 extension Sending {
-    /// What stands in for a response that cannot be had, since no gate lets the request through; the failure if nothing does.
+    /// Returns a stored response for a request that no gate admitted; otherwise the failure.
     func staleOutcome(after error: SluiceError, _ attempt: Int) async -> TransportOutcome {
         guard let cache, sink == nil, !error.isCancellation else { return .failure(error) }
         let question = CacheLookup(cache, request, transfer, steps)
         guard let serving = await question.servingStale(),
-            // Where a redirect leads is not known to be there.
+            // The target of a stored redirect may be unreachable.
             serving.response.head.status.class != .redirection
         else { return .failure(error) }
         var response = ServerResponse(

@@ -1,20 +1,20 @@
 import SluiceHTTP
 
-/// Equal requests that miss at the same time: the first is sent, and the others wait for what it brings.
+/// Shared requests. The first of several concurrent equal cache misses is sent; the others wait for its result.
 final class SharedFetches: Sendable {
-    /// What the first brought.
+    /// The result of a shared request.
     struct Fetched: Sendable {
         let outcome: TransportOutcome
-        /// What of it may answer others; nil where it is for the first alone.
+        /// The entry that may satisfy other requests; nil if the result is only for the first.
         let entry: CacheEntry?
     }
 
-    /// What makes requests equal, before it is known by which fields their answers differ.
+    /// The properties in which requests must be equal to be shared, before the `Vary` field of the response is known.
     struct Key: Hashable {
         let key: CacheKey
         let method: HTTPMethod
         let identity: String?
-        /// The fields by which servers are known to choose.
+        /// The values of the fields that servers commonly vary by.
         let preferences: [[FieldValue]]
 
         init(_ request: HTTPRequest, _ key: CacheKey, _ identity: String?) {
@@ -32,24 +32,26 @@ final class SharedFetches: Sendable {
     private struct State {
         var flights: [Key: (number: Int, flight: Flight<Fetched>, hasBegun: Bool)] = [:]
         var lastNumber = 0
-        /// How many tickets there are, and for each key the number that was next when it was outdated last.
+        /// The number of live tickets, and for each invalidated key the sequence number of its last invalidation.
         var active = 0
         var outdated: [CacheKey: Int] = [:]
-        /// What was last of use to nobody else, so that nobody waits for it in vain; by their hashes, the oldest first.
+        /// The hashes of the keys whose last result was not shareable, oldest first. Requests for them do not wait for
+        /// each other.
         var unshareable: [Int] = []
-        /// What is being revalidated behind the backs of those who have had their answer.
+        /// The keys of the background revalidations in progress.
         var revalidations: Set<Key> = []
     }
 
     private static let memory = 256
     private let state = Locked(State())
 
-    /// The fetch that is under way, or a new one.
+    /// Returns the shared request in progress for a key, or starts one.
     ///
     /// - Parameters:
-    ///   - key: What is fetched.
-    ///   - fetch: Fetches it, in a task of its own.
-    /// - Returns: The fetch, and whether the caller was the first; nil where waiting was of no use the last time.
+    ///   - key: The key.
+    ///   - fetch: Fetches the response. It runs in a separate task.
+    /// - Returns: The shared request, and true if the caller is the first; nil if the last result for the key was not
+    ///   shareable.
     func flight(
         _ key: Key,
         _ fetch: @escaping @Sendable () async -> Fetched
@@ -67,7 +69,7 @@ final class SharedFetches: Sendable {
                     _ = land(fetched)
                 }
                 return { [self] in
-                    // Nobody waits for it any longer; who comes now begins anew.
+                    // No request waits any longer. A later request starts a new fetch.
                     leave(key, number)
                     task.cancel()
                 }
@@ -77,14 +79,15 @@ final class SharedFetches: Sendable {
         }
     }
 
-    /// Forgets a fetch that nobody has begun, since the first was cancelled before.
+    /// Removes a shared request that has not started because the first request was cancelled.
     func abandon(_ key: Key) {
         state.withLock { state in
             if state.flights[key]?.hasBegun == false { state.flights[key] = nil }
         }
     }
 
-    /// A fetch from when it is sent until its body has been kept or dropped: as long as anybody holds this, what outdates it is known.
+    /// A fetch, from sending the request until its body is stored or dropped. Invalidations are recorded while a ticket
+    /// exists.
     final class Ticket: Sendable {
         private let fetches: SharedFetches
         private let number: Int
@@ -105,16 +108,16 @@ final class SharedFetches: Sendable {
             }
         }
 
-        /// Whether what it brings of a resource may be kept.
+        /// True if the response may be stored under the key: the key has not been invalidated since the fetch began.
         func isCurrent(_ key: CacheKey) -> Bool {
             fetches.state.withLock { ($0.outdated[key] ?? 0) < number }
         }
     }
 
-    /// Notes that something is fetched from now on.
+    /// Returns the ticket of a fetch that begins now.
     func begin() -> Ticket { Ticket(self) }
 
-    /// Notes that what is on its way is of before a change: nobody joins it any longer, and it is not kept.
+    /// Invalidates the fetches of a key: no request joins them any longer, and their responses are not stored.
     func outdate(_ key: CacheKey) {
         state.withLock { state in
             state.lastNumber += 1
@@ -123,14 +126,14 @@ final class SharedFetches: Sendable {
         }
     }
 
-    /// Notes that a fetch which nobody joined would have been of use to others.
+    /// Records that the result of a fetch that was not shared is shareable.
     func noteShareable(_ key: Key) {
         state.withLock { state in
             if !state.unshareable.isEmpty { state.unshareable.removeAll { $0 == key.hashValue } }
         }
     }
 
-    /// Begins a revalidation, unless it has begun already.
+    /// Begins a revalidation. Returns false if one is in progress.
     func beginRevalidation(_ key: Key) -> Bool {
         state.withLock { $0.revalidations.insert(key).inserted }
     }

@@ -6,21 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// For whom a response is.
+/// The owner of a response: a partition or the credentials of the request.
 struct CacheIdentity: Sendable {
-    /// Whose it is by the app's word.
+    /// The partition that the app has set.
     let partition: String
-    /// A digest of what it was got with; nil where that was nothing secret, and where a partition says whose it is.
+    /// A digest of the credentials; nil if the request has none or a partition is set.
     let digest: String?
 
-    /// Finds out for whom the response to a request is.
+    /// Creates the identity of a request.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - credentials: What the engine answers a challenge with.
-    ///   - cookies: The jar from which the engine adds cookies.
-    ///   - secretHeaders: Fields of the client's that hold secrets, besides `Authorization` and `Cookie`.
-    ///   - partition: Whose it is, if that is said.
+    ///   - credentials: The credentials for authentication challenges.
+    ///   - cookies: The cookie jar of the client.
+    ///   - secretHeaders: The client's header fields that hold secrets, besides `Authorization` and `Cookie`.
+    ///   - partition: The partition; empty for none.
     init(
         _ request: HTTPRequest,
         credentials: ChallengeCredentials? = nil,
@@ -45,7 +45,7 @@ struct CacheIdentity: Sendable {
             digest = nil
         } else {
             let text = Data(secrets.joined(separator: "\n".utf8))
-            // Without a digest it is nobody's, not everybody's.
+            // Without a digest, the response matches no other request rather than every request.
             digest = SystemSHA256.hexDigest(of: text) ?? UUID().uuidString
         }
     }

@@ -6,25 +6,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What makes two requests ask for the same.
+/// A rule that derives the cache key of a request to a ``DataSource``.
 public struct CacheKeyRule: Sendable {
     private let name: @Sendable (HTTPRequest) -> String?
 
-    /// Method, URL with its query, and body; JSON whatever the order of its members. Requests whose body is a file or a stream are never kept.
+    /// The method, the URL with its query, and the body. The order of JSON members is irrelevant. Requests with a file
+    /// or stream body are never cached.
     public static let methodURLParameters = CacheKeyRule { request in
         guard let digest = bodyDigest(of: request) else { return nil }
         return "\(request.method) \(request.url)" + (digest.isEmpty ? "" : " \(digest)")
     }
 
-    /// Method and URL without its query and whatever the body.
+    /// The method and the URL without its query. The body is ignored.
     public static let methodURL = CacheKeyRule { request in
         "\(request.method) \(request.scheme)://\(request.authority)\(request.path.prefix { $0 != "?" })"
     }
 
-    /// A name.
+    /// A fixed name.
     public static func custom(_ name: String) -> CacheKeyRule { CacheKeyRule { _ in name } }
 
-    /// A name made of the request; nil for one that is neither looked up nor kept.
+    /// A name computed from the request. If it is nil, the request does not use the cache.
     public static func custom(_ name: @escaping @Sendable (HTTPRequest) -> String?) -> CacheKeyRule {
         CacheKeyRule(name: name)
     }
@@ -33,22 +34,22 @@ public struct CacheKeyRule: Sendable {
         self.name = name
     }
 
-    /// The key of what is kept for a request, by its rule and for whom it is; nil if nothing can be.
+    /// Returns the cache key of a request for an identity; nil if the request does not use the cache.
     func key(for request: HTTPRequest, _ identity: CacheIdentity) -> CacheKey? {
         guard var name = name(request) else { return nil }
-        // Another host's answer, whatever the URL.
+        // The `Host` field selects another server for the same URL.
         if let host = request.headers["Host"] { name += " \(host)" }
         if let digest = identity.digest { name += " \(digest)" }
         return CacheKey(name, in: .responses, partition: identity.partition)
     }
 
-    /// JSON with its members in the order of their names: an encoder gives them another in each run of a program.
+    /// Returns JSON with sorted members, because their order after encoding differs between runs of a program.
     private static func canonical(_ body: Data, _ contentType: String?) -> Data {
         guard contentType?.contains("json") == true else { return body }
         return (try? JSON(parsing: body))?.encoded() ?? body
     }
 
-    /// Empty without a body; nil of one whose bytes are not in memory.
+    /// Returns the digest of the body: empty without a body, nil if the body is not in memory.
     private static func bodyDigest(of request: HTTPRequest) -> String? {
         switch request.body.source {
         case .none: ""

@@ -1,24 +1,27 @@
-/// How requests use the client's ``APIClient/Configuration/cache``.
+/// The use of the client's ``APIClient/Configuration/cache`` by requests.
 public struct Caching: Sendable {
-    /// Where answers come from; the server by default.
+    /// The data source of responses. The default is the server.
     public var source = DataSource.server
-    /// What makes two requests ask for the same of a ``DataSource``; method, URL and parameters by default.
+    /// The rule for the cache keys of a ``DataSource``. The default is method, URL and parameters.
     public var key = CacheKeyRule.methodURLParameters
-    /// How long what is kept for a ``DataSource`` may be used; nil, the default, for as long as the store says.
+    /// The expiration of entries stored for a ``DataSource``; nil, the default, for that of the store.
     public var expiration: CacheExpiration?
-    /// By what it can be removed together with others.
+    /// The tags of stored entries. Entries with the same tag can be removed together.
     public var tags: Set<String> = []
-    /// Whose it is: a user's ID, say. No partition ever sees what is in another.
+    /// The partition of stored entries, such as a user's ID. A partition never sees the entries of another one.
     ///
-    /// Empty by default, which is nobody's in particular. Then what was got with credentials is given to requests with the same only, unless
-    /// it is `public`: `Authorization`, `Cookie` and the client's ``APIClient/Configuration/secretHeaders``, its
-    /// ``APIClient/Configuration/credentials`` and its cookie jar. A token that is renewed begins anew. A ``DataSource`` is asked before gates
-    /// and interceptors, and cannot know what they would add: clients whose users differ by that alone need partitions.
-    /// With a partition it is the app's word that counts.
+    /// The default is empty, which is the shared partition. In the shared partition, a response to a request with
+    /// credentials is served only to requests with the same credentials, unless the response is `public`. The
+    /// credentials are `Authorization`, `Cookie` and the client's ``APIClient/Configuration/secretHeaders``, its
+    /// ``APIClient/Configuration/credentials`` and its cookie jar. A renewed token therefore starts with an empty
+    /// cache.
+    ///
+    /// A ``DataSource`` is read before gates and interceptors, so it does not see credentials that they add. Clients
+    /// whose users differ only in those credentials need partitions. With a partition, credentials are ignored.
     public var partition = ""
-    /// How HTTP's own caching goes (RFC 9111); nil for none of it.
+    /// The options of the HTTP cache (RFC 9111); nil to disable it.
     public var http: HTTPCaching? = HTTPCaching()
 
-    /// Makes the defaults: the server, and HTTP's caching.
+    /// Creates the default options: server only, with HTTP caching.
     public init() {}
 }

@@ -1,45 +1,45 @@
 import SluiceHTTP
 
-/// Where a request gets its answer from: the server, or what an earlier one brought.
+/// The source of a response: the server or a stored response to an earlier request.
 ///
 /// ```swift
 /// let feed = client.codable.request("feed").dataSource(.cacheThenServer)
 /// for try await posts in feed.sender().values { show(posts) }      // what there was, then what there is
 /// ```
 ///
-/// What is kept is asked for before any gate or interceptor, so that a program without network or token can show what it has. Each
-/// success of a request that may ask for it later is kept: all sources but ``server`` and ``cache`` do so. This has nothing to do with
-/// HTTP's own caching (``Caching/http``), which sits behind the interceptors and follows what the server says.
+/// The cache is read before any gate or interceptor, so that a program without network or token can show stored data.
+/// All sources except ``server`` and ``cache`` store each successful response. Data sources are separate from the HTTP
+/// cache (``Caching/http``), which comes after the interceptors and follows the server's cache directives.
 ///
-/// Where HTTP's caching is on, what it holds fresh counts as the server's answer; ``CachePolicy/reload`` asks for a newer one. A source of the
-/// client's is for safe methods only: what changes something is sent each time, unless the request itself has a source. Downloads and
-/// streams do not look at what is kept.
+/// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response;
+/// ``CachePolicy/reload`` requests a newer one. A client's data source applies to safe methods only: unsafe requests
+/// are always sent, unless the request itself sets a source. Downloads and streams ignore data sources.
 public struct DataSource: Sendable {
     enum Kind: Sendable {
         case server, cache, cacheElseServer, cacheThenServer, firstLaunch
         case custom(Choice, Keeping)
     }
 
-    /// What to do about a request, by what is kept for it; nil if nothing is.
+    /// Called to decide on a request, with the stored response, or nil if there is none.
     public typealias Choice = @Sendable (_ request: HTTPRequest, _ kept: ServerResponse?) async -> CacheChoice
-    /// Whether to keep a response which was accepted, for next time.
+    /// Called with an accepted response; returns true to store it.
     public typealias Keeping = @Sendable (_ response: ServerResponse) -> Bool
 
     let kind: Kind
 
-    /// The server; nothing is read or kept.
+    /// The server. The cache is neither read nor written.
     public static let server = DataSource(kind: .server)
-    /// What is kept, and nothing else: ``SluiceError/Code/cacheMiss`` if nothing is.
+    /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none.
     public static let cache = DataSource(kind: .cache)
-    /// What is kept; the server if nothing is, or if no model can be made of it any longer.
+    /// The stored response; the server if there is none or if it can no longer be decoded.
     public static let cacheElseServer = DataSource(kind: .cacheElseServer)
-    /// What is kept, if anything is, and then the server: both through ``RequestSender/values``, in this order. ``RequestSender/value`` gives
-    /// the server's.
+    /// The stored response, if there is one, and then the server's response, both through ``RequestSender/values``.
+    /// ``RequestSender/value`` returns the server's response.
     public static let cacheThenServer = DataSource(kind: .cacheThenServer)
-    /// Like ``cacheThenServer`` the first time that the process asks for something, then the server.
+    /// Like ``cacheThenServer`` for the first request of the process with a given cache key; the server for later ones.
     public static let firstLaunch = DataSource(kind: .firstLaunch)
 
-    /// What the app decides.
+    /// A source that the app decides on.
     ///
     /// ```swift
     /// .custom { _, kept in
@@ -48,36 +48,36 @@ public struct DataSource: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - keeping: Whether to keep a response that was accepted; every one by default.
-    ///   - choice: Sees the request and what is kept for it, and decides whether it is sent.
+    ///   - keeping: Returns true to store an accepted response. The default stores every response.
+    ///   - choice: Called with the request and its stored response; decides whether the request is sent.
     /// - Returns: A data source.
     public static func custom(keeping: @escaping Keeping = { _ in true }, _ choice: @escaping Choice) -> DataSource {
         DataSource(kind: .custom(choice, keeping))
     }
 }
 
-/// What an app decides about a request: ``DataSource/custom(keeping:_:)``.
+/// The decision of an app about a request: ``DataSource/custom(keeping:_:)``.
 public enum CacheChoice: Sendable, Hashable {
-    /// Gives what is kept and sends nothing; ``SluiceError/Code/cacheMiss`` if nothing is.
+    /// Returns the stored response and sends nothing; ``SluiceError/Code/cacheMiss`` if there is none.
     case useKept
-    /// Asks the server.
+    /// Sends the request.
     case send
-    /// Gives what is kept and then asks the server, as ``DataSource/cacheThenServer`` does.
+    /// Returns the stored response and then sends the request, like ``DataSource/cacheThenServer``.
     case useKeptThenSend
 }
 
 extension DataSource {
-    /// Whether what is kept is looked at.
+    /// True if the source reads stored responses.
     var reads: Bool {
         if case .server = kind { false } else { true }
     }
 
-    /// Whether the server is never asked.
+    /// True if the source never sends a request.
     var isCacheOnly: Bool {
         if case .cache = kind { true } else { false }
     }
 
-    /// Whether a response which was accepted is kept.
+    /// Returns true if an accepted response is stored.
     func keeps(_ response: ServerResponse) -> Bool {
         switch kind {
         case .server, .cache: false

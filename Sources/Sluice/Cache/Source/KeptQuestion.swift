@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is kept for a request, and what becomes of the request by its data source.
+/// A lookup of the stored response for a request, and the decision that its data source makes.
 struct KeptQuestion: Sendable {
-    /// Makes a response of the sender's type; nil where it would be a failure.
+    /// Converts a response to the sender's type; nil if the conversion fails.
     typealias Judge = @Sendable (ServerResponse) -> (any Sendable)?
 
-    /// What becomes of the request.
+    /// The decision about a request.
     enum Decision: Sendable {
-        /// It has its answer.
+        /// The request is complete.
         case answered(Landing)
-        /// It is sent; what is kept may be shown before.
+        /// The request is sent. `first` is the stored response to show before the server's response.
         case sent(Sending, first: Landing?)
     }
 
@@ -26,7 +26,7 @@ struct KeptQuestion: Sendable {
     let caching: Caching
     let judge: Judge
 
-    /// The decision where nothing has to be waited for: what is kept is in memory, and is the answer.
+    /// Returns the decision without waiting if a response in memory completes the request; otherwise nil.
     func immediateDecision() -> Decision? {
         switch caching.source.kind {
         case .cache, .cacheElseServer: break
@@ -40,7 +40,7 @@ struct KeptQuestion: Sendable {
         return .answered(landing(response, made, observed(request)))
     }
 
-    /// The decision, after all that it takes.
+    /// Returns the decision, reading storage if necessary.
     func decision() async -> Decision {
         let request: HTTPRequest
         do {
@@ -54,7 +54,8 @@ struct KeptQuestion: Sendable {
         var kept: ServerResponse?
         if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
         let made = kept.flatMap(judge)
-        // What no model can be made of is nothing, but where there is nothing else: then the failure says why.
+        // A stored response that cannot be decoded is ignored, except for a cache-only source, whose failure then
+        // reports why.
         if made == nil, !caching.source.isCacheOnly { kept = nil }
         switch await choice(request, kept, key) {
         case .send:
@@ -67,9 +68,9 @@ struct KeptQuestion: Sendable {
         }
     }
 
-    /// Under what is kept what answers a request; nil where nothing can be.
+    /// Returns the cache key of a request; nil if the request does not use the cache.
     func key(of request: HTTPRequest) -> CacheKey? {
-        // What asks for a part, or for nothing if nothing has changed, is not answered by the whole.
+        // A complete stored response does not satisfy a range or conditional request.
         let partial: [HTTPHeaderName] = [
             "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
         ]
@@ -115,7 +116,7 @@ struct KeptQuestion: Sendable {
         return Landing(.success(response), sending, made: made)
     }
 
-    /// What observers are told by, where there are any.
+    /// Returns the sending that notifies observers; nil if there are no observers.
     private func observed(_ request: HTTPRequest) -> Sending? {
         if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
         return pipeline.sending(of: request, draft, meter)

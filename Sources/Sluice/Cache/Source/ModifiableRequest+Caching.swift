@@ -1,15 +1,15 @@
 extension ModifiableRequest {
-    /// Sets where the answer comes from: the server, or what an earlier request brought.
+    /// Sets the source of the response: the server or a stored response to an earlier request.
     ///
     /// ```swift
     /// let feed = client.codable.request("feed").dataSource(.cacheElseServer, expiration: .days(1))
     /// ```
     ///
     /// - Parameters:
-    ///   - source: Where from.
-    ///   - key: What makes another request ask for the same; nil for the client's rule.
-    ///   - expiration: How long what is kept may be used; nil for the client's.
-    ///   - tags: By what it can be removed together with others, besides the client's.
+    ///   - source: The data source.
+    ///   - key: The rule for the cache key; nil for the client's rule.
+    ///   - expiration: The expiration of the stored response; nil for the client's.
+    ///   - tags: Tags by which stored responses can be removed together, in addition to the client's.
     /// - Returns: A copy with that source.
     public consuming func dataSource(
         _ source: DataSource,
@@ -25,13 +25,13 @@ extension ModifiableRequest {
         }
     }
 
-    /// Sets whose the answer is, a user's ID, say: what is kept in one partition is never seen in another.
+    /// Sets the cache partition, such as a user's ID. A partition never sees the entries of another one.
     public consuming func cachePartition(_ partition: String) -> Self { caching { $0.partition = partition } }
 
-    /// Sets how HTTP's own caching goes (RFC 9111), nil for none of it.
+    /// Sets the options of the HTTP cache (RFC 9111); nil to disable it.
     public consuming func httpCaching(_ http: HTTPCaching?) -> Self { caching { $0.http = http } }
 
-    /// Changes how the request uses the client's cache.
+    /// Changes the caching options of the request.
     public consuming func caching(_ change: @escaping @Sendable (inout Caching) -> Void) -> Self {
         modified { $0.options.caching.change(change) }
     }

@@ -1,4 +1,4 @@
-/// Where a response came from.
+/// The source of a response.
 ///
 /// ```swift
 /// let response = await request.sender().response
@@ -10,25 +10,25 @@ public enum ResponseSource: Sendable, Hashable {
     /// The cache.
     case cache(CacheUse)
 
-    /// Whether it came from the cache, asked again or not.
+    /// True if the response came from the cache, revalidated or not.
     public var isCache: Bool {
         if case .cache = self { true } else { false }
     }
 }
 
-/// How a cache answered.
+/// Details of a response from the cache.
 public struct CacheUse: Sendable, Hashable {
-    /// How old the response is: since its server made or last confirmed it (RFC 9111 §4.2.3), or, where a ``DataSource`` asked for it,
-    /// since it was kept.
+    /// The age of the response: since the origin server generated or last validated it (RFC 9111 §4.2.3), or, for a
+    /// ``DataSource``, since it was stored.
     public var age: Duration
-    /// Whether it may be given without asking the server; what a ``DataSource`` asked for always may.
+    /// True if the response is fresh. Responses of a ``DataSource`` always are.
     public var isFresh: Bool
-    /// Whether the server has just said that it still holds (RFC 9110 §15.4.5).
+    /// True if the origin server has just validated the response (RFC 9110 §15.4.5).
     public var isRevalidated: Bool
-    /// Whether another request that was under way brought it.
+    /// True if a concurrent request fetched the response.
     public var isShared: Bool
 
-    /// Makes a fresh one.
+    /// Creates details, by default of a fresh response.
     public init(age: Duration, isFresh: Bool = true, isRevalidated: Bool = false, isShared: Bool = false) {
         self.age = age
         self.isFresh = isFresh

@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request that looks at what is kept before it is sent, if it is: step 1, once for a sender.
+/// A request with a data source that reads the cache: step 1, run once per sender.
 final class SourcedRequest: Sendable {
     private let question: KeptQuestion
-    /// Made once, for the request and for those who want to see what is kept before its answer.
+    /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: Flight<KeptQuestion.Decision>
 
-    /// Makes one; nil where the server is all that is asked.
+    /// Creates a sourced request; nil if its data source is the server.
     init?(
         _ pipeline: Pipeline,
         _ draft: RequestDraft,
@@ -21,7 +21,7 @@ final class SourcedRequest: Sendable {
     ) {
         guard let store = pipeline.configuration.cache, !pipeline.isStubbed(draft) else { return nil }
         var clients = pipeline.configuration.caching
-        // What changes something is sent each time, unless the request itself says otherwise.
+        // Unsafe requests are always sent, unless the request itself sets a source.
         if !draft.method.isSafe { clients.source = .server }
         let caching = draft.options.caching.applied(to: clients)
         guard caching.source.reads else { return nil }
@@ -40,10 +40,10 @@ final class SourcedRequest: Sendable {
         }
     }
 
-    /// Answers the request by what is kept or sends it; begins on the calling thread.
+    /// Returns the stored response or sends the request. Starts on the calling thread.
     ///
-    /// - Parameter completion: Called once with what came of it, on any thread.
-    /// - Returns: What stops it.
+    /// - Parameter completion: Called once with the result, on any thread.
+    /// - Returns: A closure that cancels the request.
     func begin(_ completion: @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop {
         if case .answered(let landing) = question.immediateDecision() {
             completion(landing)
@@ -59,10 +59,10 @@ final class SourcedRequest: Sendable {
         return { task.cancel() }
     }
 
-    /// Stops the looking; who waits for it gets a cancellation.
+    /// Cancels the lookup. Waiting callers receive a cancellation.
     func cancel() { decision.cancel() }
 
-    /// What is kept, where it is to be shown before the server's answer.
+    /// Returns the stored response to show before the server's response; nil if there is none.
     func first() async -> Landing? {
         switch question.caching.source.kind {
         case .server, .cache, .cacheElseServer: return nil
@@ -72,16 +72,16 @@ final class SourcedRequest: Sendable {
         return first
     }
 
-    /// Keeps a response that was accepted, if its data source wants that.
+    /// Stores an accepted response if its data source stores it.
     func keep(_ response: ServerResponse) {
         let caching = question.caching
-        // What HTTP's cache gave without asking is as old as it was, and a part is not the whole.
+        // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
         guard !response.isUnasked, response.head.status != .partialContent, caching.source.keeps(response),
             let request = try? question.draft.build(for: question.pipeline), let key = question.key(of: request)
         else { return }
         let now = question.pipeline.time.date
         var head = response.head
-        // A session is not for another day, and how the response came this time is not how it comes next time.
+        // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
         let stored = StoredResponse(
             method: request.method,
