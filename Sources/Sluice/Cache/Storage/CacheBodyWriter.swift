@@ -6,25 +6,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Takes the body of an entry as it comes. Nobody sees the entry before ``commit()``; without it, nothing is kept.
+/// Receives the body of an entry piece by piece. The entry becomes visible with ``commit()``; without it, nothing is
+/// stored.
 ///
-/// A small body is kept whole, like any entry; a larger one goes to storage piece by piece, and never more of it is held than memory
-/// would keep of one entry.
+/// A small body is stored in one piece, like any entry. A larger one goes to storage piece by piece, and no more of it
+/// stays in memory than the memory limit of one entry.
 final class CacheBodyWriter: Sendable {
     private struct State {
-        /// The body so far; nil once memory would not keep it.
+        /// The body so far; nil once it exceeds the memory limit of an entry.
         var buffer: Data? = Data()
-        /// How much of the buffer storage has.
+        /// The number of bytes of the buffer that have been sent to storage.
         var written = 0
         var count = 0
-        /// Takes the body in storage, once it is larger than what is written at one go.
+        /// The storage writer for a body larger than ``wholeLimit``.
         var writer: (any CacheWriter)?
-        /// Whether storage is to have it still.
+        /// True if the entry is still to be stored in storage.
         var isForStorage: Bool
         var isOver = false
     }
 
-    /// Up to which size a body is not worth a writer of its own.
+    /// The maximum body size, in bytes, that is stored without a storage writer.
     static let wholeLimit = 256 << 10
 
     private let store: CacheStore
@@ -37,9 +38,10 @@ final class CacheBodyWriter: Sendable {
         state = Locked(State(isForStorage: store.hasStorage && entry.key.space != .memoryValues))
     }
 
-    /// Takes the next piece; to be called by one task at a time.
+    /// Receives the next piece. Must be called by one task at a time.
     ///
-    /// - Returns: Whether more is of use: false once the body is over the limits of every tier, or no tier takes it.
+    /// - Returns: True if further pieces are useful; false if the body exceeds the limits of every tier or storage has
+    ///   failed.
     @discardableResult
     func write(_ piece: Data) async -> Bool {
         let (limits, head) = (store.configuration, entry.byteCount)
@@ -71,7 +73,7 @@ final class CacheBodyWriter: Sendable {
         return state.withLock { !$0.isOver }
     }
 
-    /// Gives pieces to storage, by a writer of its own the first time.
+    /// Sends pieces to storage. Opens a storage writer for the first ones.
     private func store(_ pieces: Data, _ writer: (any CacheWriter)?, opens: Bool) async {
         do throws(SluiceError) {
             var writer = writer
@@ -91,10 +93,10 @@ final class CacheBodyWriter: Sendable {
         }
     }
 
-    /// Makes the entry seen, in the place of what was under its key and variant.
+    /// Makes the entry visible, in the place of the previous entry with its key and variant.
     ///
-    /// - Returns: Whether any tier keeps it. It is in memory at once, where it is small enough; the call returns when storage has it
-    ///   if it went there piece by piece.
+    /// - Returns: True if a tier stores the entry. A small entry is in memory at once. If the body was sent to storage
+    ///   piece by piece, the call returns when storage has committed it.
     @discardableResult
     func commit() async -> Bool {
         let (buffer, writer, isOver) = state.withLock { state in
@@ -117,7 +119,7 @@ final class CacheBodyWriter: Sendable {
         return isStored || whole != nil
     }
 
-    /// Keeps nothing.
+    /// Discards the entry.
     func abandon() {
         state.withLock { state in
             state.isOver = true
@@ -128,12 +130,12 @@ final class CacheBodyWriter: Sendable {
 }
 
 extension CacheStore {
-    /// Begins an entry whose body comes in pieces.
+    /// Creates a writer for an entry whose body arrives in pieces.
     ///
     /// - Parameters:
-    ///   - entry: All but the body.
-    ///   - length: How long the body will be, where that is known.
-    /// - Returns: What takes the body; nil if no tier would keep it.
+    ///   - entry: The entry without its body.
+    ///   - length: The length of the body, if known.
+    /// - Returns: The writer; nil if no tier would store the entry.
     nonisolated func writer(for entry: CacheEntry, length: Int64? = nil) async -> CacheBodyWriter? {
         guard entry.isLive(at: date) else { return nil }
         let isForStorage = hasStorage && entry.key.space != .memoryValues

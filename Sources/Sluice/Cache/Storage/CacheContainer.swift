@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Values and responses by name, which do not mix with those of another container.
+/// A container of named values and responses. Containers do not see each other's entries.
 ///
 /// ```swift
 /// let session = cache.memory
@@ -14,12 +14,12 @@ import Foundation
 /// let token: Token? = try await session.value(for: "token")
 /// ```
 ///
-/// A ``CacheStore`` has two for everybody, ``CacheStore/memory`` and ``CacheStore/memoryAndDisk``, and two for each
-/// ``CachePartition``. A value is anything `Codable`: models, arrays, dictionaries, numbers, `Date`, `Data`, ``JSON``.
+/// A ``CacheStore`` has two shared containers, ``CacheStore/memory`` and ``CacheStore/memoryAndDisk``, and two for each
+/// ``CachePartition``. A value is any `Codable` type: models, arrays, dictionaries, numbers, `Date`, `Data`, ``JSON``.
 public struct CacheContainer: Sendable {
     private let store: CacheStore
     private let space: CacheKey.Space
-    /// Whose values it holds; empty for nobody's in particular.
+    /// The name of the partition; empty for the shared containers.
     public let partition: String
 
     init(_ store: CacheStore, _ space: CacheKey.Space, partition: String) {
@@ -32,18 +32,18 @@ public struct CacheContainer: Sendable {
         CacheKey(name, in: space, partition: partition)
     }
 
-    /// Keeps a value in the place of what has that name.
+    /// Stores a value under a name and replaces the previous one.
     ///
-    /// It can be read at once; the call returns when storage has it. A value over the limits is skipped, as
-    /// ``CacheEvent/skipped(_:bytes:)`` tells, and removes what was there.
+    /// The value can be read at once; the call returns when storage has written it. A value over the limits is skipped,
+    /// with the event ``CacheEvent/skipped(_:bytes:)``, and the previous one is removed.
     ///
     /// - Parameters:
-    ///   - value: The value. Floating-point values may be infinite or no number; dates keep all their digits.
-    ///   - name: Its name.
-    ///   - expiration: When it is gone; nil for the store's ``CacheStore/Configuration/expiration``.
-    ///   - tags: By what it can be removed together with others.
-    /// - Throws: ``SluiceError/Code/encodingFailed``, which names the field; ``SluiceError/Code/cacheFailed`` if storage could not
-    ///   keep it, and it is in memory only.
+    ///   - value: The value. Floating-point values may be infinite or NaN; dates keep their full precision.
+    ///   - name: The name.
+    ///   - expiration: The expiration; nil for the store's ``CacheStore/Configuration/expiration``.
+    ///   - tags: Tags by which entries can be removed together.
+    /// - Throws: ``SluiceError/Code/encodingFailed``, which names the field; ``SluiceError/Code/cacheFailed`` if
+    ///   storage could not write the value, which is then in memory only.
     public func set<Value: Encodable & Sendable>(
         _ value: Value,
         for name: String,
@@ -54,16 +54,18 @@ public struct CacheContainer: Sendable {
         try await keep(body, nil, for: name, expiration: expiration, tags: tags)
     }
 
-    /// Keeps a whole response in the place of what has that name: method and URL of its request, head and body.
+    /// Stores a response under a name and replaces the previous one: the method and URL of its request, its head and
+    /// its body.
     ///
-    /// The request's headers and body, which may hold secrets, are not kept, nor what the transfer took.
+    /// The headers and body of the request, which may contain secrets, and the transfer metrics are not stored.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - name: Its name.
-    ///   - expiration: When it is gone; nil for the store's ``CacheStore/Configuration/expiration``.
-    ///   - tags: By what it can be removed together with others.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not keep it, and it is in memory only.
+    ///   - name: The name.
+    ///   - expiration: The expiration; nil for the store's ``CacheStore/Configuration/expiration``.
+    ///   - tags: Tags by which entries can be removed together.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not write the response, which is then in memory
+    ///   only.
     public func set(
         _ response: ServerResponse,
         for name: String,
@@ -102,13 +104,13 @@ public struct CacheContainer: Sendable {
         try await store.waitUntilWritten(store.put(entry, isAwaited: true))
     }
 
-    /// The value of a name.
+    /// Returns the value with a name.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - type: Its type, where the context does not say it: the one it was set as.
-    /// - Returns: The value; nil if there is none, or it is gone.
-    /// - Throws: ``SluiceError/Code/decodingFailed`` if what is kept is of another type, or cannot be decoded.
+    ///   - name: The name.
+    ///   - type: The type with which the value was stored. Needed only if the context does not determine it.
+    /// - Returns: The value; nil if there is none or it has expired.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the stored value has another type or cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         for name: String,
         as type: Value.Type = Value.self
@@ -119,11 +121,11 @@ public struct CacheContainer: Sendable {
         return try coding.decode(type, from: entry.body)
     }
 
-    /// The response of a name.
+    /// Returns the response with a name.
     ///
-    /// - Parameter name: Its name.
-    /// - Returns: The response, its request without headers; nil if there is none, or it is gone.
-    /// - Throws: ``SluiceError/Code/decodingFailed`` if what is kept is no response.
+    /// - Parameter name: The name.
+    /// - Returns: The response, with its request without headers; nil if there is none or it has expired.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the stored entry is not a response.
     public func response(for name: String) async throws(SluiceError) -> ServerResponse? {
         guard let entry = await entry(name) else { return nil }
         guard let response = entry.response else {
@@ -140,33 +142,36 @@ public struct CacheContainer: Sendable {
         return await store.entries(for: key).first
     }
 
-    /// Removes the value or response of a name. It is not given back from here on.
+    /// Removes the value or response with a name. It can no longer be read from the moment of the call.
     ///
-    /// - Parameter name: Its name.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Parameter name: The name.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it, so that another process may still
+    ///   read it.
     public func remove(_ name: String) async throws(SluiceError) {
         try await remove { $0.name = name }
     }
 
-    /// Removes all that has a tag, as ``remove(_:)`` does.
+    /// Removes all entries with a tag, as ``remove(_:)`` does.
     ///
     /// - Parameter tag: The tag.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public func remove(tag: String) async throws(SluiceError) {
         try await remove { $0.tag = tag }
     }
 
-    /// Removes all that is gone; it is never given out, removed or not.
+    /// Removes all expired entries. Expired entries are never returned, removed or not.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them.
     public func removeExpired() async throws(SluiceError) {
         let now = store.date
         try await remove { $0.expired = now }
     }
 
-    /// Removes all that the container holds, as ``remove(_:)`` does.
+    /// Removes all entries of the container, as ``remove(_:)`` does.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public func removeAll() async throws(SluiceError) {
         try await remove { _ in }
     }
@@ -187,7 +192,7 @@ extension HTTPRequest {
         return "\(scheme)://\(authority[at...].dropFirst())\(path)"
     }
 
-    /// The request that a URL was kept of.
+    /// Creates the request of a stored response from its URL.
     fileprivate init(method: HTTPMethod, keptURL url: String) {
         let (scheme, rest) =
             url.firstRange(of: "://").map { (url[..<$0.lowerBound], url[$0.upperBound...]) } ?? ("", url[...])

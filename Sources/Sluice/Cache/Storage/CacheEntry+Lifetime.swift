@@ -7,10 +7,11 @@ import Foundation
 #endif
 
 extension CacheEntry {
-    /// How far ahead of the clock a time may lie that was written in the past: clocks of one machine are set by less.
+    /// The tolerance in seconds for time stamps later than the current time. Smaller adjustments of the clock are
+    /// normal.
     static let clockTolerance = 60.0
 
-    /// The bytes it takes, its key and head included, and what any tier needs besides.
+    /// The size of the entry in bytes, including its key, its head and a fixed overhead.
     var byteCount: Int {
         var count =
             192 + body.count + key.name.utf8.count + key.partition.utf8.count + variant.utf8.count
@@ -19,29 +20,30 @@ extension CacheEntry {
         return count
     }
 
-    /// Whether it may be given out: it is not gone, and not from a future that the clock has since been set back from.
+    /// True if the entry may be returned: it has not expired and does not lie in the future because the clock was set
+    /// back.
     func isLive(at now: Date) -> Bool {
         Lifetime(of: self).isLive(at: now.timeIntervalSinceReferenceDate)
     }
 
-    /// From when to when an entry may be given out, in seconds since the reference date.
+    /// The period in which an entry may be returned, in seconds since the reference date.
     struct Lifetime {
-        /// When it began: when it was kept, or was asked for last if that puts its end off.
+        /// The start: the time at which the entry was stored, or its last access if accesses extend the lifetime.
         var began: Double
-        /// When it ends.
+        /// The end.
         var ends: Double
-        /// How far each access puts its end off; 0 where it does not.
+        /// The duration by which each access extends the lifetime; 0 if it does not.
         let renewal: Double
 
         init(of entry: CacheEntry) {
             renewal = entry.renewal?.longSeconds ?? 0
             ends = entry.expires?.timeIntervalSinceReferenceDate ?? .infinity
-            // A date that is no number is no date to rely on.
+            // An expiration that is NaN counts as expired.
             if ends.isNaN { ends = -.infinity }
             began = renewal > 0 ? ends - renewal : entry.stored.timeIntervalSinceReferenceDate
         }
 
-        /// When storage was told last that the entry was asked for, as far as the entry itself says.
+        /// Returns the time of the last access that storage knows of, as far as the entry shows.
         func told(_ entry: CacheEntry) -> Double {
             max(renewal > 0 && ends < .infinity ? began : -.infinity, entry.stored.timeIntervalSinceReferenceDate)
         }
@@ -50,7 +52,7 @@ extension CacheEntry {
             ends == .infinity || now < ends && began <= now + CacheEntry.clockTolerance
         }
 
-        /// Puts the end off, if an access does.
+        /// Extends the lifetime if accesses do so.
         mutating func extend(at now: Double) {
             guard renewal > 0, ends < .infinity else { return }
             began = now

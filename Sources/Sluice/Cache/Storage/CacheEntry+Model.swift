@@ -6,22 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What was made of an entry's body last, so that the next hit need not make it again.
+/// The model decoded from the body of an entry, kept for the next cache hit.
 struct KeptModel: Sendable {
-    /// What made it.
+    /// The decoder that produced the model.
     let decoder: SharedDecoder
     let model: any Sendable
-    /// What it is taken to need in memory: it cannot be measured, and has more to it than its text.
+    /// The estimated memory size of the model in bytes, because it cannot be measured.
     let bytes: Int
 }
 
 extension CacheEntry {
-    /// From how many bytes on decoding is worth its time to whoever wants to save memory.
+    /// The maximum size in bytes of a body whose model is kept. Larger models cost too much memory.
     private static let modelLimit = 256 << 10
 
-    /// The model of a body that is this entry's: what is kept if the same decoder has made it, or else a new one.
+    /// Returns the model of a body: the kept model if the body is that of this entry and the decoder is the same,
+    /// otherwise a new one.
     ///
-    /// What interceptors or envelopes have made of the body is another one. An object is made for each who asks: it may change.
+    /// A body changed by interceptors or envelopes always produces a new model. So does a model that is an object,
+    /// because it may be mutable.
     func model<Model: Sendable, Failure: Error>(
         of body: Data,
         by decoder: SharedDecoder,
@@ -39,19 +41,19 @@ extension CacheEntry {
         return model
     }
 
-    /// What the kept model is taken to need in memory.
+    /// The estimated memory size of the kept model in bytes.
     var modelBytes: Int { kept?.withLock { $0?.bytes } ?? 0 }
 }
 
 extension CacheStore {
-    /// Gives a response the entry that it is of, by which its model may be had.
+    /// Attaches an entry to the response made from it, so that its model can be reused.
     nonisolated func attach(_ entry: CacheEntry, to response: inout ServerResponse) {
         if configuration.keepsModels { response.entry = entry }
     }
 }
 
 extension Data {
-    /// Whether both are one piece of memory, which nobody changes while two have it.
+    /// True if both share the same memory, which is immutable while it is shared.
     fileprivate func isSame(as other: Data) -> Bool {
         count == other.count
             && withUnsafeBytes { bytes in other.withUnsafeBytes { $0.baseAddress == bytes.baseAddress } }

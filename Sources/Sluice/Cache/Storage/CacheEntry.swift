@@ -6,40 +6,42 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a cache keeps under a key: the bytes of a value, or a response.
+/// An entry of a cache: the bytes of a value, or a response.
 ///
-/// A class that never changes, so that a hit copies a pointer.
+/// The class is immutable; a cache hit copies only a reference.
 public final class CacheEntry: Sendable {
-    /// Under what it is kept.
+    /// The key of the entry.
     public let key: CacheKey
-    /// What tells it apart from other entries under its key, responses that differ by what `Vary` names; empty where there is one only.
+    /// The secondary key, which distinguishes responses under one key that differ by their `Vary` fields. Empty if
+    /// there is only one.
     public let variant: String
-    /// What the bytes are the body of; nil for a value.
+    /// The response to which the body belongs; nil for a value.
     public let response: StoredResponse?
-    /// The bytes.
+    /// The bytes of the value or of the response body.
     public let body: Data
-    /// When it was kept.
+    /// The time at which the entry was stored.
     public let stored: Date
-    /// When it is gone, unless it was asked for since it was kept or read from storage and ``renewal`` puts that off; nil for never.
+    /// The time at which the entry expires, unless ``renewal`` has extended its lifetime after an access; nil for
+    /// never.
     public let expires: Date?
-    /// For how long each access puts that off; nil where it does not.
+    /// The duration by which each access extends the lifetime; nil if it does not.
     public let renewal: Duration?
-    /// By what it can be removed together with others.
+    /// The tags by which entries can be removed together.
     public let tags: Set<String>
-    /// What was made of a response's body last; values are never decoded by serializers.
+    /// The model decoded from the body last. Only responses have one, because serializers never decode values.
     let kept: Locked<KeptModel?>?
 
-    /// Makes an entry.
+    /// Creates an entry.
     ///
     /// - Parameters:
-    ///   - key: Under what it is kept.
-    ///   - variant: What tells it apart from others under the key.
-    ///   - response: What the bytes are the body of.
+    ///   - key: The key.
+    ///   - variant: The secondary key.
+    ///   - response: The response to which the body belongs; nil for a value.
     ///   - body: The bytes.
-    ///   - stored: When it was kept.
-    ///   - expires: When it is gone; nil for never.
-    ///   - renewal: For how long each access puts that off.
-    ///   - tags: By what it can be removed together with others.
+    ///   - stored: The time at which the entry was stored.
+    ///   - expires: The time at which the entry expires; nil for never.
+    ///   - renewal: The duration by which each access extends the lifetime.
+    ///   - tags: The tags by which entries can be removed together.
     public init(
         key: CacheKey,
         variant: String = "",
@@ -61,7 +63,7 @@ public final class CacheEntry: Sendable {
         kept = response == nil ? nil : Locked(nil)
     }
 
-    /// The same entry with these bytes.
+    /// Returns a copy with this body.
     func with(body: Data) -> CacheEntry {
         CacheEntry(
             key: key,
@@ -77,7 +79,7 @@ public final class CacheEntry: Sendable {
 }
 
 extension CacheEntry: CustomReflectable {
-    /// All but the bytes.
+    /// A mirror with everything except the bytes of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a cache tells of itself; requests go on whatever it is.
+/// An event of a cache. Requests continue after each of them.
 ///
 /// ```swift
 /// let cache = CacheStore(directory: caches) {
@@ -14,26 +14,27 @@ import Foundation
 /// }
 /// ```
 ///
-/// `description` holds no secrets: names of entries are left out of it. More cases may come.
+/// `description` contains no secrets; it omits the names of entries. More cases may be added.
 public enum CacheEvent: Sendable {
     /// A database was opened.
     case opened(URL)
-    /// A file that is no sound database was set aside at this place, and a new one begun.
+    /// A damaged file, or one that is not a database, was moved to this location, and a new database was created.
     case databaseSetAside(URL, reason: String)
-    /// Storage cannot be used, its file being of a newer version, say, which is left as it is; entries are kept in memory only.
+    /// Storage cannot be used, and entries are kept in memory only. For example, the file has a newer version; it is
+    /// left unchanged.
     case storageUnavailable(SluiceError)
-    /// Storage could not make a change; what was to be kept is in memory only, and what was to be removed is not given back.
+    /// Storage could not make a change. A stored entry is in memory only; a removed entry is not returned.
     case writeFailed(SluiceError)
-    /// Storage could not read; the answer came from memory alone.
+    /// Storage could not be read. The result came from memory only.
     case readFailed(SluiceError)
-    /// An entry was over the limits of storage, or of memory where it has no storage, and is not kept there.
+    /// An entry exceeds the limits of storage, or of memory if there is no storage, and is not stored there.
     case skipped(CacheKey, bytes: Int)
-    /// Storage could not keep pace with what it was given; so many entries are in memory only.
+    /// Storage could not keep up with writes. This number of entries is in memory only.
     case writesDropped(count: Int, bytes: Int)
 }
 
 extension CacheEvent: CustomStringConvertible {
-    /// One sentence, fit for a log.
+    /// A sentence for a log.
     public var description: String {
         switch self {
         case .opened(let url): "Opened the cache at \(url.path)."

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// When what a cache keeps is gone.
+/// The expiration of cache entries.
 ///
 /// ```swift
 /// try await cache.set(session, for: "session", expiration: .seconds(900).extendedOnAccess)
@@ -24,39 +24,40 @@ public struct CacheExpiration: Sendable, Hashable {
         self.term = term
     }
 
-    /// Never; it stays until it is removed, or others need its place.
+    /// Never. The entry stays until it is removed or evicted.
     public static let never = CacheExpiration(.never)
 
-    /// So many seconds after it was kept; at once if they are not positive, or no number.
+    /// The given number of seconds after the entry was stored; immediately if it is not positive or NaN.
     public static func seconds(_ seconds: Double) -> CacheExpiration {
         .after(Duration(longSeconds: seconds))
     }
 
-    /// So many days of 24 hours after it was kept; at once if they are not positive, or no number.
+    /// The given number of 24-hour days after the entry was stored; immediately if it is not positive or NaN.
     public static func days(_ days: Double) -> CacheExpiration {
         .seconds(days * 86_400)
     }
 
-    /// So long after it was kept; at once if it is not positive.
+    /// The given duration after the entry was stored; immediately if it is not positive.
     public static func after(_ duration: Duration) -> CacheExpiration {
         CacheExpiration(.after(duration))
     }
 
-    /// At a date.
+    /// A fixed date.
     public static func date(_ date: Date) -> CacheExpiration {
         CacheExpiration(.date(date))
     }
 
-    /// The same, but counted from when it was asked for last; a date stays what it is.
+    /// The same expiration, counted from the last access. A fixed date does not change.
     ///
-    /// In memory each access counts; in storage it is noted when an eighth of the time has passed, so that a hit is not a write.
+    /// In memory, each access counts. Storage records an access only after an eighth of the lifetime, or a minute if
+    /// that is shorter, so that not every hit is a write.
     public var extendedOnAccess: CacheExpiration {
         var extended = self
         extended.isExtended = true
         return extended
     }
 
-    /// When something is gone that is kept at a time; nil for never.
+    /// Returns the expiration date of an entry stored at a time; nil for never.
     public func date(from now: Date) -> Date? {
         switch term {
         case .never: nil
@@ -65,7 +66,7 @@ public struct CacheExpiration: Sendable, Hashable {
         }
     }
 
-    /// For how long each access puts it off; nil where it does not.
+    /// The duration by which each access extends the lifetime; nil if it does not.
     public var renewal: Duration? {
         guard isExtended, case .after(let duration) = term, duration > .zero else { return nil }
         return duration
@@ -73,15 +74,15 @@ public struct CacheExpiration: Sendable, Hashable {
 }
 
 extension Duration {
-    /// So long that nobody sees its end, and short enough to count with: some 3,000 years, in seconds.
+    /// The maximum duration, in seconds: about 3,000 years. It is small enough to avoid overflow.
     private static let longest = 1e11
 
-    /// Makes a duration of any number.
+    /// Creates a duration, clamped to the maximum; NaN becomes zero.
     init(longSeconds seconds: Double) {
         self = seconds.isNaN ? .zero : .seconds(max(-Self.longest, min(seconds, Self.longest)))
     }
 
-    /// In seconds.
+    /// The duration in seconds, clamped to the maximum.
     var longSeconds: Double {
         max(-Self.longest, min(self / .seconds(1), Self.longest))
     }

@@ -8,42 +8,43 @@ import Musl
 import Darwin
 #endif
 
-/// Names what a cache keeps: in which space, whose it is, and by what name.
+/// The key of a cache entry: its space, partition and name.
 ///
-/// Names and partitions are the same if their bytes are, so that nobody meets another's entries by a name that only looks the same.
+/// Names and partitions are compared byte by byte, so that canonically equivalent strings are different keys.
 public struct CacheKey: Sendable, Hashable {
-    /// Kinds of entries, which never meet.
+    /// The kinds of entries. Entries of different spaces are independent.
     public enum Space: Int, Sendable, Hashable, CaseIterable {
-        /// Values that go to storage: ``CacheStore/memoryAndDisk``.
+        /// Values in memory and storage: ``CacheStore/memoryAndDisk``.
         case values = 0
-        /// Values that stay in memory: ``CacheStore/memory``. No ``CacheStorage`` ever sees them.
+        /// Values in memory only: ``CacheStore/memory``. They are never passed to a ``CacheStorage``.
         case memoryValues = 1
-        /// Responses that a ``DataSource`` asks for.
+        /// Responses stored for a ``DataSource``.
         case responses = 2
-        /// Responses that are kept by the rules of HTTP (RFC 9111).
+        /// Responses stored by the HTTP cache (RFC 9111).
         case exchanges = 3
     }
 
-    /// Which kind of entry it is.
+    /// The kind of entry.
     public let space: Space
-    /// Whose it is, a user's name, say; empty for nobody's in particular.
+    /// The partition, such as a user's name; empty for the shared partition.
     public let partition: String
-    /// What tells it apart from others of its kind and partition.
+    /// The name within its space and partition.
     public let name: String
 
-    /// Makes a key.
+    /// Creates a key.
     public init(_ name: String, in space: Space = .values, partition: String = "") {
         self.name = name
         self.space = space
         self.partition = partition
     }
 
-    /// Whether both are of the same space, and their partitions and names of the same bytes.
+    /// Returns true if both keys have the same space, and partitions and names with the same bytes.
     public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
         lhs.space == rhs.space && lhs.name.hasBytes(of: rhs.name) && lhs.partition.hasBytes(of: rhs.partition)
     }
 
-    /// Hashes the name, and the partition if there is one; few names are in several spaces.
+    /// Hashes the name, and the partition if it is not empty. The space is omitted because few names occur in several
+    /// spaces.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         if !partition.isEmpty { hasher.combine(partition) }
@@ -51,14 +52,14 @@ public struct CacheKey: Sendable, Hashable {
 }
 
 extension CacheKey: CustomReflectable {
-    /// The name without secrets, as that of a response may be its URL.
+    /// A mirror with the name without secrets, because the name of a response may be its URL.
     public var customMirror: Mirror {
         Mirror(self, children: ["space": space, "name": SecretRules.usual.url(name)], displayStyle: .struct)
     }
 }
 
 extension String {
-    /// Whether two texts are of the same bytes; `==` takes texts for equal that are composed of other characters.
+    /// Returns true if both strings have the same bytes. `==` compares by canonical equivalence instead.
     func hasBytes(of other: String) -> Bool {
         let (bytes, others) = (utf8, other.utf8)
         guard bytes.count == others.count else { return false }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// What belongs to one user, say, and no other ever sees.
+/// The entries of one user, for example, isolated from those of other partitions.
 ///
 /// ```swift
 /// let mine = cache.partition(user.id)
@@ -9,7 +9,7 @@ import SluiceHTTP
 /// ```
 public struct CachePartition: Sendable {
     private let store: CacheStore
-    /// Whose it is.
+    /// The name of the partition.
     public let name: String
 
     init(_ store: CacheStore, _ name: String) {
@@ -17,23 +17,25 @@ public struct CachePartition: Sendable {
         self.name = name
     }
 
-    /// What stays in memory and goes with the process.
+    /// The container in memory. Its entries are lost when the process ends.
     public var memory: CacheContainer { CacheContainer(store, .memoryValues, partition: name) }
 
-    /// What is kept in memory and in storage.
+    /// The container in memory and storage.
     public var memoryAndDisk: CacheContainer { CacheContainer(store, .values, partition: name) }
 
-    /// Removes all of the partition that has a tag, of both containers, responses of requests included.
+    /// Removes all entries of the partition with a tag, from both containers, including responses to requests.
     ///
     /// - Parameter tag: The tag.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public func remove(tag: String) async throws(SluiceError) {
         try await remove { $0.tag = tag }
     }
 
-    /// Removes all of the partition, of both containers, responses of requests included.
+    /// Removes all entries of the partition, from both containers, including responses to requests.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public func removeAll() async throws(SluiceError) {
         try await remove { _ in }
     }

@@ -4,25 +4,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which entries are meant: those that meet all that is said.
+/// A selection of entries: those that meet all of its conditions.
 public struct CacheSelection: Sendable, Hashable {
-    /// Those of these spaces; nil for all.
+    /// The spaces; nil for all.
     public var spaces: Set<CacheKey.Space>?
-    /// Those of this partition; nil for all.
+    /// The partition; nil for all.
     public var partition: String?
-    /// Those of this name; nil for all.
+    /// The name; nil for all.
     public var name: String?
-    /// This variant only; nil for all.
+    /// The variant; nil for all.
     public var variant: String?
-    /// Those that have this tag; nil for all.
+    /// A tag; nil for entries with any tags or none.
     public var tag: String?
-    /// Those that are gone at this time; nil for all.
+    /// The time at which the entries have expired; nil for all.
     public var expired: Date?
 
-    /// Makes a selection of all entries, to be narrowed.
+    /// Creates a selection of all entries. Set its properties to narrow it.
     public init() {}
 
-    /// All that is kept under a key.
+    /// Creates a selection of the entries under a key.
     public init(_ key: CacheKey, variant: String? = nil) {
         spaces = [key.space]
         partition = key.partition
@@ -30,10 +30,10 @@ public struct CacheSelection: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Whether it means an entry.
+    /// Returns true if the selection contains an entry.
     public func contains(_ entry: CacheEntry) -> Bool {
         if let spaces, !spaces.contains(entry.key.space) { return false }
-        // By their bytes, as storage does: what looks alike is not the same.
+        // Compared byte by byte, as storage does: canonically equivalent strings differ.
         if let partition, !partition.hasBytes(of: entry.key.partition) { return false }
         if let name, !name.hasBytes(of: entry.key.name) { return false }
         if let variant, !variant.hasBytes(of: entry.variant) { return false }

@@ -6,51 +6,53 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a ``CacheStore`` keeps what must outlive the process: SQLite, or a tier of one's own.
+/// The persistent tier of a ``CacheStore``: SQLite or a custom implementation.
 ///
-/// The store calls it from tasks; what it throws is told to the store's user as an event and costs nothing but the entry. It may
-/// lose entries at any time, but what it gives back must be whole: as it was given, or not at all.
+/// The store calls it from tasks. Errors are reported to the user of the store as events, and affect only the entries
+/// concerned. A storage may lose entries at any time, but an entry that it returns must be complete and unchanged.
 public protocol CacheStorage: Sendable {
-    /// All variants kept under a key, the newest first, without those that are gone by `now`.
+    /// Returns all unexpired variants under a key, newest first.
     func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry]
 
-    /// Makes changes in their order, all of them or none.
+    /// Makes changes in their order, atomically.
     func apply(_ changes: [CacheChange]) async throws(SluiceError)
 
-    /// Begins an entry whose body comes in pieces. It is seen by nobody before it is whole.
+    /// Creates a writer for an entry whose body arrives in pieces. The entry is invisible until it is committed.
     ///
-    /// - Parameter entry: All but the body.
-    /// - Returns: What takes the body.
-    /// - Throws: Why it cannot be kept.
+    /// - Parameter entry: The entry without its body.
+    /// - Returns: The writer.
+    /// - Throws: An error if the entry cannot be stored.
     func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter
 
-    /// How many entries it holds, and how many bytes they take.
+    /// Returns the number of entries and their size in bytes.
     func size() async throws(SluiceError) -> CacheSize
 
-    /// Removes some entries, in one short step: those that are gone first, then those that nobody has asked for the longest,
-    /// until it is within limits.
+    /// Removes some entries in one short step: expired entries first, then the least recently used ones, until the
+    /// storage is within the limits.
     ///
     /// - Parameters:
-    ///   - limits: What it may hold.
-    ///   - now: The time.
-    /// - Returns: How many it removed; 0 once there is nothing to remove.
-    /// - Throws: Why it could not.
+    ///   - limits: The limits.
+    ///   - now: The current time.
+    /// - Returns: The number of removed entries; 0 once there is nothing to remove.
+    /// - Throws: An error if entries cannot be removed.
     func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int
 
-    /// Whether another process has changed what is kept since this was asked last; false the first time.
+    /// Returns true if another process has changed the storage since the last call; false for the first call.
     ///
-    /// The store asks at most once a second, and then forgets what it has in memory of what storage holds. False by default.
+    /// The store calls this at most once a second. After a change, it drops the entries in memory that are also for
+    /// storage. The default implementation returns false.
     func hasForeignChanges() async throws(SluiceError) -> Bool
 }
 
 extension CacheStorage {
-    /// False: nobody else changes it.
+    /// Returns false, because no other process changes the storage.
     public func hasForeignChanges() async throws(SluiceError) -> Bool { false }
 }
 
-/// A storage that gives what it has without a task for each who asks, which spares a small entry half of its time.
+/// A storage that reads entries without a task per call, which halves the time to read a small entry.
 protocol CallbackCacheStorage: CacheStorage {
-    /// Does what ``CacheStorage/entries(for:at:)`` does, and calls the closure once, on any thread, which that must not hold up.
+    /// Reads entries like ``CacheStorage/entries(for:at:)``. `completion` is called once, on any thread, which it must
+    /// not block.
     func entries(
         for key: CacheKey,
         at now: Date,
@@ -58,35 +60,36 @@ protocol CallbackCacheStorage: CacheStorage {
     )
 }
 
-/// Takes the body of an entry piece by piece; one that is dropped without ``commit()`` leaves nothing.
+/// Receives the body of an entry piece by piece. A writer that is released without ``commit()`` stores nothing.
 public protocol CacheWriter: Sendable {
-    /// Takes the next piece.
+    /// Receives the next piece.
     func write(_ piece: Data) async throws(SluiceError)
 
-    /// Puts the entry in the place of what was under its key and variant.
+    /// Makes the entry visible, in the place of the previous entry with its key and variant.
     func commit() async throws(SluiceError)
 }
 
-/// A change of what a storage holds.
+/// A change to the contents of a storage.
 public enum CacheChange: Sendable {
-    /// Puts an entry in the place of what is under its key and variant.
+    /// Stores an entry and replaces the previous one with its key and variant.
     case store(CacheEntry)
     /// Removes entries.
     case remove(CacheSelection)
-    /// Notes that an entry was asked for, and when it is gone now; only of the one that was kept at a time, where that is said.
+    /// Records an access to an entry and its new expiration. If `stored` is not nil, only for the entry stored at that
+    /// time.
     case touch(CacheKey, variant: String, stored: Date? = nil, accessed: Date, expires: Date?)
 }
 
-/// How much a tier may hold; nil for any number.
+/// The limits of a tier; nil for no limit.
 public struct CacheLimits: Sendable, Hashable {
-    /// The bytes of all entries, keys and heads included.
+    /// The bytes of all entries, including keys and heads.
     public var bytes: Int?
     /// The number of entries.
     public var count: Int?
-    /// The bytes of one entry; one that is larger is not kept.
+    /// The bytes of one entry. Larger entries are not stored.
     public var entryBytes: Int?
 
-    /// Makes limits.
+    /// Creates limits.
     public init(bytes: Int? = nil, count: Int? = nil, entryBytes: Int? = nil) {
         self.bytes = bytes
         self.count = count
@@ -94,14 +97,14 @@ public struct CacheLimits: Sendable, Hashable {
     }
 }
 
-/// How much a tier holds.
+/// The size of a tier.
 public struct CacheSize: Sendable, Hashable {
-    /// The bytes of all entries, keys and heads included.
+    /// The bytes of all entries, including keys and heads.
     public var bytes: Int
     /// The number of entries.
     public var count: Int
 
-    /// Makes a size; nothing by default.
+    /// Creates a size; zero by default.
     public init(bytes: Int = 0, count: Int = 0) {
         self.bytes = bytes
         self.count = count

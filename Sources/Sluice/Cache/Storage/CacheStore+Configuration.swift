@@ -1,26 +1,28 @@
 import SluiceHTTP
 
 extension CacheStore {
-    /// What a store holds at most, and for how long.
+    /// The limits and options of a store.
     public struct Configuration: Sendable {
-        /// How much it holds in memory: 32 MiB by default, entries of up to 4 MiB.
+        /// The limits in memory: 32 MiB by default, and 4 MiB for one entry.
         public var memory = CacheLimits(bytes: 32 << 20, entryBytes: 4 << 20)
-        /// How much it holds in storage: 256 MiB by default, entries of up to 32 MiB.
+        /// The limits in storage: 256 MiB by default, and 32 MiB for one entry.
         public var disk = CacheLimits(bytes: 256 << 20, entryBytes: 32 << 20)
-        /// How many bytes may wait to be written to storage: 64 MiB by default. What comes when that is exceeded is kept in memory
-        /// only; whoever sets a value by name waits instead.
+        /// The number of bytes that may wait to be written to storage: 64 MiB by default. Beyond that, further
+        /// responses are kept in memory only. Values set by name are not affected, because their callers wait for the
+        /// write.
         public var pendingBytes = 64 << 20
-        /// Whether a model that was decoded of a response in memory is given to the next who asks for the same; true by default. Models that
-        /// are objects are decoded for each who asks; objects within a model are shared. It is taken to need three times the memory of its JSON, which counts.
+        /// True if the model decoded from a response in memory is reused for further requests. The default is true. A
+        /// model that is an object is decoded for each request; objects within a model are shared. A model counts
+        /// towards the memory limit with three times the size of its JSON.
         public var keepsModels = true
-        /// When values are gone for which nothing else is said, and responses that are kept for data sources: never by default.
+        /// The default expiration of values and of responses stored for data sources. The default is never.
         public var expiration = CacheExpiration.never
-        /// What time it is: the system's clock.
+        /// The clock. The default is the system's.
         public var time: any TimeSource = SystemTime()
-        /// Is told what befalls the store, on any thread; nil by default. It should be quick.
+        /// Called with the events of the store, on any thread. The default is nil. It should return quickly.
         public var onEvent: (@Sendable (CacheEvent) -> Void)?
 
-        /// Makes a configuration of the defaults.
+        /// Creates the default configuration.
         public init() {}
     }
 }

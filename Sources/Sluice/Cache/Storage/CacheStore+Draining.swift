@@ -7,15 +7,15 @@ import Foundation
 #endif
 
 extension CacheStore {
-    /// How many changes, and about how many bytes, go to storage in one transaction at most.
+    /// The maximum number of changes, and approximately of bytes, in one transaction.
     private static let batchLimit = (count: 1024, bytes: 8 << 20)
-    /// After how many failures in a row storage is taken to fail at all that is left of a batch.
+    /// The number of consecutive failures after which the rest of a batch counts as failed.
     private static let failureLimit = 8
 
-    /// How many changes are settled at one go.
+    /// The number of changes that are settled while the lock is held once.
     private static let settlingLimit = 32
 
-    /// Writes what waits in a task of its own, which was announced by `beginDraining`.
+    /// Starts the task that writes pending changes. `beginDraining` must have returned true.
     nonisolated func startDraining() {
         WriteBehindExit.enter()
         Task.detached {
@@ -24,9 +24,10 @@ extension CacheStore {
         }
     }
 
-    /// Waits until all is in storage that has been kept or removed so far, or storage has failed at it, which is told as an event.
+    /// Waits until all changes so far have been written to storage or have failed, which is reported as an event.
     ///
-    /// A program need not call it at its end: one that exits by returning or `exit` waits by itself, for two seconds at most.
+    /// A program need not call it before it exits: returning from `main` and `exit` wait for writes, for two seconds at
+    /// most.
     public nonisolated func flush() async {
         guard hasStorage else { return }
         await withUnsafeContinuation { continuation in
@@ -58,15 +59,15 @@ extension CacheStore {
         return batch
     }
 
-    /// Gives changes to storage, those that were kept whole in as few transactions as can be.
+    /// Writes changes to storage. Complete entries are combined into as few transactions as possible.
     ///
-    /// - Returns: Why some were not made.
+    /// - Returns: The errors of the changes that failed, by their numbers.
     private func write(_ batch: [PendingChanges.Item]) async -> [Int: SluiceError] {
         guard let storage else { return [:] }
         var failures: [Int: SluiceError] = [:]
         var changes: [(number: Int, change: CacheChange)] = []
         for (index, item) in batch.enumerated() {
-            // What failed before comes first, and by itself, so as to cost the others nothing.
+            // Changes that failed before are retried separately, so that they do not affect the others.
             if index > 0, batch[index - 1].isOwed, !item.isOwed {
                 await apply(changes, to: storage, failures: &failures)
                 changes = []
@@ -88,8 +89,8 @@ extension CacheStore {
         return failures
     }
 
-    /// Makes changes together, or one by one if that fails, so that one that cannot be made does not cost the others; but not while
-    /// another process holds the lock, for which each would wait.
+    /// Makes changes in one transaction. If it fails, makes them one by one, so that one failing change does not affect
+    /// the others. Does not do so while another process holds the lock, because each change would wait for it.
     private func apply(
         _ changes: [(number: Int, change: CacheChange)],
         to storage: any CacheStorage,
@@ -128,7 +129,7 @@ extension CacheStore {
         let failed = Set(failures.keys)
         var rest = batch[...]
         while !rest.isEmpty {
-            // A few at a time, so that a hit waits for microseconds only.
+            // Settles a few changes at a time, so that a cache hit waits for the lock only for microseconds.
             let some = Array(rest.prefix(Self.settlingLimit))
             rest = rest.dropFirst(some.count)
             state.withLock { state in
@@ -144,7 +145,7 @@ extension CacheStore {
         for continuation in flushed { continuation.resume() }
     }
 
-    /// Tries again, after a while that doubles up to a minute, to make removals that storage could not make.
+    /// Retries failed removals after a delay that doubles each time, up to one minute.
     private func retryLater() {
         guard state.withLock({ !$0.pending.owed.isEmpty }) else {
             retryDelay = .seconds(1)
@@ -165,9 +166,9 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-    /// Announces a task that writes, unless there is one, or nothing to write.
+    /// Marks the draining task as running if there are changes to write and it is not running.
     ///
-    /// - Returns: Whether the task has to be started.
+    /// - Returns: True if the caller has to start the task.
     mutating func beginDraining(retries: Bool = false) -> Bool {
         if retries, !pending.owed.isEmpty { retriesOwed = true }
         guard !isDraining, retriesOwed || !pending.queue.isEmpty else { return false }
@@ -175,13 +176,13 @@ extension CacheStore.State {
         return true
     }
 
-    /// Lets storage know with the next batch what was asked for.
+    /// Adds the recorded accesses to the next batch.
     mutating func queueTouches() {
         for touch in touches.values { pending.touch(touch) }
         touches = [:]
     }
 
-    /// What is to be written next; if there is nothing, who waited for that.
+    /// Returns the next batch. If there is none, returns the continuations that wait in ``CacheStore/flush()``.
     fileprivate mutating func nextBatch(
         _ limit: (count: Int, bytes: Int)
     ) -> ([PendingChanges.Item]?, [UnsafeContinuation<Void, Never>]) {
@@ -194,7 +195,7 @@ extension CacheStore.State {
         return (nil, flushing.map(\.continuation))
     }
 
-    /// Those who asked what became of changes that are settled now.
+    /// Returns the continuations that wait for changes that are now settled, with their errors.
     fileprivate mutating func wake(
         _ failures: [Int: SluiceError]
     ) -> [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] {

@@ -7,23 +7,23 @@ import Foundation
 #endif
 
 extension CacheStore {
-    /// How much a store holds in memory and in storage.
+    /// The size of a store in memory and in storage.
     public struct Size: Sendable, Hashable {
-        /// What is in memory.
+        /// The size in memory.
         public var memory: CacheSize
-        /// What is in storage; nothing where there is none.
+        /// The size in storage; zero if there is none.
         public var disk: CacheSize
 
-        /// Makes a size; nothing by default.
+        /// Creates a size; zero by default.
         public init(memory: CacheSize = CacheSize(), disk: CacheSize = CacheSize()) {
             self.memory = memory
             self.disk = disk
         }
     }
 
-    /// How much it holds now, measured; what is on its way to storage counts in memory only.
+    /// The current size. Entries that are not yet written count in memory only.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage cannot tell.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage cannot be read.
     public nonisolated var size: Size {
         get async throws(SluiceError) {
             let memory = state.withLock { $0.memory.size }
@@ -31,11 +31,11 @@ extension CacheStore {
         }
     }
 
-    /// Removes what is gone, from storage in short steps.
+    /// Removes expired entries, from storage in short steps.
     ///
-    /// It is never given out, removed or not; this makes room.
+    /// Expired entries are never returned; removing them frees space.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them.
     public func removeExpired() async throws(SluiceError) {
         var gone = CacheSelection()
         let now = date
@@ -45,7 +45,8 @@ extension CacheStore {
         while try await storage.evict(to: CacheLimits(), at: now) > 0 { await Task.yield() }
     }
 
-    /// Brings storage back to its limits, if enough has been written that it may be over them by more than a little.
+    /// Evicts entries from storage if the writes since the last eviction may have exceeded its limits noticeably, or if
+    /// that eviction was at least a minute ago.
     func evict(after batch: [PendingChanges.Item]) {
         var isMuch = false
         for item in batch {
@@ -67,7 +68,7 @@ extension CacheStore {
         evictSoon()
     }
 
-    /// Brings storage back to its limits, in short steps between which it can be read and written.
+    /// Evicts entries from storage in short steps, between which other reads and writes run.
     private func evictSoon() {
         guard !isEvicting, let storage else { return }
         isEvicting = true

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CacheStore {
-    /// What an access gives occasion to.
+    /// The work that follows an access.
     private struct Errand: OptionSet {
         let rawValue: Int
 
@@ -15,7 +15,7 @@ extension CacheStore {
         static let look = Errand(rawValue: 2)
     }
 
-    /// What is at hand under a key, in memory or on its way to storage: the newest first, without what is gone. Never waits.
+    /// Returns the unexpired entries for a key, in memory or waiting to be written, newest first. Never waits.
     nonisolated func recall(_ key: CacheKey) -> [CacheEntry] {
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
@@ -29,7 +29,8 @@ extension CacheStore {
         return entries
     }
 
-    /// The entry at hand under a key, if it is the only one: as ``recall(_:)``, without an array.
+    /// Returns the entry for a key, in memory or waiting to be written, if it is the only one. Like ``recall(_:)``,
+    /// without an array.
     nonisolated func recallOnly(_ key: CacheKey) -> CacheEntry? {
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
@@ -47,9 +48,9 @@ extension CacheStore {
         return entry
     }
 
-    /// All that is kept under a key, in memory and in storage: the newest first, without what is gone.
+    /// Returns the unexpired entries for a key, in memory and in storage, newest first.
     ///
-    /// What storage gives comes to memory.
+    /// Entries read from storage are also kept in memory.
     nonisolated func entries(for key: CacheKey) async -> [CacheEntry] {
         guard let storage, key.space != .memoryValues else { return recall(key) }
         await beginLooking()
@@ -63,8 +64,9 @@ extension CacheStore {
         return recall(key, with: found, since: begun)
     }
 
-    /// The same without a task, where storage can do so and has been opened: whether the closure will be called, on a thread of the
-    /// storage's, which it must not hold up.
+    /// Reads entries like ``entries(for:)``, but without a task. Returns false if that is not possible because storage
+    /// does not support it or has not been opened; `completion` is then never called. `completion` runs on a thread of
+    /// the storage, which it must not block.
     nonisolated func entries(for key: CacheKey, completion: @escaping @Sendable ([CacheEntry]) -> Void) -> Bool {
         guard let storage = storage as? any CallbackCacheStorage else { return false }
         let begun: Int? = state.withLock { state in
@@ -75,7 +77,7 @@ extension CacheStore {
         return true
     }
 
-    /// What is at hand under a key with what storage has found, which comes to memory.
+    /// Returns the entries for a key, including those found in storage, which are also kept in memory.
     private nonisolated func recall(
         _ key: CacheKey,
         with found: Result<[CacheEntry], SluiceError>,
@@ -92,7 +94,8 @@ extension CacheStore {
             let corrected = state.pending.correct(stored, of: key, since: begun)
             var touches: [MemoryTier.Touch] = []
             var entries = state.memory.recall(key, at: now, touches: &touches)
-            // What others have changed meanwhile may be older than what they made of it: it is given, but not kept.
+            // Another process may have changed the storage since the read began, so the entry is returned but not kept
+            // in memory.
             let added = entries.merge(corrected, at: date)
             for entry in added.reversed() {
                 let isStored = !state.pending.holds(entry)
@@ -114,7 +117,7 @@ extension CacheStore {
         return entries
     }
 
-    /// Notes what storage should know, and finds what is to be done outside the lock.
+    /// Records accesses and returns the work to do after the lock is released.
     private nonisolated func occasion(
         of touches: [MemoryTier.Touch],
         at now: Double,
@@ -123,7 +126,7 @@ extension CacheStore {
         guard hasStorage else { return [] }
         var errand: Errand = []
         if !touches.isEmpty, state.note(touches) { errand.insert(.drain) }
-        // Either way: the clock may have been set back.
+        // The absolute value, because the clock may have been set back.
         if state.looksForOthers, abs(now - state.looked) >= 1 {
             state.looked = now
             errand.insert(.look)
@@ -137,18 +140,18 @@ extension CacheStore {
         if errand.contains(.look) { Task.detached { await self.lookForForeignChanges() } }
     }
 
-    /// Asks storage once whether others have changed it, before anything is read or written: from then on it can tell.
+    /// Asks storage for foreign changes once before the first read or write, so that it reports later ones.
     nonisolated func beginLooking() async {
         guard let storage else { return }
         let isFirst = state.withLock { state in
             defer { state.looksForOthers = true }
             return !state.looksForOthers
         }
-        // If it fails, so will what comes next, and say so.
+        // An error is ignored, because the next operation fails with it too.
         if isFirst { _ = try? await storage.hasForeignChanges() }
     }
 
-    /// Forgets what is in memory of what others may have changed.
+    /// Drops the entries in memory that another process may have changed.
     private nonisolated func lookForForeignChanges() async {
         guard let storage else { return }
         do throws(SluiceError) {
@@ -164,12 +167,12 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-    /// How many entries are noted to have been asked for before storage is told.
+    /// The number of accesses that are recorded before they are written to storage.
     private static let touchLimit = 64
 
-    /// Notes that entries were asked for.
+    /// Records accesses to entries.
     ///
-    /// - Returns: Whether a task has to be started that writes it.
+    /// - Returns: True if the caller has to start the draining task.
     fileprivate mutating func note(_ touches: [MemoryTier.Touch]) -> Bool {
         var isDue = false
         for touch in touches {
@@ -183,9 +186,9 @@ extension CacheStore.State {
 }
 
 extension [CacheEntry] {
-    /// Adds entries of other variants that are not gone, the newest first.
+    /// Adds the unexpired entries of other variants, newest first.
     ///
-    /// - Returns: What was added.
+    /// - Returns: The added entries.
     @discardableResult
     fileprivate mutating func merge(_ others: [CacheEntry], at now: Date) -> [CacheEntry] {
         if others.isEmpty { return [] }

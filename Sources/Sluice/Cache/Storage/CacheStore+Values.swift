@@ -1,32 +1,32 @@
 import SluiceHTTP
 
 extension CacheStore {
-    /// What stays in memory and goes with the process, nobody's in particular.
+    /// The shared container in memory. Its entries are lost when the process ends.
     public nonisolated var memory: CacheContainer { CacheContainer(self, .memoryValues, partition: "") }
 
-    /// What is kept in memory and in storage, nobody's in particular: what the store's own functions set and give.
+    /// The shared container in memory and storage. The store's own functions use it.
     public nonisolated var memoryAndDisk: CacheContainer { CacheContainer(self, .values, partition: "") }
 
-    /// What belongs to one user, say.
+    /// Returns the partition with a name, such as a user's ID.
     ///
-    /// - Parameter name: Whose it is; empty for nobody's in particular.
-    /// - Returns: What holds it.
+    /// - Parameter name: The name; empty for the shared partition.
+    /// - Returns: The partition.
     public nonisolated func partition(_ name: String) -> CachePartition {
         CachePartition(self, name)
     }
 
-    /// Keeps a value in the place of what has that name, in memory and storage: in ``memoryAndDisk``.
+    /// Stores a value under a name in ``memoryAndDisk`` and replaces the previous one.
     ///
-    /// It can be read at once; the call returns when storage has it. A value over the limits is skipped, as
-    /// ``CacheEvent/skipped(_:bytes:)`` tells, and removes what was there.
+    /// The value can be read at once; the call returns when storage has written it. A value over the limits is skipped,
+    /// with the event ``CacheEvent/skipped(_:bytes:)``, and the previous one is removed.
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - name: Its name.
-    ///   - expiration: When it is gone; nil for the store's ``Configuration/expiration``.
-    ///   - tags: By what it can be removed together with others.
-    /// - Throws: ``SluiceError/Code/encodingFailed``, which names the field; ``SluiceError/Code/cacheFailed`` if storage could not
-    ///   keep it, and it is in memory only.
+    ///   - name: The name.
+    ///   - expiration: The expiration; nil for the store's ``Configuration/expiration``.
+    ///   - tags: Tags by which entries can be removed together.
+    /// - Throws: ``SluiceError/Code/encodingFailed``, which names the field; ``SluiceError/Code/cacheFailed`` if
+    ///   storage could not write the value, which is then in memory only.
     public nonisolated func set<Value: Encodable & Sendable>(
         _ value: Value,
         for name: String,
@@ -36,14 +36,15 @@ extension CacheStore {
         try await memoryAndDisk.set(value, for: name, expiration: expiration, tags: tags)
     }
 
-    /// Keeps a whole response in memory and storage: its request without headers and body, its head and its body.
+    /// Stores a response in memory and storage: its request without headers and body, its head and its body.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - name: Its name.
-    ///   - expiration: When it is gone; nil for the store's ``Configuration/expiration``.
-    ///   - tags: By what it can be removed together with others.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not keep it, and it is in memory only.
+    ///   - name: The name.
+    ///   - expiration: The expiration; nil for the store's ``Configuration/expiration``.
+    ///   - tags: Tags by which entries can be removed together.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not write the response, which is then in memory
+    ///   only.
     public nonisolated func set(
         _ response: ServerResponse,
         for name: String,
@@ -53,13 +54,13 @@ extension CacheStore {
         try await memoryAndDisk.set(response, for: name, expiration: expiration, tags: tags)
     }
 
-    /// The value of a name.
+    /// Returns the value with a name.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - type: Its type, where the context does not say it: the one it was set as.
-    /// - Returns: The value; nil if there is none, or it is gone.
-    /// - Throws: ``SluiceError/Code/decodingFailed`` if what is kept is of another type, or cannot be decoded.
+    ///   - name: The name.
+    ///   - type: The type with which the value was stored. Needed only if the context does not determine it.
+    /// - Returns: The value; nil if there is none or it has expired.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the stored value has another type or cannot be decoded.
     public nonisolated func value<Value: Decodable & Sendable>(
         for name: String,
         as type: Value.Type = Value.self
@@ -67,36 +68,39 @@ extension CacheStore {
         try await memoryAndDisk.value(for: name, as: type)
     }
 
-    /// The response of a name.
+    /// Returns the response with a name.
     ///
-    /// - Parameter name: Its name.
-    /// - Returns: The response, its request without headers; nil if there is none, or it is gone.
-    /// - Throws: ``SluiceError/Code/decodingFailed`` if what is kept is no response.
+    /// - Parameter name: The name.
+    /// - Returns: The response, with its request without headers; nil if there is none or it has expired.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the stored entry is not a response.
     public nonisolated func response(for name: String) async throws(SluiceError) -> ServerResponse? {
         try await memoryAndDisk.response(for: name)
     }
 
-    /// Removes the value or response of a name from ``memoryAndDisk``.
+    /// Removes the value or response with a name from ``memoryAndDisk``.
     ///
-    /// - Parameter name: Its name.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Parameter name: The name.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it, so that another process may still
+    ///   read it.
     public nonisolated func remove(_ name: String) async throws(SluiceError) {
         try await memoryAndDisk.remove(name)
     }
 
-    /// Removes all that has a tag, of all containers and partitions, responses of requests included.
+    /// Removes all entries with a tag, from all containers and partitions, including responses to requests.
     ///
     /// - Parameter tag: The tag.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public nonisolated func remove(tag: String) async throws(SluiceError) {
         var selection = CacheSelection()
         selection.tag = tag
         try await waitUntilWritten(drop(selection, isAwaited: true))
     }
 
-    /// Removes everything, of all containers and partitions, responses of requests included.
+    /// Removes all entries, from all containers and partitions, including responses to requests.
     ///
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove it and another process may find it.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
     public nonisolated func removeAll() async throws(SluiceError) {
         try await waitUntilWritten(drop(CacheSelection(), isAwaited: true))
     }

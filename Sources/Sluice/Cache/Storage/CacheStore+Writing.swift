@@ -7,20 +7,21 @@ import Foundation
 #endif
 
 extension CacheStore {
-    /// Keeps an entry: in memory at once, in storage soon. Never waits.
+    /// Stores an entry: in memory at once, in storage later. Never waits.
     ///
-    /// Where it is over the limits of a tier, that tier no longer has what was under its key and variant either; one that is gone
-    /// already removes what was there.
+    /// If the entry exceeds the limits of a tier, that tier removes the previous entry with its key and variant. An
+    /// expired entry also removes the previous one.
     nonisolated func keep(_ entry: CacheEntry) {
         put(entry, isAwaited: false)
     }
 
-    /// Keeps an entry.
+    /// Stores an entry.
     ///
     /// - Parameters:
     ///   - entry: The entry.
-    ///   - isAwaited: Whether its caller waits until it is written, so that no more are pending than there are callers.
-    /// - Returns: What to wait for; nil if there is nothing.
+    ///   - isAwaited: True if the caller waits for the write. Such writes are not limited by `pendingBytes`, because
+    ///     there is at most one per caller.
+    /// - Returns: The number of the change to wait for; nil if nothing is written.
     @discardableResult
     nonisolated func put(_ entry: CacheEntry, isAwaited: Bool) -> Int? {
         let date = self.date
@@ -32,7 +33,7 @@ extension CacheStore {
         let isAdmitted = isForStorage && configuration.disk.admits(bytes: bytes)
         let (isInMemory, number, begins) = state.withLock { state -> (Bool, Int?, Bool) in
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
-            // What was noted of the one before is not for this one.
+            // Accesses to the previous entry do not apply to this one.
             state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
             guard isForStorage else { return (isInMemory, nil, false) }
             let number: Int
@@ -53,7 +54,7 @@ extension CacheStore {
         return number
     }
 
-    /// Removes entries: from memory at once, from storage soon, which does not give them back meanwhile. Never waits.
+    /// Removes entries: from memory at once, from storage later. They are not returned in the meantime. Never waits.
     nonisolated func discard(_ selection: CacheSelection) {
         drop(selection, isAwaited: false)
     }
@@ -61,9 +62,9 @@ extension CacheStore {
     /// Removes entries.
     ///
     /// - Parameters:
-    ///   - selection: Which.
-    ///   - isAwaited: Whether its caller waits until it is written.
-    /// - Returns: What to wait for; nil if there is nothing.
+    ///   - selection: The entries.
+    ///   - isAwaited: True if the caller waits for the write.
+    /// - Returns: The number of the change to wait for; nil if nothing is written.
     @discardableResult
     nonisolated func drop(_ selection: CacheSelection, isAwaited: Bool) -> Int? {
         let isForStorage = hasStorage && selection.spaces.map { $0 != [.memoryValues] && !$0.isEmpty } ?? true
@@ -78,13 +79,13 @@ extension CacheStore {
         return number
     }
 
-    /// Puts an entry whose body is in storage already in its place.
+    /// Makes an entry visible whose body has already been written to storage.
     ///
     /// - Parameters:
-    ///   - writer: What has taken the body.
-    ///   - name: What tells the entry apart from others.
-    ///   - entry: The entry with its body, where memory may hold it.
-    /// - Returns: Whether storage has it.
+    ///   - writer: The storage writer that has received the body.
+    ///   - name: The key and variant of the entry.
+    ///   - entry: The entry with its body, if it fits into memory.
+    /// - Returns: True if storage has committed the entry.
     nonisolated func commit(_ writer: any CacheWriter, _ name: EntryName, entry: CacheEntry?) async -> Bool {
         let now = date.timeIntervalSinceReferenceDate
         let (number, begins) = state.withLock { state in
@@ -102,9 +103,9 @@ extension CacheStore {
         return await failure(of: number) == nil
     }
 
-    /// Waits until an awaited change has been written; to be called once for each.
+    /// Waits until an awaited change has been written. Must be called once for each change.
     ///
-    /// - Returns: Why it has not; nil if it has.
+    /// - Returns: The error if the write failed; nil if it succeeded.
     nonisolated func failure(of number: Int) async -> SluiceError? {
         defer { state.synchronize() }
         return await withUnsafeContinuation { continuation in
@@ -123,7 +124,7 @@ extension CacheStore {
 }
 
 extension CacheLimits {
-    /// Whether an entry of that size is within them.
+    /// Returns true if an entry of this size is within the limits.
     func admits(bytes: Int) -> Bool {
         bytes <= entryBytes ?? .max && bytes <= self.bytes ?? .max && count ?? 1 > 0
     }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps values and responses: in memory, and in storage that outlives the process.
+/// A store of values and responses, in memory and in persistent storage.
 ///
 /// ```swift
 /// let cache = CacheStore(directory: caches) {
@@ -18,86 +18,86 @@ import Foundation
 /// try await cache.remove(tag: "account")
 /// ```
 ///
-/// What is kept is found at once, and written soon, what has gathered meanwhile in one transaction; reading never waits for
-/// writing. A disk that is full, read-only or broken costs storage only: entries stay in memory, and
-/// ``Configuration/onEvent`` is told. Removed entries are not given back by this process, even if storage could not remove them.
+/// Entries can be read at once and are written later, several in one transaction. Reads never wait for writes. If the
+/// disk is full, read-only or broken, entries stay in memory and ``Configuration/onEvent`` is called. Removed entries
+/// are never returned by this process, even if storage could not remove them.
 ///
-/// Entries go where they were asked for the longest ago when others need their place. Several processes may share a directory; what
-/// one of them changes, the others see within about a second of their next access, which may still give what was there. One store for a
-/// directory is enough in a process.
+/// The least recently used entries are evicted if space is needed. Several processes may share a directory. A process
+/// sees the changes of others within about one second after its next access, which may still return old entries. Use
+/// one store per directory in a process.
 public actor CacheStore {
-    /// What changes behind the lock, for a few instructions at a time.
+    /// The mutable state, which is locked for a few instructions at a time.
     struct State {
         var memory: MemoryTier
         var pending = PendingChanges()
         var touches: [EntryName: MemoryTier.Touch] = [:]
-        /// Whether a task is writing.
+        /// True while a task is writing changes.
         var isDraining = false
-        /// Whether what failed before is to be tried again.
+        /// True if failed removals are to be retried.
         var retriesOwed = false
-        /// The changes whose makers want to know what became of them.
+        /// The changes whose callers wait for the result, by their numbers.
         var awaited: [Int: Awaited] = [:]
-        /// Those who wait until all has been written that came up to a change.
+        /// The continuations that wait in ``flush()``, with the number of the last change they wait for.
         var flushing: [(number: Int, continuation: UnsafeContinuation<Void, Never>)] = []
-        /// What was not given to storage since it was told last.
+        /// The entries that were not passed to storage since the last ``CacheEvent/writesDropped(count:bytes:)``.
         var dropped = CacheSize()
-        /// Whether storage has been asked once whether others have changed it, so that it tells of what they change from then on.
+        /// True if storage has been asked for foreign changes once, so that it reports later ones.
         var looksForOthers = false
-        /// When storage was asked last whether others have changed it, in seconds since the reference date.
+        /// The time at which storage was last asked for foreign changes, in seconds since the reference date.
         var looked = -Double.infinity
-        /// When others were found to have changed it, in the count of changes.
+        /// The change number at which foreign changes were last found.
         var foreignChange = 0
     }
 
-    /// What became of a change whose maker wants to know.
+    /// The state of a change whose caller waits for the result.
     enum Awaited {
         case open
         case asked(UnsafeContinuation<SluiceError?, Never>)
         case settled(SluiceError?)
     }
 
-    /// What tells an entry apart from all others.
+    /// The key and variant that identify an entry.
     struct EntryName: Hashable {
         let key: CacheKey
         let variant: String
     }
 
-    /// What the store was made with.
+    /// The configuration of the store.
     public nonisolated let configuration: Configuration
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool
-    /// Whether the time is the system's, which is asked without a detour then.
+    /// True if the clock is the system's, which is then read directly.
     private nonisolated let isTimeReal: Bool
     nonisolated let state: Locked<State>
-    /// What has been asked for by ``DataSource/firstLaunch`` since the process began, by the hashes of the keys.
+    /// The hashes of the keys requested with ``DataSource/firstLaunch`` since the process started.
     private nonisolated let asked = Locked<Set<Int>>([])
 
     var isEvicting = false
     var evictionIsDue = false
-    /// What was written since storage was brought back to its limits last, and when that was; nil before the first time.
+    /// The size of the writes since the last eviction, and the time of that eviction; nil before the first one.
     var written = CacheSize()
     var evicted: ContinuousClock.Instant?
     var retry: Task<Void, Never>?
     var retryDelay = Duration.seconds(1)
 
-    /// Makes a store in memory and in a directory. Nothing is opened before it is needed.
+    /// Creates a store in memory and in a directory. No file is opened before it is needed.
     ///
     /// - Parameters:
-    ///   - directory: Where its files are, or will be.
-    ///   - name: What they are called.
-    ///   - configure: Changes the configuration from its defaults; what it captures must be `Sendable`.
+    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - name: The name of its files, without an extension.
+    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
     public init(directory: URL, name: String = "cache", configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configure(&configuration)
         self.init(directory: directory, name: name, configuration: configuration)
     }
 
-    /// Makes a store in memory and in a directory. Nothing is opened before it is needed.
+    /// Creates a store in memory and in a directory. No file is opened before it is needed.
     ///
     /// - Parameters:
-    ///   - directory: Where its files are, or will be.
-    ///   - name: What they are called.
-    ///   - configuration: What it holds at most, and for how long.
+    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - name: The name of its files, without an extension.
+    ///   - configuration: The limits and options.
     public init(directory: URL, name: String = "cache", configuration: Configuration) {
         let storage = SQLiteCacheStorage(
             directory: directory,
@@ -108,22 +108,22 @@ public actor CacheStore {
         self.init(storage: storage, configuration: configuration)
     }
 
-    /// Makes a store in memory and in storage of one's own.
+    /// Creates a store in memory and in a custom storage.
     ///
     /// - Parameters:
-    ///   - storage: What outlives the process; nil to keep all in memory.
-    ///   - configure: Changes the configuration from its defaults; what it captures must be `Sendable`.
+    ///   - storage: The persistent storage; nil for memory only.
+    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
     public init(storage: (any CacheStorage)?, configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configure(&configuration)
         self.init(storage: storage, configuration: configuration)
     }
 
-    /// Makes a store in memory and in storage of one's own.
+    /// Creates a store in memory and in a custom storage.
     ///
     /// - Parameters:
-    ///   - storage: What outlives the process; nil to keep all in memory.
-    ///   - configuration: What it holds at most, and for how long.
+    ///   - storage: The persistent storage; nil for memory only.
+    ///   - configuration: The limits and options.
     public init(storage: (any CacheStorage)?, configuration: Configuration) {
         self.storage = storage
         hasStorage = storage != nil
@@ -137,12 +137,12 @@ public actor CacheStore {
         retry?.cancel()
     }
 
-    /// Whether this is the first time in the process that a key is asked for this way.
+    /// Returns true for the first call with a key in the process.
     nonisolated func isAskedFirst(_ key: CacheKey) -> Bool {
         asked.withLock { $0.insert(key.hashValue).inserted }
     }
 
-    /// The time of day.
+    /// The current time.
     nonisolated var date: Date { isTimeReal ? Date() : configuration.time.date }
 
     nonisolated func tell(_ event: CacheEvent) {
@@ -151,7 +151,7 @@ public actor CacheStore {
 }
 
 extension CacheStore: CustomReflectable {
-    /// What it was made with; nothing of what it keeps.
+    /// A mirror with the configuration and without entries.
     public nonisolated var customMirror: Mirror {
         Mirror(self, children: ["configuration": configuration], displayStyle: .class)
     }

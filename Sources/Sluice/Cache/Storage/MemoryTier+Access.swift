@@ -5,31 +5,31 @@ import Foundation
 #endif
 
 extension MemoryTier {
-    /// How seldom storage is told that an entry is asked for, in seconds.
+    /// The minimum interval, in seconds, at which accesses to an entry are reported to storage.
     static let touchInterval = 60.0
 
-    /// That an entry which storage has was asked for.
+    /// An access to an entry that is also in storage.
     struct Touch {
         let key: CacheKey
         let variant: String
-        /// Which of those that were under its name.
+        /// The time at which the entry was stored, which identifies it among entries with the same key.
         let stored: Date
         let accessed: Date
         let expires: Date?
-        /// Whether it puts off when the entry is gone, which storage should know soon.
+        /// True if the access extends the lifetime, which is written to storage soon.
         let isExtension: Bool
 
-        /// Makes one, unless storage was told not long ago.
+        /// Creates a touch; nil if storage was told of an access a short time ago.
         ///
         /// - Parameters:
-        ///   - entry: What was asked for.
-        ///   - lifetime: Its lifetime, put off already.
-        ///   - last: When storage was told last.
-        ///   - now: When it was asked for.
+        ///   - entry: The entry.
+        ///   - lifetime: Its lifetime after the access.
+        ///   - last: The time of the last access reported to storage.
+        ///   - now: The time of the access.
         init?(_ entry: CacheEntry, _ lifetime: CacheEntry.Lifetime, last: Double, at now: Double) {
             isExtension = lifetime.renewal > 0 && lifetime.ends < .infinity
             let interval = isExtension ? min(touchInterval, lifetime.renewal / 8) : touchInterval
-            // Either way: the clock may have been set back.
+            // The absolute value, because the clock may have been set back.
             guard abs(now - last) >= interval else { return nil }
             key = entry.key
             variant = entry.variant
@@ -39,7 +39,7 @@ extension MemoryTier {
         }
     }
 
-    /// All entries of a key that are not gone, the newest first.
+    /// Returns the unexpired entries for a key, newest first.
     mutating func recall(_ key: CacheKey, at now: Double, touches: inout [Touch]) -> [CacheEntry] {
         var entries: [CacheEntry] = []
         var index = heads[key] ?? Self.none
@@ -51,13 +51,13 @@ extension MemoryTier {
         return entries
     }
 
-    /// The entry of a key that has one only; nil where it has none or several.
+    /// Returns the entry for a key if there is exactly one.
     mutating func recallOnly(_ key: CacheKey, at now: Double, touches: inout [Touch]) -> CacheEntry? {
         guard let index = heads[key], nodes[index].next == Self.none else { return nil }
         return access(index, at: now, touches: &touches)
     }
 
-    /// Counts an access; removes the entry if it is gone.
+    /// Records an access. Removes the entry if it has expired.
     private mutating func access(_ index: Int, at now: Double, touches: inout [Touch]) -> CacheEntry? {
         guard let entry = entries[index] else { return nil }
         guard nodes[index].lifetime.isLive(at: now) else {
@@ -78,7 +78,7 @@ extension MemoryTier {
         return entry
     }
 
-    /// Removes what a selection means.
+    /// Removes the selected entries.
     mutating func remove(_ selection: CacheSelection) {
         if let name = selection.name, let partition = selection.partition {
             for space in selection.spaces ?? Set(CacheKey.Space.allCases) {
@@ -94,7 +94,7 @@ extension MemoryTier {
         }
     }
 
-    /// Whether a selection means an entry, which may be gone later than it says itself.
+    /// Returns true if a selection contains an entry. Accesses may have extended the lifetime of the entry.
     private func isMeant(_ index: Int, by selection: CacheSelection) -> Bool {
         guard let entry = entries[index] else { return false }
         guard let expired = selection.expired else { return selection.contains(entry) }
@@ -106,16 +106,17 @@ extension MemoryTier {
         return others.contains(entry)
     }
 
-    /// Notes that storage has an entry, if that is still what is kept.
+    /// Marks an entry as written to storage, unless it has been replaced.
     mutating func markStored(_ entry: CacheEntry) {
         if let index = index(of: entry.key, variant: entry.variant), entries[index] === entry {
             nodes[index].isStored = true
         }
     }
 
-    /// Forgets all that is for storage too, whether that has it or could not take it: others may have changed it there.
+    /// Drops all entries that are also for storage, written or not, because another process may have changed them
+    /// there.
     ///
-    /// - Parameter isPending: Whether an entry is on its way there, and so is newer.
+    /// - Parameter isPending: Returns true for an entry that waits to be written, which is newer.
     mutating func forgetStored(unless isPending: (CacheEntry) -> Bool) {
         for index in nodes.indices {
             guard let entry = entries[index], entry.key.space != .memoryValues, !isPending(entry) else { continue }

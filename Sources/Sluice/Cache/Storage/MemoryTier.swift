@@ -4,22 +4,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The entries in memory, in the order they were asked for: a value without a lock or a clock of its own.
+/// The entries in memory, ordered by their last access. The owner provides the lock and the clock.
 struct MemoryTier {
-    /// What is known of an entry; without any reference, so that it costs nothing to look at.
+    /// The metadata of an entry. It contains no references, so that reading it costs no reference counting.
     struct Node {
         var lifetime: CacheEntry.Lifetime
         var bytes: Int
-        /// How many of them are for the model that was made of it.
+        /// The part of ``bytes`` that the kept model needs.
         var modelBytes = 0
-        /// When its storage was told last that it was asked for.
+        /// The time of the last access reported to storage.
         var touched: Double
-        /// Whether storage has it, so that it can be forgotten here.
+        /// True if the entry has been written to storage, so that its accesses are reported.
         var isStored: Bool
-        /// Its neighbours in the order of asking.
+        /// The neighbours in the order of access.
         var newer = MemoryTier.none
         var older = MemoryTier.none
-        /// Its neighbours among the entries of its key, the newest first; of a free node, `next` is the next free one.
+        /// The neighbours among the entries of the same key, newest first. In a free node, `next` is the next free
+        /// node.
         var previous = MemoryTier.none
         var next = MemoryTier.none
     }
@@ -29,7 +30,7 @@ struct MemoryTier {
     let limits: CacheLimits
     private(set) var size = CacheSize()
     var nodes: ContiguousArray<Node> = []
-    /// The entries, each in the place of its node; nil where that is free.
+    /// The entries at the indices of their nodes; nil for free nodes.
     private(set) var entries: ContiguousArray<CacheEntry?> = []
     var heads: [CacheKey: Int] = [:]
     private var newest = none
@@ -40,9 +41,10 @@ struct MemoryTier {
         self.limits = limits
     }
 
-    /// Puts an entry in the place of what has its key and variant, and removes others until all are within the limits.
+    /// Inserts an entry in the place of the one with its key and variant, and evicts others until all are within the
+    /// limits.
     ///
-    /// - Returns: Whether it is kept; where it is too large, nothing is kept under its key and variant.
+    /// - Returns: True if the entry is kept. If it is too large, the previous entry is removed too.
     @discardableResult
     mutating func insert(_ entry: CacheEntry, isStored: Bool, at now: Double) -> Bool {
         let bytes = entry.byteCount
@@ -63,7 +65,7 @@ struct MemoryTier {
         return true
     }
 
-    /// Removes what was asked for the longest ago until there is room.
+    /// Evicts the least recently used entries until there is enough space.
     private mutating func makeRoom(for bytes: Int, count: Int) {
         while let limit = limits.bytes, size.bytes > limit - bytes, oldest != Self.none {
             remove(at: oldest)
@@ -93,7 +95,7 @@ struct MemoryTier {
 
     private mutating func replace(_ index: Int, with entry: CacheEntry, _ node: Node) {
         guard nodes[index].previous == Self.none, nodes[index].next == Self.none else {
-            // Among several, it may have another place now.
+            // Among several variants, its position may have changed.
             remove(at: index)
             makeRoom(for: node.bytes, count: 1)
             return add(entry, node)
@@ -101,7 +103,7 @@ struct MemoryTier {
         promote(index)
         size.bytes -= nodes[index].bytes
         nodes[index].bytes = 0
-        // It is the last to be removed, and there is room for it alone.
+        // The entry is the most recently used one, and it fits on its own.
         makeRoom(for: node.bytes, count: 0)
         entries[index] = entry
         nodes[index].lifetime = node.lifetime
@@ -112,7 +114,7 @@ struct MemoryTier {
         size.bytes += node.bytes
     }
 
-    /// Counts the model that was made of an entry since; the entry must be the one that was asked for last.
+    /// Updates the size of an entry whose model has been decoded. The entry must be the most recently used one.
     mutating func count(modelBytes: Int, at index: Int) {
         let change = modelBytes - nodes[index].modelBytes
         nodes[index].modelBytes = modelBytes
@@ -123,7 +125,7 @@ struct MemoryTier {
         }
     }
 
-    /// Where the entry of a key and variant is.
+    /// Returns the index of the entry with a key and variant.
     func index(of key: CacheKey, variant: String) -> Int? {
         var index = heads[key] ?? Self.none
         while index != Self.none {
@@ -133,14 +135,13 @@ struct MemoryTier {
         return nil
     }
 
-    /// Makes an entry the one that was asked for last.
+    /// Makes an entry the most recently used one.
     mutating func promote(_ index: Int) {
         guard index != newest else { return }
         unlink(index)
         linkNewest(index)
     }
 
-    /// Removes an entry.
     mutating func remove(at index: Int) {
         guard let entry = entries[index] else { return }
         size.bytes -= nodes[index].bytes
@@ -172,7 +173,7 @@ struct MemoryTier {
         if older == Self.none { oldest = newer } else { nodes[older].newer = newer }
     }
 
-    /// Puts an entry among those of its key, before those that are not newer.
+    /// Links an entry to those with the same key, before those that are not newer.
     private mutating func linkVariant(_ index: Int, _ entry: CacheEntry) {
         guard let head = heads.updateValue(index, forKey: entry.key) else { return }
         var previous = Self.none

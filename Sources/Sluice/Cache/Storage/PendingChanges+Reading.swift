@@ -1,26 +1,26 @@
 extension PendingChanges {
     /// Begins a read of storage.
     ///
-    /// - Returns: What ``endRead(_:)`` is to be called with.
+    /// - Returns: The number to pass to ``endRead(_:)``.
     mutating func beginRead() -> Int {
         readers[counter, default: 0] += 1
         return counter
     }
 
-    /// Ends a read of storage, and forgets what only it needed.
+    /// Ends a read of storage, and drops the changes that only this read needed.
     mutating func endRead(_ begun: Int) {
         guard let count = readers[begun] else { return }
         readers[begun] = count > 1 ? count - 1 : nil
         forgetSettled()
     }
 
-    /// What a key has once all changes are made that storage had not made at a time.
+    /// Applies the changes that storage had not made when a read began to the result of that read.
     ///
     /// - Parameters:
-    ///   - entries: What storage gave.
+    ///   - entries: The entries read from storage.
     ///   - key: The key.
-    ///   - begun: When the read of storage began.
-    /// - Returns: The entries in no order.
+    ///   - begun: The number of the read.
+    /// - Returns: The current entries for the key, in no particular order.
     func correct(_ entries: [CacheEntry], of key: CacheKey, since begun: Int) -> [CacheEntry] {
         let changes = keyed[key] ?? []
         if changes.isEmpty, sweeps.isEmpty { return entries }
@@ -42,22 +42,22 @@ extension PendingChanges {
         return entries
     }
 
-    /// Whether something is kept or removed under a key by its name.
+    /// Returns true if there is a change to this key.
     func concerns(_ key: CacheKey) -> Bool {
         !keyed.isEmpty && keyed[key] != nil
     }
 
-    /// What is kept under a key and not in storage yet.
+    /// Returns the entries for a key that have not been written to storage.
     func unwritten(_ key: CacheKey) -> [CacheEntry] {
         correct([], of: key, since: counter)
     }
 
-    /// Whether an entry is kept here, because storage has not made it yet or not for long.
+    /// Returns true if a change contains this entry, because storage has not written it or a read may still need it.
     func holds(_ entry: CacheEntry) -> Bool {
         keyed[entry.key]?.contains { $0.entry === entry } ?? false
     }
 
-    /// Forgets what storage had made before the first of all reads under way.
+    /// Drops the changes that storage had made before the oldest read in progress.
     mutating func forgetSettled() {
         guard !settled.isEmpty else { return }
         let first = readers.keys.min() ?? .max

@@ -1,13 +1,13 @@
 extension PendingChanges {
-    /// Notes what became of a batch.
+    /// Records the result of a batch.
     ///
-    /// What could not be kept leaves a removal behind, since storage may hold something older in its place; a removal that could
-    /// not be made is remembered until it can be.
+    /// A failed store becomes a removal, because storage may contain an older entry. A failed removal is kept until it
+    /// succeeds.
     ///
     /// - Parameters:
-    ///   - batch: What was given to storage.
-    ///   - failed: The numbers of what it could not do.
-    /// - Returns: The entries that storage has now.
+    ///   - batch: The changes passed to storage.
+    ///   - failed: The numbers of the changes that failed.
+    /// - Returns: The entries that storage has written.
     mutating func settle(_ batch: [Item], failed: Set<Int>) -> [CacheEntry] {
         counter += 1
         var stored: [CacheEntry] = []
@@ -42,7 +42,7 @@ extension PendingChanges {
         return stored
     }
 
-    /// Remembers a removal that has to be made before all that comes later.
+    /// Records a removal that must be made before all later changes.
     private mutating func owe(_ selection: CacheSelection, number: Int) {
         if let key = selection.key { forgetOwed(key, variant: selection.variant, before: number) }
         owed[number] = Item(
@@ -54,7 +54,7 @@ extension PendingChanges {
         bytes += Self.removalBytes
     }
 
-    /// Forgets removals that a later change of the same makes needless.
+    /// Drops failed removals that a later change with the same key and variant supersedes.
     private mutating func forgetOwed(_ key: CacheKey, variant: String?, before number: Int) {
         guard !owed.isEmpty, let changes = keyed[key] else { return }
         let kept = changes.filter { change in
@@ -66,9 +66,10 @@ extension PendingChanges {
         if kept.count < changes.count { keyed[key] = kept.isEmpty ? nil : kept }
     }
 
-    /// Makes one removal of all that storage holds out of what waits, up to the last removal among it.
+    /// Replaces failed and queued changes, up to the last queued removal, by a single removal of all entries in
+    /// storage.
     ///
-    /// That loses entries but no removal, and takes no more room however long storage does not write.
+    /// Entries in storage are lost, but no removal is. Memory use stays bounded however long storage fails.
     mutating func collapse() {
         let lastRemoval = queue.lastIndex(where: \.isRemoval)
         let end = lastRemoval.map { $0 + 1 } ?? queue.startIndex

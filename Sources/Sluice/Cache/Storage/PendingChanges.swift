@@ -1,22 +1,23 @@
-/// Changes on their way to storage, in their order: what reads must see before storage does, and what still has to be written.
+/// The changes that wait to be written to storage, in order. Reads take them into account before storage makes them.
 ///
-/// Every change has a number. A read of storage takes an unknown moment between its beginning and its end, so what it brings
-/// is corrected by all changes that storage had not made when it began: making them again in their order gives what storage
-/// will hold, however many of them it had made. They are therefore kept until no read is under way that began before them.
+/// Every change has a number. Storage executes a read at an unknown moment between its beginning and its end.
+/// Therefore, the result of a read is corrected with all changes that storage had not made when the read began.
+/// Repeating changes in order yields the final contents, no matter how many of them storage had already made. Changes
+/// are kept as long as a read is in progress that began before storage made them.
 struct PendingChanges {
-    /// What has to be written.
+    /// The kinds of changes to write.
     enum Write: Sendable {
         case change(CacheChange)
-        /// An entry whose body is in storage already, seen by nobody.
+        /// Commits an entry whose body has been written to storage but is not visible yet.
         case commit(any CacheWriter, CacheKey, variant: String)
     }
 
-    /// A change that waits to be written, or is being written.
+    /// A change that waits to be written or is being written.
     struct Item: Sendable {
         let number: Int
         let write: Write
         let bytes: Int
-        /// Whether it is a removal that failed before.
+        /// True for a removal that failed before.
         var isOwed = false
 
         var isRemoval: Bool {
@@ -24,21 +25,21 @@ struct PendingChanges {
         }
     }
 
-    /// What a change does to a key, for reads.
+    /// The effect of a change on a key, for reads.
     struct KeyChange {
         let number: Int
-        /// Nil for all of them.
+        /// The variant; nil for all variants.
         let variant: String?
-        /// What is kept now; nil where it is removed, or is not to be seen yet.
+        /// The stored entry; nil if it is removed or its body is only in storage.
         var entry: CacheEntry?
-        /// When storage had made it.
+        /// The number at which storage had made the change.
         var settled: Int?
 
-        /// Whether storage had made it by then.
+        /// Returns true if storage had made the change by then.
         func isSettled(by number: Int) -> Bool { settled.map { $0 <= number } ?? false }
     }
 
-    /// A removal of more than a key.
+    /// A removal that concerns more than one key.
     struct Sweep {
         let number: Int
         let selection: CacheSelection
@@ -47,47 +48,48 @@ struct PendingChanges {
         func isSettled(by number: Int) -> Bool { settled.map { $0 <= number } ?? false }
     }
 
-    /// What a removal takes in the account of what is pending.
+    /// The size in bytes that a removal counts as.
     static let removalBytes = 256
-    /// How many removals that failed are tried again with every batch; more of them only now and then.
+    /// The number of failed removals up to which all of them are retried with every batch. Above it, they are retried
+    /// only occasionally.
     static let promptLimit = 64
-    /// How many removals that storage could not make are remembered one by one.
+    /// The maximum number of failed removals that are kept individually.
     static let owedLimit = 16_384
-    /// How many removals may wait one by one.
+    /// The maximum number of removals that may wait individually.
     static let removalLimit = 262_144
 
     var counter = 0
     var keyed: [CacheKey: [KeyChange]] = [:]
     var sweeps: [Sweep] = []
     var queue: [Item] = []
-    /// Removals that storage could not make, which go first the next time.
+    /// The failed removals, which are retried first.
     var owed: [Int: Item] = [:]
-    /// Changes in the queue that later ones have made needless.
+    /// The queued changes that later changes have superseded.
     var superseded: Set<Int> = []
-    /// The number of the last change that was given to storage.
+    /// The number of the last change passed to storage.
     var taken = 0
-    /// How many reads began at a number and are under way.
+    /// The number of reads in progress, by the number at which they began.
     var readers: [Int: Int] = [:]
-    /// What storage has made and reads may still need, in the order it was made.
+    /// The changes that storage has made and reads may still need, in the order of completion.
     var settled: [(at: Int, key: CacheKey?)] = []
-    /// The bytes of what waits or is being written.
+    /// The bytes of the changes that wait or are being written.
     var bytes = 0
-    /// How many removals wait.
+    /// The number of removals in the queue.
     var removals = 0
 
-    /// Whether reads have nothing to learn here.
+    /// True if no change affects reads.
     var isEmpty: Bool { keyed.isEmpty && sweeps.isEmpty }
 
-    /// The number of the last change that waits or was given to storage.
+    /// The number of the last change that waits or was passed to storage.
     var lastNumber: Int { queue.last?.number ?? taken }
 
-    /// Sets a time apart from all changes and reads so far.
+    /// Returns a new number, later than all changes and reads so far.
     mutating func mark() -> Int {
         counter += 1
         return counter
     }
 
-    /// Notes that an entry was asked for.
+    /// Adds an access to an entry.
     mutating func touch(_ touch: MemoryTier.Touch) {
         counter += 1
         let change = CacheChange.touch(
@@ -100,12 +102,13 @@ struct PendingChanges {
         append(Item(number: counter, write: .change(change), bytes: 0))
     }
 
-    /// Puts an entry in the place of what has its key and variant.
+    /// Adds an entry, which replaces the one with its key and variant.
     mutating func store(_ entry: CacheEntry, bytes: Int) -> Int {
         add(.change(.store(entry)), to: entry.key, variant: entry.variant, entry: entry, bytes: bytes)
     }
 
-    /// Makes an entry seen whose body is in storage; `entry` is the whole of it where memory could hold it.
+    /// Adds the commit of an entry whose body has been written to storage. `entry` is the complete entry if it fits
+    /// into memory.
     mutating func commit(_ writer: any CacheWriter, _ key: CacheKey, variant: String, entry: CacheEntry?) -> Int {
         add(
             .commit(writer, key, variant: variant),
@@ -116,7 +119,7 @@ struct PendingChanges {
         )
     }
 
-    /// Removes entries.
+    /// Adds a removal.
     mutating func remove(_ selection: CacheSelection) -> Int {
         if let key = selection.key {
             return add(
@@ -160,13 +163,13 @@ struct PendingChanges {
         if removals > Self.removalLimit { collapse() }
     }
 
-    /// Gives what is to be written next, removals that failed before first; nil once there is nothing.
+    /// Returns the next changes to write, failed removals first; nil if there are none.
     ///
     /// - Parameters:
-    ///   - count: How many changes at most, besides what failed before.
-    ///   - limit: How many bytes of them, about.
-    ///   - retries: Whether what failed before is a reason by itself, and comes along however much it is.
-    /// - Returns: What is to be written, in its order.
+    ///   - count: The maximum number of changes, besides failed removals.
+    ///   - limit: The approximate maximum number of bytes of these changes.
+    ///   - retries: True to return all failed removals, even if there are no other changes.
+    /// - Returns: The changes in order.
     mutating func take(count: Int, bytes limit: Int, retries: Bool) -> [Item]? {
         guard !queue.isEmpty || retries && !owed.isEmpty else { return nil }
         var batch: [Item] = []
@@ -195,7 +198,7 @@ struct PendingChanges {
 }
 
 extension CacheSelection {
-    /// The key of which all that is said is which variant, if that is so.
+    /// The key, if the selection consists of a key and optionally a variant.
     var key: CacheKey? {
         guard let spaces, spaces.count == 1, let space = spaces.first, let partition, let name else { return nil }
         return tag == nil && expired == nil ? CacheKey(name, in: space, partition: partition) : nil

@@ -1,10 +1,11 @@
 import SluiceHTTP
 
 extension SluiceError.Code {
-    /// There is nothing in the cache to answer the request with, and it must not be sent.
+    /// The cache has no response to the request, and the request must not be sent.
     public static let cacheMiss = SluiceError.Code("cacheMiss")
-    /// What gates are told of a request that the cache has answered: it was never sent.
+    /// The outcome that gates see for a request that was answered by the cache and never sent.
     public static let answeredByCache = SluiceError.Code("answeredByCache")
-    /// A cache could not read or write: its disk is full, its file is no database, its folder is read-only.
+    /// The cache could not read or write. For example, the disk is full, the file is not a database, or the folder is
+    /// read-only.
     public static let cacheFailed = SluiceError.Code("cacheFailed")
 }

@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes that a value is kept as: what type it is, and its encoding.
+/// The encoding of values as bytes, together with their type.
 ///
-/// They begin with the format's number, how the value is encoded, and the type's name with its length; all is read with care, since
-/// a file can hold anything.
+/// The bytes begin with the format number, the encoding, and the length and name of the type. Decoding validates all of
+/// them, because a file may contain anything.
 struct ValueCoding {
     private enum Encoding: UInt8 {
         case json = 0
@@ -40,7 +40,7 @@ struct ValueCoding {
         return decoder
     }()
 
-    /// Under what the value is kept, for errors.
+    /// The name under which the value is stored, for error messages.
     let name: String
 
     /// Encodes a value.
@@ -76,8 +76,8 @@ struct ValueCoding {
 
     /// Decodes a value.
     ///
-    /// - Returns: The value; nil where nil was kept and the type is no optional one.
-    /// - Throws: ``SluiceError/Code/decodingFailed`` if it is of another type, or cannot be decoded.
+    /// - Returns: The value; nil if nil was stored and the type is not optional.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the value has another type or cannot be decoded.
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws(SluiceError) -> Value? {
         let head = body.prefix(Self.headLength)
         let parts = [UInt8](head)
@@ -95,10 +95,10 @@ struct ValueCoding {
         do {
             switch encoding {
             case .null:
-                // An optional's own nil is `.some(nil)`, which is not the same as no value at all.
+                // The nil of an optional type is `.some(nil)`, which differs from the absence of a value.
                 return (type as? any AnyOptional.Type)?.null as? Value
             case .bytes:
-                // Copied, so that the first byte has the index 0.
+                // Copied, so that its indices begin at 0.
                 guard let data = Data(payload) as? Value else {
                     throw decodingFailure(type, "what is kept are bytes")
                 }
@@ -133,12 +133,12 @@ struct ValueCoding {
         return SluiceError(.encodingFailed, reason, step: .cache, underlyingError: error)
     }
 
-    /// The name of a type, of an optional one that of what it wraps; the same in every process.
+    /// Returns the name of a type, without optionals; it is the same in every process.
     static func typeName(_ type: Any.Type) -> String {
         var type = type
         while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
         let name = String(reflecting: type)
-        // A private type's context is given by its address, which is another in every process.
+        // The context of a private type is given by its address, which differs between processes.
         let marker = "(unknown context at $"
         guard name.utf8.contains(UInt8(ascii: "$")) else { return name }
         var stable = ""
@@ -151,7 +151,7 @@ struct ValueCoding {
         return stable + rest
     }
 
-    /// The name of a type as people write it.
+    /// Returns the name of a type without the `Swift` module.
     private static func legible(_ name: String) -> String {
         name.hasPrefix("Swift.") && !name.contains("<") ? String(name.dropFirst("Swift.".count)) : name
     }

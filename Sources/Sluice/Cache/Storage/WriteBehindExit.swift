@@ -8,10 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// Lets a process that exits wait until its stores have written what they have.
+/// Delays the exit of the process until the stores have written their changes.
 ///
-/// Handlers of `exit` run while other threads go on, so the stores' tasks end by themselves; the exiting thread only waits, and not for
-/// long: a disk may not answer.
+/// `atexit` handlers run while other threads continue, so that the tasks of the stores can finish. The exiting thread
+/// only waits, for a limited time, because the disk may not respond.
 enum WriteBehindExit {
     private static let limitMilliseconds = 2000
     private static let writing = Locked(0)
@@ -20,17 +20,17 @@ enum WriteBehindExit {
         atexit { WriteBehindExit.wait() }
     }()
 
-    /// Makes sure that the process waits at its end.
+    /// Registers the exit handler.
     static func register() {
         registration
     }
 
-    /// Notes that a store begins to write.
+    /// Records that a store begins to write.
     static func enter() {
         writing.withLock { $0 += 1 }
     }
 
-    /// Notes that a store has written all it had.
+    /// Records that a store has written all changes.
     static func leave() {
         writing.withLock { $0 -= 1 }
     }
