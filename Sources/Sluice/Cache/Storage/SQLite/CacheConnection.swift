@@ -2,23 +2,23 @@ import CSQLite
 import Dispatch
 import SluiceHTTP
 
-/// A connection and the queue that it is used on, where it may block.
+/// A database connection with the serial queue on which it is used and may block.
 struct CacheConnection: Sendable {
     enum Failure: Error {
-        /// The file is not any longer the one that has its name.
+        /// The path no longer refers to the opened file.
         case moved
         case failed(SQLiteFailure)
     }
 
     struct State {
         var connection: SQLiteConnection?
-        /// What it is a connection to.
+        /// The file to which the connection is open.
         var opened: CacheDatabase.Opened?
-        /// When somebody last looked whether the file still has its name.
+        /// The time of the last check that the path still refers to the file.
         var checked = ContinuousClock.now
-        /// What it was, and how many changes there had been, when somebody last asked for others' changes.
+        /// The generation of the file and its number of changes at the last check for foreign changes.
         var asked: (generation: Int, changes: Int64?)?
-        /// How many of them this connection has made since.
+        /// The number of changes that this connection has made since.
         var ownChanges: Int64 = 0
 
         mutating func close() {
@@ -27,7 +27,7 @@ struct CacheConnection: Sendable {
         }
     }
 
-    /// Serial; the lock is there for the compiler, and nobody ever waits for it.
+    /// A serial queue. The lock on the state satisfies the compiler and is never contended.
     let queue: DispatchQueue
     let state = Locked(State())
 
@@ -35,12 +35,12 @@ struct CacheConnection: Sendable {
         queue = DispatchQueue(label: label)
     }
 
-    /// Closes it behind what was begun before.
+    /// Closes the connection after the work that is already queued.
     func closeLater() {
         queue.async { [state] in state.withLock { $0.close() } }
     }
 
-    /// Reads, and opens or reopens the file before that where it must.
+    /// Reads from the database. Opens or reopens the file first if necessary.
     func read<Value: Sendable>(
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
@@ -54,7 +54,7 @@ struct CacheConnection: Sendable {
                 do throws(SQLiteFailure) {
                     return try work(connection)
                 } catch {
-                    // Another process may have set the file aside, or something removed it: then it is of no matter what is wrong with it.
+                    // Another process may have moved or removed the file. Its errors are then irrelevant.
                     let isMoved = files.identity != opened.identity
                     if isMoved || error.isCorruption || error.isInputOutput { state.close() }
                     throw isMoved ? .moved : .failed(error)
@@ -75,7 +75,7 @@ struct CacheConnection: Sendable {
             if now - state.checked < tuning.checkInterval { return connection }
             state.checked = now
             let isSame = files.identity == opened.identity && (try? schema.isThat(of: connection)) != false
-            // A log that came into being says that somebody writes what nobody was to write.
+            // If a log exists, another process writes to the file that was opened as immutable.
             if isSame, opened.access != .immutable || !files.hasLog { return connection }
             state.close()
             throw .moved
@@ -94,7 +94,8 @@ struct CacheConnection: Sendable {
         return connection
     }
 
-    /// Opens it with its log, while nobody can put another in its place: the log of one file would be taken for the other's.
+    /// Opens the file together with its log, under the lock, so that no process replaces the file in between.
+    /// Otherwise, SQLite might read the log of a different file.
     private static func open(
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
@@ -104,7 +105,7 @@ struct CacheConnection: Sendable {
         do throws(SystemFailure) {
             lock = try files.lock(patience: tuning.patience)
         } catch {
-            // Where there is none to be had, nobody puts another in its place either.
+            // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {
                 throw SQLiteFailure(SQLITE_BUSY, "its lock cannot be had: \(error)")
             }
@@ -119,9 +120,9 @@ struct CacheConnection: Sendable {
 }
 
 extension SQLiteConnection {
-    /// Sets what concerns reading too.
+    /// Sets the options for both reading and writing.
     func configure() throws(SQLiteFailure) {
-        // Damage is found before it is followed.
+        // Detects damaged pages before they are used.
         try run("PRAGMA cell_size_check = ON")
         try run("PRAGMA temp_store = MEMORY")
         try run("PRAGMA cache_size = -8192")

@@ -14,9 +14,9 @@ import Musl
 import Darwin
 #endif
 
-/// All of it on the writer's queue.
+/// Runs on the writer's queue.
 extension CacheDatabase {
-    /// The open file and the connection that writes it.
+    /// Returns the open file and the connection that writes to it. Opens the file if necessary.
     func open(
         _ state: inout CacheConnection.State
     ) throws(SluiceError) -> (connection: SQLiteConnection, opened: Opened) {
@@ -48,7 +48,7 @@ extension CacheDatabase {
         }
     }
 
-    /// Lets nobody try for a while; told once for as long as it goes on.
+    /// Prevents further attempts to open the file for a while. Reports each error once until it changes.
     func refuse(_ error: SluiceError) {
         let end = time.now + tuning.retryInterval
         let isNew = status.withLock { status in
@@ -66,7 +66,7 @@ extension CacheDatabase {
         do throws(SystemFailure) {
             lock = try files.lock(patience: tuning.patience)
         } catch {
-            // Where no lock can be made, nothing can be written.
+            // If the lock cannot be created, the file cannot be written either.
             guard [EROFS, EACCES, EPERM].contains(error.number), files.identity != nil else {
                 throw unavailable("its lock cannot be had: \(error)")
             }
@@ -91,7 +91,7 @@ extension CacheDatabase {
         throw unsettled
     }
 
-    /// Nil where it may only be read.
+    /// Opens the file for writing; returns nil if it is read-only.
     private func openToWrite() throws(SQLiteFailure) -> (SQLiteConnection, CacheSchema.Verdict)? {
         let connection = try SQLiteConnection(path: files.database, access: .readWrite, patience: tuning.patience)
         if connection.isReadOnly { return nil }
@@ -101,7 +101,7 @@ extension CacheDatabase {
 
     private func configureToWrite(_ connection: SQLiteConnection) throws(SQLiteFailure) {
         try connection.configure()
-        // Before there is anything in it.
+        // Must be set before the database contains tables.
         try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
         let mode = try connection.withStatement("PRAGMA journal_mode = WAL") { statement throws(SQLiteFailure) in
             try statement.step() ? statement.string(0) : ""
@@ -116,7 +116,7 @@ extension CacheDatabase {
         if let limit = tuning.pageLimit { try connection.execute("PRAGMA max_page_count = \(limit)") }
     }
 
-    /// Opens what may not be written.
+    /// Opens a file that may not be written.
     private func openToRead() throws(SluiceError) -> (SQLiteConnection, SQLiteConnection.Access) {
         var access = SQLiteConnection.Access.readOnly
         while true {
@@ -127,7 +127,7 @@ extension CacheDatabase {
                 try connection.configure()
                 verdict = try schema.prepare(connection, isReadOnly: true)
             } catch {
-                // Without a log, and the memory that goes with it, the file alone is all there is.
+                // Without a log and shared memory, the file is complete and can be opened as immutable.
                 guard access == .readOnly, !error.isCorruption, !files.hasLog else {
                     throw unavailable("\(error)", error)
                 }

@@ -1,8 +1,10 @@
 import SluiceHTTP
 
-/// Removing what is left behind, a step at a time with other work in between.
+/// Removal of unused pieces and pages, in steps between which other work runs.
 extension CacheDatabase {
-    /// - Parameter isFirst: Whether what others have left behind is looked for too.
+    /// Starts a sweep unless one is running.
+    ///
+    /// - Parameter isFirst: True to also discard the drafts that other processes have abandoned.
     func sweepLater(isFirst: Bool = false) {
         let isUnderWay = status.withLock { status in
             defer { status.isSweeping = true }
@@ -17,14 +19,14 @@ extension CacheDatabase {
     }
 
     private func sweep() {
-        // Those who hold a storage no longer do not wait for this either.
+        // The closure does not keep the storage alive.
         writer.queue.async { [weak self] in
             guard let self else { return }
             if step() { sweep() } else { status.withLock { $0.isSweeping = false } }
         }
     }
 
-    /// Whether there is more to do.
+    /// Runs one step. Returns true if there is more to do.
     private func step() -> Bool {
         if renewIfEmpty() { return false }
         let isSwept = transact { transaction throws(SQLiteFailure) in try transaction.sweep() }
@@ -37,7 +39,7 @@ extension CacheDatabase {
             guard let connection = state.connection else { return false }
             do throws(SQLiteFailure) {
                 if try connection.giveBackPages() { return true }
-                // Only this makes the file shorter.
+                // Only a checkpoint truncates the file.
                 try connection.run("PRAGMA wal_checkpoint(PASSIVE)")
             } catch {
                 connection.rollBack()
@@ -46,8 +48,8 @@ extension CacheDatabase {
         }
     }
 
-    /// Lets the next call begin a new file in the place of a large one that nothing is in: sweeping it would take nearly as long as it took to
-    /// fill it.
+    /// Removes a large file that contains no entries, so that the next call creates a new one. Sweeping it would take
+    /// nearly as long as filling it took.
     private func renewIfEmpty() -> Bool {
         writer.state.withLock { state in
             guard let connection = state.connection, let opened = state.opened else { return false }
@@ -57,14 +59,14 @@ extension CacheDatabase {
                 guard pages >= tuning.renewalPages, try CacheSize(totalOf: connection).count == 0 else { return false }
                 let lock = try files.lock(patience: tuning.patience)
                 defer { withExtendedLifetime(lock) {} }
-                // From here on nobody writes it, and whoever did so next will see that it is not there.
+                // No process can write to the file from here on. The next writer notices that it has been removed.
                 try connection.run("BEGIN IMMEDIATE")
                 let isUsed = try connection.integer("SELECT EXISTS (SELECT 1 FROM entry UNION ALL SELECT 1 FROM draft)")
                 guard isUsed == 0, files.identity == opened.identity, files.remove(with: lock) == 0 else {
                     return false
                 }
             } catch {
-                // It is swept then.
+                // The file is swept instead.
                 return false
             }
             state.close()

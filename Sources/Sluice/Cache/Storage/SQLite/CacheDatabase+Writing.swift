@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All of it on the writer's queue.
+/// Runs on the writer's queue.
 extension CacheDatabase {
     func transact<Value>(
         _ work: @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Value
@@ -29,7 +29,7 @@ extension CacheDatabase {
             }
             do throws(SQLiteFailure) {
                 var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)
-                // Who sets it aside or removes it while it is empty has this lock: from here on, it stays.
+                // An empty file is only removed under this write lock, so the file stays in place from here on.
                 guard files.identity == opened.identity, try schema.isThat(of: connection) else {
                     connection.rollBack()
                     state.close()
@@ -47,7 +47,7 @@ extension CacheDatabase {
                 if error.isCorruption {
                     try setAside(opened, as: error, &state).get()
                 } else if error.isFull, !isSecond {
-                    // What is in the log may find room in the file, and the log then has some again.
+                    // A checkpoint may find space for the log's pages in the file, and frees space in the log.
                     isSecond = true
                     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 } else {
@@ -59,14 +59,14 @@ extension CacheDatabase {
         throw unsettled
     }
 
-    /// Empties the log, unless somebody is reading it.
+    /// Empties the log, unless another connection is reading it.
     private func emptyLog(of connection: SQLiteConnection) {
         try? connection.execute("PRAGMA busy_timeout = 0")
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try? connection.execute("PRAGMA busy_timeout = \(tuning.patience)")
     }
 
-    /// Lets the next call try to open it for writing again, if the last one that did is not too recent.
+    /// Lets the next call try to open the file for writing again, unless the last attempt was very recent.
     private func reopen(_ opened: Opened, _ state: inout CacheConnection.State) {
         guard ContinuousClock.now - state.checked > tuning.retryInterval else { return }
         state.checked = .now
@@ -74,7 +74,7 @@ extension CacheDatabase {
         status.withLock { $0.forget(opened) }
     }
 
-    /// Sets the file aside that was found to be no sound database, unless another process has done so.
+    /// Moves a damaged file, or one that is not a database, out of the way, unless another process has done so.
     func setAside(
         _ opened: Opened,
         as failure: SQLiteFailure,
@@ -91,7 +91,8 @@ extension CacheDatabase {
                 refuse(error)
                 throw error
             }
-            // Nor is it damaged if a newer program has brought it to its own version meanwhile, which opening it will say.
+            // A newer program may have migrated the file in the meantime. It is then not damaged, and opening it
+            // reports the version.
             guard files.identity == opened.identity, !isOfAnotherVersion else { return }
             do throws(SluiceError) {
                 try setAside(as: failure, with: lock)
@@ -118,7 +119,7 @@ extension CacheDatabase {
         onEvent(.databaseSetAside(URL(filePath: path), reason: failure.message))
     }
 
-    /// Whether another process has changed what is kept since this was asked last.
+    /// Returns true if another process has changed the storage since the last call.
     func hasForeignChanges() -> Result<Bool, SluiceError> {
         writer.state.withLock { state in
             Result { () throws(SluiceError) in

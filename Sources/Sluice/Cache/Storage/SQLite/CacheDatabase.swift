@@ -7,10 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file of a cache: one connection that writes and two that read, each on a queue of its own, so that no read waits for a write.
+/// The database file of a cache, with one connection for writing and two for reading. Each has its own queue, so that
+/// reads never wait for writes.
 ///
-/// Whoever finds the file to be no sound database sets it aside, and whoever finds it to be another than it was opens it anew; a call
-/// then goes on with the new one.
+/// A file that is damaged or not a database is moved out of the way. If the path refers to a different file than
+/// before, that file is opened. In both cases, the call continues with the new file.
 final class CacheDatabase: Sendable {
     let files: CacheFiles
     let schema: CacheSchema
@@ -22,20 +23,20 @@ final class CacheDatabase: Sendable {
     private let readers = [CacheConnection("sluice.cache.read"), CacheConnection("sluice.cache.read")]
     private let waiting = Locked([0, 0])
 
-    /// The file as it was opened last.
+    /// The file that was opened last.
     struct Opened: Sendable {
         let identity: CacheFiles.Identity
         let access: SQLiteConnection.Access
-        /// Another each time.
+        /// A number that is different each time the file is opened.
         let generation: Int
     }
 
     struct Status: Sendable {
         var opened: Opened?
         var generation = 0
-        /// Why it could not be opened, and until when nobody tries again.
+        /// The reason why the file could not be opened, and the time until which it is not tried again.
         var refusal: (error: SluiceError, end: ContinuousClock.Instant)?
-        /// Whether steps of sweeping are under way.
+        /// True while a sweep is running.
         var isSweeping = false
     }
 
@@ -57,14 +58,14 @@ final class CacheDatabase: Sendable {
         for connection in readers + [writer] { connection.closeLater() }
     }
 
-    /// How often a call begins again because the file is not what it was.
+    /// The number of attempts of a call if the file is replaced.
     static let attempts = 4
 
-    /// Reads, without waiting for those who write.
+    /// Reads from the database, without waiting for writes.
     ///
-    /// - Parameter work: What to read, on a queue that may block.
-    /// - Returns: What was read.
-    /// - Throws: Why it could not be read.
+    /// - Parameter work: The work, which runs on a queue that may block.
+    /// - Returns: The result of the work.
+    /// - Throws: An error if the database cannot be read.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value
     ) async throws(SluiceError) -> Value {
@@ -89,11 +90,11 @@ final class CacheDatabase: Sendable {
         throw unsettled
     }
 
-    /// Reads without a task, where the file is open and as it was.
+    /// Reads from the database, without a task if the file is open and unchanged.
     ///
     /// - Parameters:
-    ///   - work: What to read, on a queue that may block; done again where the file turns out to be another.
-    ///   - completion: Called once with what was read, on that queue as a rule.
+    ///   - work: The work, which runs on a queue that may block. It is repeated if the file has been replaced.
+    ///   - completion: Called once with the result, usually on that queue.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Value,
         completion: @escaping @Sendable (Result<Value, SluiceError>) -> Void
@@ -113,12 +114,12 @@ final class CacheDatabase: Sendable {
         reader.queue.async { [self] in
             let outcome = reader.read(opened, in: files, schema, tuning, work)
             leaveReader(index)
-            // What is wrong will be found again, and mended or told.
+            // The retry encounters the problem again, and resolves or reports it.
             if case .success(let value) = outcome { completion(.success(value)) } else { again() }
         }
     }
 
-    /// Chooses the reader for which fewer wait.
+    /// Selects the reader with the shorter queue.
     private func joinReaders() -> Int {
         waiting.withLock { waiting in
             let index = waiting[0] <= waiting[1] ? 0 : 1
@@ -131,7 +132,7 @@ final class CacheDatabase: Sendable {
         waiting.withLock { $0[index] -= 1 }
     }
 
-    /// The file, which is opened unless it is open.
+    /// Returns the open file. Opens it if necessary.
     private func opened() async throws(SluiceError) -> Opened {
         if let opened = status.withLock({ $0.opened }) { return opened }
         return try await writer.queue.result { [self] in
@@ -141,18 +142,18 @@ final class CacheDatabase: Sendable {
         }.get()
     }
 
-    /// Writes, all of it or nothing, behind what was begun before.
+    /// Writes to the database in one transaction, after the work that is already queued.
     ///
-    /// - Parameter work: What to write, on a queue that may block; done again where the file turns out to be another.
-    /// - Returns: What came of it.
-    /// - Throws: Why it could not be written.
+    /// - Parameter work: The work, which runs on a queue that may block. It is repeated if the file has been replaced.
+    /// - Returns: The result of the work.
+    /// - Throws: An error if the database cannot be written.
     func write<Value: Sendable>(
         _ work: @escaping @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Value
     ) async throws(SluiceError) -> Value {
         try await writer.queue.result { [self] in transact(work) }.get()
     }
 
-    /// Writes as soon as it is its turn, and tells nobody what came of it.
+    /// Writes to the database in one transaction, without reporting the result.
     func writeLater(
         _ work: @escaping @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Void
     ) {
@@ -178,7 +179,7 @@ final class CacheDatabase: Sendable {
 }
 
 extension CacheDatabase.Status {
-    /// Lets the next call look anew, unless one has done so.
+    /// Lets the next call open the file again, unless another call has already done so.
     mutating func forget(_ old: CacheDatabase.Opened) {
         if opened?.generation == old.generation { opened = nil }
     }

@@ -13,10 +13,10 @@ import Musl
 import Darwin
 #endif
 
-/// Where a cache in SQLite lies: the database with its log and its index of the log, and a lock beside them. Every function blocks; an error
-/// is a number of `errno`, 0 for none.
+/// The files of a SQLite cache: the database, its log, the index of the log and a lock file. All functions block.
+/// Errors are `errno` values; 0 means no error.
 struct CacheFiles: Sendable {
-    /// Which file it is, whatever its name.
+    /// The identity of a file, independent of its path.
     struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -27,7 +27,7 @@ struct CacheFiles: Sendable {
 
     init(directory: URL, name: String) {
         self.directory = directory.path
-        // A name and no path.
+        // The name must not contain path separators.
         let plain = String(
             decoding: name.utf8.map { $0 == 0 || $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 },
             as: UTF8.self
@@ -37,28 +37,28 @@ struct CacheFiles: Sendable {
 
     var database: String { "\(directory)/\(name).sqlite" }
 
-    /// What SQLite keeps beside a database, by what it appends to its name.
+    /// The suffixes of the files that SQLite creates next to a database.
     private static let companions = ["-wal", "-shm", "-journal"]
-    /// How many databases are kept that were set aside; the oldest go.
+    /// The maximum number of databases that are kept after they were moved out of the way. The oldest are removed.
     private static let asideLimit = 2
 
-    /// The database's; nil if there is none.
+    /// The identity of the database file; nil if there is none.
     var identity: Identity? {
         var status = stat()
         guard stat(database, &status) == 0 else { return nil }
         return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
     }
 
-    /// Whether there is a log that has something in it, or might have.
+    /// True if there is a log that is not empty, or if this cannot be determined.
     var hasLog: Bool { logSize.map { $0 > 0 } ?? (errno != ENOENT) }
 
-    /// How many bytes the log has; nil where there is none to be seen.
+    /// The size of the log in bytes; nil if it cannot be read.
     var logSize: Int64? {
         var status = stat()
         return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// Makes the folder, and those it is in, for this user only.
+    /// Creates the directory and its missing parents, accessible to this user only.
     func makeDirectory() -> Int32 {
         var missing: [String] = []
         var path = directory
@@ -73,36 +73,37 @@ struct CacheFiles: Sendable {
         return 0
     }
 
-    /// Makes an empty database for this user only, if there is none.
+    /// Creates an empty database file, accessible to this user only, if there is none.
     ///
-    /// Without connections: closing a file that SQLite has open too would give its locks back.
+    /// Must not be called with open connections: closing any file descriptor of the file releases SQLite's locks on it.
     func makeDatabase() -> Int32 {
         let descriptor = open(database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { return errno == EEXIST ? 0 : errno }
-        // What lies beside it is another's, which was removed.
+        // Existing companion files belong to a database that was removed.
         for companion in Self.companions { unlink(database + companion) }
         close(descriptor)
         return 0
     }
 
-    /// Renames the database and what belongs to it, and removes the oldest of those that were set aside before.
+    /// Renames the database and its companion files, and removes the oldest databases that were renamed before.
     ///
-    /// - Parameter lock: Held, so that no two do it at once.
-    /// - Returns: Where it is now, or the error.
+    /// - Parameter lock: The lock, which the caller holds so that only one process does this.
+    /// - Returns: The new path, and the error.
     func setAside(with lock: CacheLock) -> (path: String, error: Int32) {
         var seconds = timespec()
         clock_gettime(CLOCK_REALTIME, &seconds)
         let path = "\(directory)/\(asidePrefix)\(seconds.tv_sec)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
-        // First the database: a log without one is nothing, but a database without its log is another.
+        // The database is renamed first. A log without its database is useless, but a database without its log has
+        // different contents.
         guard rename(database, path) == 0 else { return (path, errno) }
         for companion in Self.companions { rename(database + companion, path + companion) }
         removeOldest()
         return (path, 0)
     }
 
-    /// Removes the database and what belongs to it.
+    /// Removes the database and its companion files.
     ///
-    /// - Parameter lock: Held, so that nobody opens it meanwhile.
+    /// - Parameter lock: The lock, which the caller holds so that no process opens the database in the meantime.
     /// - Returns: The error.
     func remove(with lock: CacheLock) -> Int32 {
         guard unlink(database) == 0 else { return errno }
@@ -122,17 +123,17 @@ struct CacheFiles: Sendable {
         }
     }
 
-    /// Waits for the lock that those hold who open, make or set aside the database.
+    /// Waits for the lock under which the database is opened, created, moved or removed.
     ///
-    /// - Parameter patience: For how many milliseconds at most.
+    /// - Parameter patience: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
-    /// - Throws: Why there is none.
+    /// - Throws: An error if the lock cannot be taken in time.
     func lock(patience: Int) throws(SystemFailure) -> CacheLock {
         try CacheLock.take("\(directory)/\(name).lock", patience: patience)
     }
 }
 
-/// A number of `errno`.
+/// An `errno` value.
 struct SystemFailure: Error, Hashable, CustomStringConvertible {
     let number: Int32
 

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A lock on a file, held until it is dropped; the system gives it back when the process ends.
+/// A lock on a file, held until it is released. The system releases it when the process ends.
 final class CacheLock: Sendable {
     private let descriptor: Int32
 
@@ -14,13 +14,13 @@ final class CacheLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Waits for it.
+    /// Waits for the lock.
     ///
     /// - Parameters:
-    ///   - path: The file, which is made and stays.
-    ///   - patience: For how many milliseconds at most.
+    ///   - path: The lock file. It is created if necessary and never removed.
+    ///   - patience: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
-    /// - Throws: Why there is none.
+    /// - Throws: An error if the lock cannot be taken in time.
     static func take(_ path: String, patience: Int) throws(SystemFailure) -> CacheLock {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { throw SystemFailure(number: errno) }

@@ -1,25 +1,27 @@
-/// The tables of a cache, and how those of older versions become those of this one.
+/// The tables of a cache and their migrations.
 ///
-/// The version of a file is its `user_version`, 0 for an empty one.
+/// The version of a file is its `user_version`; it is 0 for an empty file.
 struct CacheSchema: Sendable {
-    /// What brings a file from each version to the next, the first from 0 to 1.
+    /// The statements that migrate a file from each version to the next. The first ones create the tables.
     let steps: [[String]]
 
-    /// The version that this program reads and writes.
+    /// The current version.
     var version: Int64 { Int64(steps.count) }
 
-    /// The file's `application_id`, "Slui" in ASCII: it is a cache, and no other program's database.
+    /// The `application_id` of the file, "Slui" in ASCII. It distinguishes a cache from the database of another
+    /// program.
     static let application: Int64 = 0x536c_7569
 
     static let current = CacheSchema(steps: [first])
 
-    /// How far an entry's number is shifted to be that of its first piece; the rest numbers its pieces.
+    /// The number of bits by which the number of an entry is shifted to get the number of its first piece. The low bits
+    /// number the pieces of the entry.
     static let pieceBits: Int64 = 20
-    /// No entry has a number as large as this, so that none of its pieces' numbers overflows.
+    /// The upper bound of entry numbers, so that the numbers of their pieces do not overflow.
     static let entryLimit: Int64 = 1 << 42
 
-    /// An entry is a row that is short and its pieces, which alone are long: the first holds its head and the beginning of its body, or all of
-    /// it. Noting that it was asked for then writes little, and looking for what to remove reads little.
+    /// An entry consists of a short row and its pieces, which contain the data. The first piece contains the head and
+    /// the beginning of the body. Recording an access therefore writes little, and eviction reads little.
     private static let first = [
         """
         CREATE TABLE entry (
@@ -41,11 +43,12 @@ struct CacheSchema: Sendable {
         "CREATE UNIQUE INDEX entry_key ON entry (space, partition, name, variant)",
         "CREATE INDEX entry_accessed ON entry (accessed)",
         "CREATE INDEX entry_expires ON entry (expires) WHERE expires IS NOT NULL",
-        // Numbered by the entry and the place in it.
+        // Numbered by entry and position.
         "CREATE TABLE piece (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)",
         "CREATE TABLE tag (name BLOB NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (name, entry)) WITHOUT ROWID",
         "CREATE INDEX tag_entry ON tag (entry)",
-        // Entries whose bodies are on their way: nobody sees them, and they outlive their writer by an hour at most.
+        // The entries whose bodies are still arriving. They are invisible, and are discarded at most an hour after the
+        // last write.
         """
         CREATE TABLE draft (
             id INTEGER PRIMARY KEY,
@@ -55,9 +58,9 @@ struct CacheSchema: Sendable {
             touched REAL NOT NULL
         )
         """,
-        // Numbers of entries that are gone and whose pieces are still to be removed.
+        // The number ranges of removed entries whose pieces have not been removed yet.
         "CREATE TABLE garbage (low INTEGER PRIMARY KEY, high INTEGER NOT NULL)",
-        // Counting a million rows takes a second, so that this is done as they come and go.
+        // Counting a million rows takes a second, so the totals are maintained with each change.
         """
         CREATE TABLE total (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -72,30 +75,30 @@ struct CacheSchema: Sendable {
 }
 
 extension CacheSchema {
-    /// What a file turned out to be.
+    /// The result of checking a file.
     enum Verdict: Sendable {
         case current
-        /// A later version of this program made it.
+        /// The file was created by a later version of this program.
         case newer(Int64)
-        /// Another program made it.
+        /// The file was created by another program.
         case foreign
-        /// It has to be migrated and may not be written.
+        /// The file has to be migrated, but may not be written.
         case older
     }
 
-    /// Brings an open file to this version, in one transaction.
+    /// Migrates an open file to the current version, in one transaction.
     ///
     /// - Parameters:
-    ///   - connection: The file.
-    ///   - isReadOnly: Whether it may not be written.
-    /// - Returns: What it is now; it was not touched unless it is ``Verdict/current``.
-    /// - Throws: Why it cannot be read or written.
+    ///   - connection: The connection to the file.
+    ///   - isReadOnly: True if the file may not be written.
+    /// - Returns: The result. The file is unchanged unless it is ``Verdict/current``.
+    /// - Throws: An error if the file cannot be read or written.
     func prepare(_ connection: SQLiteConnection, isReadOnly: Bool) throws(SQLiteFailure) -> Verdict {
         if let verdict = try verdict(on: connection) { return verdict }
         if isReadOnly { return .older }
         try connection.run("BEGIN IMMEDIATE")
         do throws(SQLiteFailure) {
-            // Another process may have done it while this one waited.
+            // Another process may have migrated the file while this one waited.
             let verdict = try verdict(on: connection)
             if verdict == nil { try migrate(connection) }
             try connection.run("COMMIT")
@@ -106,12 +109,12 @@ extension CacheSchema {
         }
     }
 
-    /// Whether a file that has been opened is still of this version.
+    /// Returns true if an open file still has the current version.
     func isThat(of connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
         try connection.integer("PRAGMA user_version") == version
     }
 
-    /// Nil where it has to be migrated.
+    /// Returns the result of checking a file; nil if it has to be migrated.
     private func verdict(on connection: SQLiteConnection) throws(SQLiteFailure) -> Verdict? {
         let found = try connection.integer("PRAGMA user_version") ?? 0
         let application = try connection.integer("PRAGMA application_id") ?? 0

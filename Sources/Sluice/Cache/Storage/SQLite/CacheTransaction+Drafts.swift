@@ -11,15 +11,16 @@ import Musl
 import Darwin
 #endif
 
-/// Entries whose bodies are on their way, and that only their writers know of.
+/// Drafts are entries whose bodies are still arriving. Only their writers access them.
 extension CacheTransaction {
-    /// Begins a draft.
+    /// Creates a draft.
     ///
     /// - Parameters:
-    ///   - token: What tells it apart from those that had its number in a file that is there no longer.
-    ///   - now: The time.
-    /// - Returns: Its number.
-    /// - Throws: Why it could not.
+    ///   - token: A random number that distinguishes the draft from one with the same number in a file that was
+    ///     replaced.
+    ///   - now: The current time.
+    /// - Returns: The number of the draft.
+    /// - Throws: An error if the draft cannot be created.
     mutating func beginDraft(_ token: Int64, at now: Date) throws(SQLiteFailure) -> Int64 {
         let number = try newNumber()
         try connection.run(
@@ -33,7 +34,7 @@ extension CacheTransaction {
         return number
     }
 
-    /// Makes sure that a draft is still there, and stays for another while.
+    /// Checks that a draft still exists, and extends its lifetime.
     func keepDraft(_ number: Int64, _ token: Int64, at now: Date) throws(SQLiteFailure) {
         let kept = try connection.integer(
             "SELECT id FROM draft WHERE id = ?1 AND token = ?2",
@@ -44,7 +45,7 @@ extension CacheTransaction {
         try connection.run("UPDATE draft SET touched = ?2 WHERE id = ?1", .integer(number), .real(now.column ?? 0))
     }
 
-    /// Makes a draft an entry.
+    /// Turns a draft into an entry.
     mutating func finishDraft(_ number: Int64, as entry: CacheEntry, _ row: Row) throws(SQLiteFailure) {
         try connection.run("DELETE FROM draft WHERE id = ?1", .integer(number))
         try insert(row, of: entry, as: number)
@@ -61,7 +62,7 @@ extension CacheTransaction {
         try discardPieces(of: number, isLarge: true)
     }
 
-    /// Discards drafts that nobody will finish: their process is gone, or has not written for long.
+    /// Discards the drafts of processes that have ended, and those that have not been written to for a long time.
     mutating func discardAbandonedDrafts(at now: Date) throws(SQLiteFailure) {
         let time = now.timeIntervalSinceReferenceDate
         let abandoned = try connection.withStatement("SELECT id, token, process, world, touched FROM draft") {
@@ -84,7 +85,7 @@ extension CacheTransaction {
         return kill(number, 0) == 0 || errno != ESRCH
     }
 
-    /// Where a process's number is that process's: another container may have the same numbers.
+    /// The PID namespace, because processes in different containers may have the same process ID.
     private static let world: String = {
         var name = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/self/ns/pid", &name, name.count)

@@ -5,15 +5,15 @@ import Foundation
 #endif
 
 extension CacheTransaction {
-    /// Removes some of what is gone, or else of what nobody has asked for the longest.
+    /// Removes some of the expired entries, or else of the least recently used ones.
     ///
     /// - Parameters:
-    ///   - limits: What there may be.
-    ///   - now: The time.
-    /// - Returns: How many it removed.
-    /// - Throws: Why it could not.
+    ///   - limits: The limits.
+    ///   - now: The current time.
+    /// - Returns: The number of removed entries.
+    /// - Throws: An error if entries cannot be removed.
     mutating func evict(to limits: CacheLimits, at now: Date) throws(SQLiteFailure) -> Int {
-        // To remove takes room too, in the log.
+        // Removals need space in the log too.
         let limit = isRetry ? min(8, tuning.stepCount) : tuning.stepCount
         let time = now.column ?? 0
         let expired = try rows(
@@ -28,7 +28,7 @@ extension CacheTransaction {
                 && (limits.bytes.map { size.bytes &- bytes <= $0 } ?? true)
         }
         if isWithin(0, 0) { return 0 }
-        // Asked for in the future: a clock was wrong, and they would stay for as long as it was.
+        // Entries with an access time in the future come first. A clock was wrong, and they would stay until that time.
         var rows = try rows(
             "SELECT id, size FROM entry WHERE accessed > ? ORDER BY accessed LIMIT ?",
             [.real(time + Self.clockTolerance)],
@@ -42,13 +42,13 @@ extension CacheTransaction {
             )
         }
         if rows.isEmpty {
-            // There is nothing, whatever the total says.
+            // The table is empty, whatever the totals say.
             countNothing()
         }
         return try discard(rows, until: isWithin)
     }
 
-    /// In seconds: by how much the clocks of those who share a cache may differ.
+    /// The tolerance for differences between the clocks of processes that share a cache, in seconds.
     private static let clockTolerance = 3600.0
 
     private mutating func discard(
@@ -67,7 +67,7 @@ extension CacheTransaction {
 }
 
 extension CacheSize {
-    /// What a cache's entries come to.
+    /// Reads the totals of a cache.
     init(totalOf connection: SQLiteConnection) throws(SQLiteFailure) {
         let statement = try connection.statement("SELECT count, bytes FROM total WHERE id = 1")
         defer { statement.reset() }

@@ -5,13 +5,13 @@ import Foundation
 #endif
 
 extension CacheTransaction {
-    /// Removes what a selection means.
+    /// Removes the selected entries.
     ///
     /// - Parameters:
-    ///   - selection: What to remove.
-    ///   - limit: How many entries it removes at most; nil for all.
-    /// - Returns: Whether there may be more.
-    /// - Throws: Why it could not.
+    ///   - selection: The entries to remove.
+    ///   - limit: The maximum number of entries to remove; nil for all.
+    /// - Returns: True if there may be more.
+    /// - Throws: An error if entries cannot be removed.
     mutating func remove(_ selection: CacheSelection, atMost limit: Int? = nil) throws(SQLiteFailure) -> Bool {
         guard let condition = Condition(selection) else { return false }
         isChange = true
@@ -26,12 +26,12 @@ extension CacheTransaction {
         return false
     }
 
-    /// Removes everything, drafts included: what was begun before is not to be seen behind it.
+    /// Removes all entries. Drafts are removed too, because they were begun before the removal.
     private mutating func removeAll() throws(SQLiteFailure) {
-        // Whatever the number is, from there on there is nothing.
+        // No entry has a number greater than this one.
         let last = try newNumber()
         for table in ["garbage", "draft", "tag", "entry"] {
-            // Without a condition, SQLite drops pages and not rows.
+            // Without a condition, SQLite drops entire pages instead of rows.
             try connection.execute("DELETE FROM \(table)")
         }
         try connection.run("INSERT INTO garbage VALUES (0, ?1)", .integer(last))
@@ -39,7 +39,7 @@ extension CacheTransaction {
         leavesWork = true
     }
 
-    /// Removes rows, and leaves their pieces to be swept.
+    /// Removes rows, and leaves their pieces for the sweep.
     private mutating func removeMany(_ condition: Condition, atMost limit: Int) throws(SQLiteFailure) -> Bool {
         try connection.execute("CREATE TEMP TABLE IF NOT EXISTS doomed (id INTEGER PRIMARY KEY, size INTEGER)")
         try connection.execute("DELETE FROM doomed")
@@ -73,18 +73,18 @@ extension CacheTransaction {
         }
     }
 
-    /// A selection as SQL, put together of what stands here and never of what it selects by.
+    /// A selection as SQL. The SQL text consists of constants only; the selection's values are bound.
     private struct Condition {
         var sql: String
         var values: [SQLiteStatement.Value] = []
         let isAll: Bool
 
-        /// Nil where it means nothing.
+        /// Creates a condition; nil if the selection is empty.
         init?(_ selection: CacheSelection) {
             let spaces = selection.spaces ?? Set(CacheKey.Space.allCases)
             if spaces.isEmpty { return nil }
-            // Said even of all of them, so that the index of keys, which begins with the space, is of use; by another index where few have
-            // the tag, or are gone.
+            // The condition names all spaces, so that SQLite can use the key index, which begins with the space. With a
+            // tag or an expiration, `+` disables that index, because another index selects fewer rows.
             let isByKey = selection.tag == nil && selection.expired == nil
             sql = "\(isByKey ? "" : "+")space IN (\(spaces.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")))"
             let columns = [
@@ -108,7 +108,7 @@ extension CacheTransaction {
 }
 
 extension CacheTransaction {
-    /// Removes entries that are not as they were written.
+    /// Removes entries that do not match their checksums.
     mutating func removeBroken(_ numbers: [Int64]) throws(SQLiteFailure) {
         for number in numbers {
             guard let size = try connection.integer("SELECT size FROM entry WHERE id = ?1", .integer(number)) else {

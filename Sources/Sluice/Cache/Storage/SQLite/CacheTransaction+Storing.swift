@@ -5,20 +5,20 @@ import Foundation
 #endif
 
 extension CacheTransaction {
-    /// All of an entry's row but its key.
+    /// The columns of an entry's row that depend on its data.
     struct Row {
         let head: Int
         let length: Int64
         let checksum: Int64
 
-        /// What it counts for.
+        /// Returns the size that the entry counts as.
         func size(of entry: CacheEntry) -> Int64 {
             let key = entry.key.partition.utf8.count + entry.key.name.utf8.count + entry.variant.utf8.count
             return Int64(key + head) + length
         }
     }
 
-    /// Puts an entry in the place of what is under its key and variant.
+    /// Stores an entry, which replaces the one with its key and variant.
     mutating func store(_ entry: CacheEntry) throws(SQLiteFailure) {
         let head = EntryHead(entry).encoded
         var checksum = EntryChecksum(entry.key, variant: entry.variant)
@@ -41,7 +41,7 @@ extension CacheTransaction {
         try insert(row, of: entry, as: number)
     }
 
-    /// Makes an entry seen whose pieces are there.
+    /// Makes an entry visible whose pieces have been inserted.
     mutating func insert(_ row: Row, of entry: CacheEntry, as number: Int64) throws(SQLiteFailure) {
         try removeWhatIsUnderTheKey(of: entry)
         let size = row.size(of: entry)
@@ -91,7 +91,7 @@ extension CacheTransaction {
             "SELECT id, size FROM entry WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4"
         )
         try statement.bind(CacheTransaction.key(entry.key, variant: entry.variant))
-        // The row must not be looked at any longer when it goes.
+        // The statement must be reset before the row is deleted.
         let old: (number: Int64, size: Int64)?
         do throws(SQLiteFailure) {
             old = try statement.step() ? (statement.integer(0), statement.integer(1)) : nil
@@ -103,7 +103,7 @@ extension CacheTransaction {
         if let old { try discard(old.number, size: old.size) }
     }
 
-    /// Notes that an entry was asked for, and when it is gone now; not of one that has taken its place since.
+    /// Records an access to an entry and its new expiration, unless the entry has been replaced.
     func touch(
         _ key: CacheKey,
         variant: String,
@@ -134,7 +134,7 @@ extension CacheTransaction {
 }
 
 extension Date {
-    /// As a column holds it; nil for what is no number, which SQLite does not know.
+    /// The column value; nil for NaN, which SQLite does not support.
     var column: Double? {
         timeIntervalSinceReferenceDate.isNaN ? nil : timeIntervalSinceReferenceDate
     }

@@ -1,8 +1,8 @@
 extension CacheTransaction {
-    /// Removes some of the pieces that belong to nobody.
+    /// Removes some of the pieces that belong to no entry.
     ///
-    /// - Returns: Whether there may be more.
-    /// - Throws: Why it could not.
+    /// - Returns: True if there may be more.
+    /// - Throws: An error if pieces cannot be removed.
     func sweep() throws(SQLiteFailure) -> Bool {
         var (count, bytes) = (0, Int64(0))
         while count < tuning.stepCount, bytes < tuning.stepBytes {
@@ -28,7 +28,8 @@ extension CacheTransaction {
         return true
     }
 
-    /// The first of the pieces there are, up to a number of them and of bytes; the last is the range's where there are no more.
+    /// Returns the first pieces of a range, up to a count and a size. `last` is the end of the range if it has no
+    /// further pieces.
     private func somePieces(
         in range: ClosedRange<Int64>,
         _ countLimit: Int,
@@ -60,10 +61,10 @@ extension CacheTransaction {
 }
 
 extension SQLiteConnection {
-    /// Gives some pages that nothing is on back to the file system, where there are so many that they will not soon be used again.
+    /// Returns some free pages to the file system, if there are so many that they will not be reused soon.
     ///
-    /// - Returns: Whether there may be more.
-    /// - Throws: Why it could not.
+    /// - Returns: True if there may be more.
+    /// - Throws: An error if pages cannot be returned.
     func giveBackPages() throws(SQLiteFailure) -> Bool {
         let free = try integer("PRAGMA freelist_count") ?? 0
         let all = try integer("PRAGMA page_count") ?? 0

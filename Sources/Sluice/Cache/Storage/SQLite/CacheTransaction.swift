@@ -6,30 +6,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Changes of a cache that come about all together, and what they do to its totals.
+/// An atomic set of changes to a cache, including its totals.
 struct CacheTransaction {
     let connection: SQLiteConnection
     let tuning: CacheTuning
-    /// Whether there was no room when it was tried before.
+    /// True if an earlier attempt failed because the disk was full.
     let isRetry: Bool
-    /// Whether it left pieces that are to be swept, or pages that could be given back.
+    /// True if the transaction left pieces to sweep or pages to return.
     var leavesWork = false
-    /// Whether others who have read before have to read again; not after eviction, since what is gone then was right.
+    /// True if other processes must drop what they have in memory. Evictions do not count, because evicted entries were
+    /// valid.
     var isChange = false
     private var change = CacheSize()
     private var isEmptied = false
     private var next: Int64?
 
-    /// Waits until no other process writes.
+    /// Begins a transaction. Waits until no other process writes.
     init(_ connection: SQLiteConnection, _ tuning: CacheTuning, isRetry: Bool) throws(SQLiteFailure) {
         self.connection = connection
         self.tuning = tuning
         self.isRetry = isRetry
-        // A transaction that reads first and then writes would fail where another has written in between.
+        // A transaction that begins as a read fails if another process writes before its first write.
         try connection.run("BEGIN IMMEDIATE")
     }
 
-    /// Lets everybody see the changes.
+    /// Commits the transaction and updates the totals.
     func commit() throws(SQLiteFailure) {
         if isEmptied { try connection.run("UPDATE total SET count = 0, bytes = 0 WHERE id = 1") }
         if change != CacheSize() {
@@ -44,7 +45,7 @@ struct CacheTransaction {
         try connection.run("COMMIT")
     }
 
-    /// A number that no entry has had.
+    /// Returns a number that no entry has had.
     mutating func newNumber() throws(SQLiteFailure) -> Int64 {
         let number: Int64
         if let next {
@@ -75,7 +76,7 @@ struct CacheTransaction {
         isEmptied = true
     }
 
-    /// Removes an entry; its pieces at once where they are few.
+    /// Removes an entry. The pieces of a small entry are removed at once, those of a large one later.
     mutating func discard(_ number: Int64, size: Int64) throws(SQLiteFailure) {
         try connection.run("DELETE FROM entry WHERE id = ?1", .integer(number))
         try connection.run("DELETE FROM tag WHERE entry = ?1", .integer(number))
@@ -97,7 +98,7 @@ struct CacheTransaction {
         }
     }
 
-    /// The numbers of all pieces that some entries can have.
+    /// Returns the range of the piece numbers of some entries.
     static func pieces(of numbers: ClosedRange<Int64>) throws(SQLiteFailure) -> ClosedRange<Int64> {
         guard numbers.lowerBound >= 0, numbers.upperBound < CacheSchema.entryLimit else {
             throw .malformed("An entry's number")

@@ -1,29 +1,30 @@
-/// The figures of a cache in SQLite, which tests make small.
+/// The parameters of a SQLite cache. Tests use small values.
 struct CacheTuning: Sendable {
-    /// How many bytes a piece of a body has at most: one row.
+    /// The maximum number of bytes of a piece, which is one row.
     var pieceSize = 128 << 10
-    /// How many entries or pieces one step of eviction or sweeping removes at most, each a transaction that others wait for.
+    /// The maximum number of entries or pieces that one step of eviction or sweeping removes in one transaction.
     var stepCount = 256
-    /// How many bytes one such step removes at most, and one transaction of a streamed body writes.
+    /// The maximum number of bytes that such a step removes, or that one transaction of a streamed body writes.
     var stepBytes = 4 << 20
-    /// How many rows a removal removes with all their pieces; where there are more, the pieces are swept later.
+    /// The number of rows up to which a removal also removes the pieces. Otherwise, the pieces are swept later.
     var removalCount = 512
-    /// How many rows a removal removes in one transaction, where it is the only change of it.
+    /// The maximum number of rows that a removal removes in one transaction, if it is the only change.
     var removalStep = 10_000
-    /// How many milliseconds a writer waits for another process's.
+    /// The time in milliseconds that a writer waits for another process.
     var patience = 5000
-    /// After how long a database that cannot be used is tried again.
+    /// The time after which a database that cannot be used is tried again.
     var retryInterval = Duration.seconds(5)
-    /// How often readers look whether the file still has its name.
+    /// The interval at which readers check that the path still refers to the file.
     var checkInterval = Duration.milliseconds(100)
-    /// After how many seconds a draft that nobody has written to is surely nobody's.
+    /// The time in seconds after the last write at which a draft counts as abandoned.
     var draftLifetime = 3600.0
-    /// After how many pages of its log SQLite brings them to the file.
+    /// The number of log pages at which SQLite runs a checkpoint.
     var checkpointPages = 2000
-    /// From how many bytes on the log is emptied as soon as it can be: whoever opens the file next reads all of it.
+    /// The log size in bytes above which the log is emptied as soon as possible, because opening the file reads all of
+    /// it.
     var logLimit: Int64 = 16 << 20
-    /// With how many pages a file that has become empty gives way to a new one, which takes less than to sweep it.
+    /// The number of pages from which an empty file is replaced by a new one, which is faster than sweeping it.
     var renewalPages: Int64 = 4096
-    /// How many pages the file may have; nil for SQLite's own limit.
+    /// The maximum number of pages of the file; nil for SQLite's own limit.
     var pageLimit: Int?
 }

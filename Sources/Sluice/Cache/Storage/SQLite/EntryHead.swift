@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What an entry's first piece begins with: all of the entry but its key, its end and its body.
+/// The beginning of an entry's first piece: its metadata except the key and the expiration.
 struct EntryHead: Sendable {
-    /// The layout of the bytes; an entry of another is not read.
+    /// The version of the encoding. Entries with another version are not read.
     static let version: UInt8 = 1
 
     var stored: Date
@@ -34,7 +34,7 @@ extension EntryHead {
         response = entry.response
     }
 
-    /// As bytes.
+    /// The encoded bytes.
     var encoded: [UInt8] {
         var parts: Parts = []
         if renewal != nil { parts.insert(.renewal) }
@@ -69,7 +69,7 @@ extension EntryHead {
         writer.append(response.head.headers)
     }
 
-    /// What bytes say; nil if they are not whole, go on behind the end, or mean nothing.
+    /// Decodes a head; nil if the bytes are incomplete, too long or invalid.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = EntryHeadReader(bytes)
         guard reader.integer(UInt8.self) == Self.version, let rawParts = reader.integer(UInt8.self) else { return nil }

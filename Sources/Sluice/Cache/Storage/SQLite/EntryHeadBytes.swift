@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Puts values one behind the other: numbers with the smallest byte first, what has a length behind it.
+/// Encodes values one after the other. Numbers are little-endian; strings are preceded by their length.
 struct EntryHeadWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -40,13 +40,13 @@ struct EntryHeadWriter {
     }
 
     private mutating func append(_ field: UnsafeRawBufferPointer) {
-        // What is longer than 4 GiB cannot be read again, and is then not there.
+        // A field longer than 4 GiB cannot be decoded, so the entry is treated as missing.
         append(UInt32(clamping: field.count))
         bytes.append(contentsOf: field)
     }
 }
 
-/// Takes such values off the front; nil once there is too little left.
+/// Decodes values in the same order; nil if there are too few bytes.
 struct EntryHeadReader {
     private var rest: Slice<UnsafeRawBufferPointer>
 

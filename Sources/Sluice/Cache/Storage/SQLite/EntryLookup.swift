@@ -4,20 +4,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a cache has under a key.
+/// The stored entries for a key.
 struct EntryLookup: Sendable {
-    /// The newest first.
+    /// The entries, newest first.
     var entries: [CacheEntry] = []
-    /// The numbers of those that are not as they were written, to be removed.
+    /// The numbers of the entries that do not match their checksums and have to be removed.
     var broken: [Int64] = []
 
-    /// Looks it up.
+    /// Reads the entries.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - now: The time; what is gone by then is not there.
-    ///   - connection: Where.
-    /// - Throws: Why it cannot be read.
+    ///   - now: The current time. Expired entries are omitted.
+    ///   - connection: The connection.
+    /// - Throws: An error if the database cannot be read.
     init(_ key: CacheKey, at now: Date, in connection: SQLiteConnection) throws(SQLiteFailure) {
         let statement = try connection.statement(
             """
@@ -26,7 +26,7 @@ struct EntryLookup: Sendable {
             WHERE e.space = ?1 AND e.partition = ?2 AND e.name = ?3 AND (e.expires IS NULL OR e.expires > ?4)
             """
         )
-        // As long as it has not ended, what else is read is of the same moment.
+        // Until the reset, all reads of the connection see the same snapshot.
         defer { statement.reset() }
         try statement.bind(
             .integer(Int64(key.space.rawValue)),
@@ -51,7 +51,7 @@ struct EntryLookup: Sendable {
         entries = order.map { entries[$0] }
     }
 
-    /// Nil where it is not as it was written.
+    /// Returns the entry in a row; nil if it does not match its checksums.
     private static func entry(
         of key: CacheKey,
         in row: SQLiteStatement,
@@ -93,7 +93,7 @@ struct EntryLookup: Sendable {
         in connection: SQLiteConnection
     ) throws(SQLiteFailure) {
         guard let pieces = try? CacheTransaction.pieces(of: number...number) else { return }
-        // No more than is surely there: the length may be anything.
+        // The length may be wrong, so the reserved capacity is limited.
         body.reserveCapacity(Int(min(length, 64 << 20)))
         let statement = try connection.statement("SELECT bytes FROM piece WHERE id > ?1 AND id <= ?2 ORDER BY id")
         defer { statement.reset() }

@@ -6,26 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps a cache in a database of SQLite's, which any number of processes of one machine may share.
+/// A cache storage in a SQLite database, which several processes on one machine may share.
 ///
 /// ```swift
 /// let storage = SQLiteCacheStorage(directory: caches, name: "shop") { logger.notice("\($0)") }
 /// ```
 ///
-/// Nothing is read or made before it is first used. A file that is no sound database is set aside, with an event, and a new one begun; each
-/// entry carries a checksum, and one that does not match is not there. Where the file cannot be used, every call throws an error of the code
-/// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. Names that are equal to Swift but are not of the same
-/// bytes are different names.
+/// No file is read or created before the first use. A file that is damaged or not a database is moved out of the way,
+/// with an event, and a new one is created. Each entry has a checksum; an entry that does not match it is treated as
+/// missing. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
+/// the file is tried again every few seconds. Strings that are canonically equivalent but have different bytes are
+/// different names.
 public final class SQLiteCacheStorage: CacheStorage {
     let database: CacheDatabase
 
-    /// Makes a storage.
+    /// Creates a storage.
     ///
     /// - Parameters:
-    ///   - directory: Where its files are, or will be: a folder of a local disk, which is made for this user only if it is not there.
-    ///   - name: What the files are called, followed by `.sqlite` and the like.
-    ///   - time: What time it is.
-    ///   - onEvent: Told what befalls it, on a thread that may not be held for long.
+    ///   - directory: The directory of its files, on a local disk. If it does not exist, it is created for this user
+    ///     only.
+    ///   - name: The name of its files, to which `.sqlite` and other suffixes are added.
+    ///   - time: The clock.
+    ///   - onEvent: Called with events, on a thread that must not be blocked for long.
     public convenience init(
         directory: URL,
         name: String = "cache",
@@ -59,15 +61,15 @@ public final class SQLiteCacheStorage: CacheStorage {
         )
     }
 
-    /// All variants kept under a key, the newest first, without those that are gone by `now`.
+    /// Returns all unexpired variants under a key, newest first.
     ///
-    /// Waits for no write.
+    /// Does not wait for writes.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - now: The time.
+    ///   - now: The current time.
     /// - Returns: The entries.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
         entries(
             of: try await database.read { connection throws(SQLiteFailure) in
@@ -83,11 +85,11 @@ public final class SQLiteCacheStorage: CacheStorage {
         return found.entries
     }
 
-    /// Makes changes in their order, all of them or none, in one transaction.
+    /// Makes changes in their order, in one transaction.
     ///
-    /// - Parameter changes: The changes; many at once cost far less than each by itself. A removal alone of very many entries is made in
-    ///   steps, with others' changes in between.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
+    /// - Parameter changes: The changes. Making several at once is much faster than making each one separately. A
+    ///   single removal of very many entries is made in steps, between which other changes run.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func apply(_ changes: [CacheChange]) async throws(SluiceError) {
         if changes.isEmpty { return }
         if changes.count == 1, case .remove(let selection) = changes[0] { return try await remove(selection) }
@@ -110,39 +112,40 @@ public final class SQLiteCacheStorage: CacheStorage {
         }) {}
     }
 
-    /// Begins an entry whose body comes in pieces. It is seen by nobody before it is whole; what a process leaves of it that ends before is
-    /// removed later.
+    /// Creates a writer for an entry whose body arrives in pieces. The entry is invisible until it is committed. If the
+    /// process ends before, the written part is removed later.
     ///
-    /// - Parameter entry: All but the body.
-    /// - Returns: What takes the body. Nothing is written before it has taken some hundred KiB.
+    /// - Parameter entry: The entry without its body.
+    /// - Returns: The writer. It does not write before it has received more than 128 KiB.
     /// - Throws: Nothing.
     public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
         SQLiteCacheWriter(entry, in: database)
     }
 
-    /// How many entries it holds, and how many bytes their keys, heads and bodies are.
+    /// Returns the number of entries and the size of their keys, heads and bodies in bytes.
     ///
-    /// - Returns: The size, which is kept with the entries and not counted.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
+    /// - Returns: The size, which is maintained with the entries and not recounted.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func size() async throws(SluiceError) -> CacheSize {
         try await database.read { connection throws(SQLiteFailure) in try CacheSize(totalOf: connection) }
     }
 
-    /// Removes some entries, in one short step: a few hundred, or a few MiB.
+    /// Removes some entries in one short step: at most a few hundred entries or a few MiB.
     ///
     /// - Parameters:
-    ///   - limits: What it may hold. Entries over `entryBytes` stay.
-    ///   - now: The time.
-    /// - Returns: How many it removed; 0 once there is nothing to remove.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
+    ///   - limits: The limits. `entryBytes` is ignored.
+    ///   - now: The current time.
+    /// - Returns: The number of removed entries; 0 once there is nothing to remove.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int {
         try await database.write { transaction throws(SQLiteFailure) in try transaction.evict(to: limits, at: now) }
     }
 
-    /// Whether another process, or another storage of this one, has changed what is kept since this was asked last; false the first time.
+    /// Returns true if another process, or another storage in this process, has changed the database since the last
+    /// call; false for the first call.
     ///
-    /// - Returns: Whether it has.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/cacheFailed``.
+    /// - Returns: True if there are foreign changes.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func hasForeignChanges() async throws(SluiceError) -> Bool {
         try await database.writer.queue.result { [database] in database.hasForeignChanges() }.get()
     }

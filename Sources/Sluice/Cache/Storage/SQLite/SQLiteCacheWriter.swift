@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes the pieces of a body as they come, each time in a short transaction of its own.
+/// Writes the pieces of a body as they arrive, each in a short transaction.
 ///
-/// A small body is kept here until it is whole, and then written as any entry is.
+/// A small body is buffered until it is complete, and then written like any entry.
 final class SQLiteCacheWriter: CacheWriter {
     fileprivate struct State: Sendable {
-        /// The entry's number, once something of it is written.
+        /// The number of the entry; nil until a piece has been written.
         var draft: Int64?
         let token = Int64.random(in: .min ... .max)
         var checksum: EntryChecksum
-        /// What is not written yet; with the head before it while nothing is.
+        /// The bytes that have not been written yet, including the head before the first write.
         var rest: Data
         var pieceCount: Int64 = 0
         var length: Int64 = 0
@@ -44,7 +44,7 @@ final class SQLiteCacheWriter: CacheWriter {
 
     func write(_ piece: Data) async throws(SluiceError) {
         var rest = piece
-        // No more in one transaction than others can wait for.
+        // Limits the size of a transaction, for which other writers have to wait.
         while !rest.isEmpty {
             let part = rest.prefix(database.tuning.stepBytes)
             rest = rest.dropFirst(part.count)
@@ -73,13 +73,13 @@ final class SQLiteCacheWriter: CacheWriter {
         }
     }
 
-    /// Writes what there is, and makes an entry of it with the last of it.
+    /// Writes the buffered bytes. With the last ones, creates the entry.
     private func flush(isLast: Bool) async throws(SluiceError) {
         let before = state.withLock { $0 }
         if let failure = before.failure { throw failure }
         let now = database.time.date
         do throws(SluiceError) {
-            // Not of what is here now: it may be done a second time.
+            // The closure uses a copy of the state, because the transaction may be repeated.
             let after = try await database.write { [entry, head] transaction throws(SQLiteFailure) in
                 guard isLast else { return try before.writing(isLast, behind: head.count, in: &transaction, at: now) }
                 if before.draft == nil {
@@ -93,7 +93,7 @@ final class SQLiteCacheWriter: CacheWriter {
             }
             state.withLock { $0 = after }
         } catch {
-            // A body with a hole in it is nobody's.
+            // A body with missing bytes must not be stored.
             state.withLock { $0.failure = error }
             throw error
         }
@@ -101,7 +101,7 @@ final class SQLiteCacheWriter: CacheWriter {
 }
 
 extension SQLiteCacheWriter.State {
-    /// What is left after pieces were written: all that are whole, and what is left over if it is the last.
+    /// Writes all complete pieces, and the remaining bytes if they are the last. Returns the new state.
     fileprivate func writing(
         _ isLast: Bool,
         behind headCount: Int,
@@ -115,7 +115,7 @@ extension SQLiteCacheWriter.State {
         after.draft = number
         var rest = rest[...]
         while rest.count >= size || isLast && !rest.isEmpty {
-            // The head is in the first piece as a whole.
+            // The entire head belongs to the first piece.
             let count = after.pieceCount == 0 ? max(size, headCount) : size
             guard rest.count >= count || isLast else { break }
             try transaction.insert(rest.prefix(count), as: after.pieceCount, of: number)

@@ -8,30 +8,30 @@ import Musl
 import Darwin
 #endif
 
-/// An open database with its prepared statements, for one thread at a time.
+/// An open database with its prepared statements. It must be used by one thread at a time.
 final class SQLiteConnection {
     enum Access: Sendable {
         case readWrite
-        /// The file may not be written, others may yet do so.
+        /// The file may not be written through this connection, but others may write to it.
         case readOnly
-        /// Nobody writes the file: neither locks nor a log are looked at.
+        /// No process writes to the file: locks and logs are ignored.
         case immutable
     }
 
     private let database: OpaquePointer
-    /// By where in the program they stand, which costs less than to compare them.
+    /// The prepared statements by the addresses of their SQL literals, which is faster than comparing the text.
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - access: What may be done to it.
-    ///   - patience: How many milliseconds it waits for a lock of another's.
-    /// - Throws: Why it cannot be opened; what is in it is not looked at yet.
+    ///   - path: The path of the file.
+    ///   - access: The access mode.
+    ///   - patience: The time in milliseconds to wait for the locks of other connections.
+    /// - Throws: An error if the file cannot be opened. Its contents are not checked.
     init(path: String, access: Access, patience: Int) throws(SQLiteFailure) {
         var opened: OpaquePointer?
-        // A lock of SQLite's own would be held and given back for each call: there is one thread at a time here.
+        // SQLite's own mutex is unnecessary, because one thread uses the connection at a time.
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
         flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
         var name = path
@@ -48,7 +48,8 @@ final class SQLiteConnection {
         database = opened
         sqlite3_extended_result_codes(opened, 1)
         try wait(upTo: patience)
-        // Were the last to close the file to remove its log by name, it might be another file's by then.
+        // Without this option, the last connection to close the file removes the log by its path, which may belong to
+        // another file by then.
         var isOn: Int32 = 1
         try check(sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &isOn))
         try check(sluice_configure(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))
@@ -72,7 +73,8 @@ final class SQLiteConnection {
         return uri + "?immutable=1"
     }
 
-    /// SQLite's own waiting sleeps longer and longer, and may miss all the short pauses of a busy writer.
+    /// Installs a busy handler. SQLite's own sleeps for increasing times and may miss the short pauses of a busy
+    /// writer.
     private func wait(upTo patience: Int) throws(SQLiteFailure) {
         try check(
             sqlite3_busy_handler(
@@ -87,10 +89,10 @@ final class SQLiteConnection {
         )
     }
 
-    /// Whether SQLite opened it for reading only, whatever was asked for.
+    /// True if SQLite has opened the file read-only, regardless of the requested access.
     var isReadOnly: Bool { sqlite3_db_readonly(database, "main") != 0 }
 
-    /// A statement that is prepared once, with nothing in the places of its `?` yet.
+    /// Returns a statement that is prepared once and has no bound values.
     func statement(_ sql: StaticString) throws(SQLiteFailure) -> SQLiteStatement {
         if let statement = statements[sql.utf8Start] { return statement }
         let statement = try prepare(sql.description, isKept: true)
@@ -98,7 +100,7 @@ final class SQLiteConnection {
         return statement
     }
 
-    /// Does a statement with values in the places of its `?`.
+    /// Runs a statement with bound values.
     func run(_ sql: StaticString, _ values: SQLiteStatement.Value...) throws(SQLiteFailure) {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -106,7 +108,7 @@ final class SQLiteConnection {
         while try statement.step() {}
     }
 
-    /// The number that a statement's first row begins with; nil where there is no row.
+    /// Returns the number in the first column of the first row; nil if there is no row.
     func integer(_ sql: StaticString, _ values: SQLiteStatement.Value...) throws(SQLiteFailure) -> Int64? {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -114,7 +116,7 @@ final class SQLiteConnection {
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// Does something with a statement that is prepared for this once.
+    /// Calls a closure with a statement that is prepared for this call only.
     func withStatement<Result>(
         _ sql: String,
         _ values: [SQLiteStatement.Value] = [],
@@ -126,14 +128,14 @@ final class SQLiteConnection {
         return try body(statement)
     }
 
-    /// Does a statement that is prepared for this once.
+    /// Runs a statement that is prepared for this call only.
     func execute(_ sql: String) throws(SQLiteFailure) {
         try withStatement(sql) { statement throws(SQLiteFailure) in try statement.run() }
     }
 
-    /// Takes back what a transaction has done, if there is one.
+    /// Rolls back the current transaction, if there is one.
     func rollBack() {
-        // Some failures have done so already, and there is nothing to be done about others.
+        // Some failures have already rolled back the transaction. Errors of the rollback are ignored.
         if sqlite3_get_autocommit(database) == 0 { try? run("ROLLBACK") }
     }
 
@@ -142,7 +144,7 @@ final class SQLiteConnection {
         let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(database, sql, -1, flags, &prepared, nil)
         guard code == SQLITE_OK, let prepared else {
-            // The statements are sound: it is the tables that are not there.
+            // The SQL is correct, so this error means that tables are missing.
             throw SQLiteFailure(code, of: database, isCorruption: code & 0xff == SQLITE_ERROR)
         }
         return SQLiteStatement(prepared, of: database)

@@ -1,13 +1,13 @@
 import CSQLite
 import SluiceHTTP
 
-/// What SQLite said when it could not do something.
+/// An error of SQLite.
 struct SQLiteFailure: Error, Hashable {
     /// The extended result code.
     let code: Int32
-    /// SQLite's words, which hold no data.
+    /// The error message of SQLite, which contains no data.
     let message: String
-    /// Whether the file is not what it should be, so that nothing in it can be relied on.
+    /// True if the file is damaged or not a database.
     let isCorruption: Bool
 
     init(_ code: Int32, _ message: String, isCorruption: Bool = false) {
@@ -17,34 +17,34 @@ struct SQLiteFailure: Error, Hashable {
         self.isCorruption = isCorruption || kinds.contains(code & 0xff)
     }
 
-    /// What a connection says of its last call.
+    /// Creates an error from the last call on a connection.
     init(_ code: Int32, of database: OpaquePointer?, isCorruption: Bool = false) {
         let message = sqlite3_errmsg(database).map { String(cString: $0) }
         self.init(code, message ?? "out of memory", isCorruption: isCorruption)
     }
 
-    /// A value that no version of the cache has written.
+    /// Returns the error for a value that no version of the cache writes.
     static func malformed(_ what: String) -> SQLiteFailure {
         SQLiteFailure(SQLITE_CORRUPT, "\(what) in it is malformed")
     }
 
-    /// A body of more pieces than there are numbers for.
+    /// The body has more pieces than there are piece numbers.
     static let tooLarge = SQLiteFailure(SQLITE_TOOBIG, "the body is too large")
-    /// What was begun is not there any longer.
+    /// The draft no longer exists.
     static let removed = SQLiteFailure(SQLITE_ABORT, "the entry was removed while its body came")
 
-    /// Whether there is no room for what should be written.
+    /// True if the disk or the database is full.
     var isFull: Bool { code & 0xff == SQLITE_FULL }
-    /// Whether the disk failed, after which the connection is of no use.
+    /// True if the disk has failed. The connection cannot be used any longer.
     var isInputOutput: Bool { code & 0xff == SQLITE_IOERR }
-    /// Whether another holds the lock for too long.
+    /// True if another connection has held the lock for too long.
     var isBusy: Bool { code & 0xff == SQLITE_BUSY }
-    /// Whether the file or its folder may not be written.
+    /// True if the file or its directory may not be written.
     var isReadOnly: Bool { code & 0xff == SQLITE_READONLY }
 }
 
 extension SluiceError {
-    /// Whether another process holds a cache's lock for too long, whatever was to be done under it.
+    /// True if another process has held the lock of a cache for too long, for any operation.
     var isOfLock: Bool { (underlyingError as? SQLiteFailure)?.isBusy == true }
 }
 

@@ -1,13 +1,13 @@
 import CSQLite
 
-/// A prepared statement of a connection, which outlives it; for one thread at a time.
+/// A prepared statement of a connection, which must outlive it. It must be used by one thread at a time.
 struct SQLiteStatement {
-    /// A value in place of a `?`.
+    /// A value to bind to a parameter.
     enum Value {
         case null
         case integer(Int64)
         case real(Double)
-        /// The UTF-8 of a string, as a blob: SQLite's own strings may hold no NUL.
+        /// The UTF-8 bytes of a string as a blob, because SQLite's strings may not contain NUL.
         case string(String)
     }
 
@@ -19,7 +19,7 @@ struct SQLiteStatement {
         self.database = database
     }
 
-    /// Puts values in the places of `?1`, `?2` and so on.
+    /// Binds values to `?1`, `?2` and so on.
     func bind(_ values: Value...) throws(SQLiteFailure) {
         try bind(values)
     }
@@ -42,12 +42,12 @@ struct SQLiteStatement {
         }
     }
 
-    /// Puts bytes in a `?`'s place that stay where they are until the statement is reset.
+    /// Binds bytes without copying them. They must remain valid until the statement is reset.
     func bind(staying bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteFailure) {
         try check(bindBytes(bytes, at: index) { sqlite3_bind_blob64($0, $1, $2, $3, nil) })
     }
 
-    /// No bytes are a blob too, and not NULL, which is what SQLite takes a null pointer for.
+    /// Binds bytes. SQLite treats a null pointer as NULL, so an empty blob is bound as a zero-length blob.
     private func bindBytes(
         _ bytes: UnsafeRawBufferPointer,
         at index: Int32,
@@ -57,7 +57,7 @@ struct SQLiteStatement {
         return bind(pointer, index, base, UInt64(bytes.count))
     }
 
-    /// Goes to the next row; false where there is none.
+    /// Steps to the next row. Returns false if there is none.
     func step() throws(SQLiteFailure) -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
@@ -66,39 +66,39 @@ struct SQLiteStatement {
         }
     }
 
-    /// Does all of it, and forgets what it was given.
+    /// Runs the statement to its end and resets it.
     func run() throws(SQLiteFailure) {
         defer { reset() }
         while try step() {}
     }
 
-    /// Forgets where it is and what it was given.
+    /// Resets the statement and clears its bound values.
     func reset() {
-        // Says again what step() has thrown.
+        // Returns the same error that `step()` has thrown, so its result is ignored.
         sqlite3_reset(pointer)
         sqlite3_clear_bindings(pointer)
     }
 
-    /// A number in a row; 0 for NULL.
+    /// Returns a number in the current row; 0 for NULL.
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
-    /// A number in a row; nil for NULL.
+    /// Returns a number in the current row; nil for NULL.
     func real(_ column: Int32) -> Double? {
         isNull(column) ? nil : sqlite3_column_double(pointer, column)
     }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-    /// Bytes in a row, which are there until the next step.
+    /// Returns the bytes in the current row. They are valid until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-        // In this order: asking for the bytes may change how many they are.
+        // The order matters: reading the blob may convert the value and change its size.
         guard let base = sqlite3_column_blob(pointer, column) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
         return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column)))
     }
 
-    /// Bytes in a row that are a string's.
+    /// Returns the string in the current row.
     func string(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
     private func check(_ code: Int32) throws(SQLiteFailure) {
