@@ -32,7 +32,7 @@ struct CachedExchange: Sendable {
         }
     }
 
-    // MARK: Sending
+    // MARK: Sending requests
 
     private func sent(_ forwarding: CacheForwarding, _ question: CacheLookup) async throws(SluiceError)
         -> ServerResponse
@@ -203,7 +203,7 @@ struct CachedExchange: Sendable {
         return SharedFetches.Fetched(outcome: .success(response), entry: nil)
     }
 
-    // MARK: Giving
+    // MARK: Returning responses
 
     private func given(
         _ serving: CacheServing,
