@@ -1,11 +1,12 @@
 import SluiceHTTP
 
-/// The passes of one attempt, and how it comes by them.
+/// The permits of one attempt to send a request, and the steps that obtain them.
 struct Admission: Sendable {
-    /// The gates by their places among all of the client's: two may have one name.
+    /// The permits with the index of their gate among all gates of the client, because two gates may share a name.
     private(set) var passes: [(gate: Int, pass: Pass)] = []
 
-    /// Asks the gates that need not wait; false as soon as one has to, with the passes so far.
+    /// Asks the gates without waiting. Returns false at the first gate that needs to wait,
+    /// and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ sending: Sending) -> Bool
     {
         for (place, gate) in gates.enumerated() where !sending.skips(gate.name) {
@@ -15,7 +16,7 @@ struct Admission: Sendable {
         return true
     }
 
-    /// Asks all gates that have not admitted it yet. The passes so far are kept where one refuses.
+    /// Asks all gates that have not admitted the request yet. If one refuses, the permits so far are kept.
     mutating func admit(_ context: RequestContext, _ sending: Sending) async throws(SluiceError) {
         let steps = sending.steps
         if let failure = steps.failure { throw failure.with(step: .gate, request: context.request) }
@@ -34,7 +35,7 @@ struct Admission: Sendable {
         }
     }
 
-    /// Gives all passes back, the last one first. Returns whether a gate wants the request sent again.
+    /// Releases all permits in reverse order. Returns true if a gate wants the request to be sent again.
     func giveBack(_ outcome: TransportOutcome, _ sending: Sending) async -> Bool {
         let outcome = outcome.ofServer
         var isReplayed = false
@@ -44,7 +45,8 @@ struct Admission: Sendable {
         return isReplayed
     }
 
-    /// The same, where none takes waiting.
+    /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate wants
+    /// the request to be sent again.
     func giveBackImmediately(_ outcome: TransportOutcome, _ sending: Sending) -> Bool {
         let outcome = outcome.ofServer
         var isReplayed = false
@@ -56,7 +58,7 @@ struct Admission: Sendable {
 
     var takesWaiting: Bool { passes.contains { $0.pass.takesWaiting } }
 
-    /// Lets the gates add what only they know.
+    /// Applies the changes that the gates make to a request, such as adding a token.
     func sign(_ request: inout HTTPRequest) {
         for (_, pass) in passes { pass.signing?(&request) }
     }
@@ -99,7 +101,7 @@ struct Admission: Sendable {
         }
     }
 
-    /// Asks gates at once, but each after those it needs. The first that refuses has the others give up.
+    /// Asks gates concurrently, each one after the gates it needs. The first refusal cancels the others.
     private mutating func admitTogether(
         _ context: RequestContext,
         _ places: [Int],

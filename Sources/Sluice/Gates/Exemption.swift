@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// Lets the requests that a gate's own work sends through the client pass that gate, which would wait for itself else.
+/// Lets the requests that a gate sends through its own client bypass that gate, which would otherwise deadlock.
 ///
-/// It travels with the task that does the work, and holds as long as the work lasts.
+/// The bypass is a task-local value, and applies only while the gate's work runs.
 final class Exemption: Sendable {
-    /// Those of the work that the current task is a part of.
+    /// The bypasses of the gate work that the current task belongs to.
     @TaskLocal static var current: [Exemption] = []
 
     private let gate: String
@@ -12,7 +12,7 @@ final class Exemption: Sendable {
     private let before: [Exemption]
     private let isActive = Locked(false)
 
-    /// Makes an exemption from a gate for what it does for a request, besides those that the request has.
+    /// Creates a bypass of a gate for its work on a request. Bypasses that already apply to the request are kept.
     init(from gate: String, for request: RequestContext) {
         self.gate = gate
         pipeline = ObjectIdentifier(request.client.pipeline)
@@ -25,7 +25,7 @@ final class Exemption: Sendable {
         return try await Exemption.$current.withValue(before + [self]) { try await work() }
     }
 
-    /// Whether it is from this gate of a client.
+    /// True if the bypass is active and applies to this gate of this client.
     func covers(_ gate: String, of pipeline: Pipeline) -> Bool {
         self.gate == gate && self.pipeline == ObjectIdentifier(pipeline) && isActive.withLock { $0 }
     }

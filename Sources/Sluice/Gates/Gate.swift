@@ -1,22 +1,23 @@
 import SluiceHTTP
 
-/// Admits a request, or keeps it waiting: for a token, a slot, its turn.
+/// A condition for sending a request, such as a token, a free slot or a turn in a queue.
 ///
-/// Every attempt to send a request asks every gate, first those that hold nothing, all at once but for what they need of each
-/// other, and then those that do, in the order given; so a request that waits for a token takes no slot.
+/// Every attempt to send a request asks every gate. Gates with ``holds`` false are asked first and concurrently, except
+/// that a gate is asked after the gates it ``needs``. The other gates follow one by one, in the order given. A request
+/// that waits for a token therefore takes no slot.
 public protocol Gate: Sendable {
-    /// By what requests opt out of it and other gates need it; the type's name by default.
+    /// The name by which requests opt out of the gate and other gates refer to it. The default is the type's name.
     var name: String { get }
-    /// The names of the gates that must have admitted a request before this one is asked; none by default. Of use only where
-    /// this one holds nothing.
+    /// The names of the gates that must admit a request before this gate is asked. The default is none. Ignored
+    /// for a gate with ``holds`` true.
     var needs: Set<String> { get }
-    /// Whether it hands out something that there is only so much of, and is therefore asked last; true by default.
+    /// True if the gate hands out a limited resource. Such gates are asked last. The default is true.
     var holds: Bool { get }
 
     /// Waits until the request may go on.
     ///
-    /// - Parameter request: What asks to be admitted.
-    /// - Returns: A pass, given back with the outcome on every exit: success, failure and cancellation alike.
+    /// - Parameter request: The request to admit.
+    /// - Returns: A permit. It is released with the outcome on every exit: success, failure and cancellation alike.
     /// - Throws: A ``SluiceError`` that fails the request.
     func admit(_ request: RequestContext) async throws(SluiceError) -> Pass
 }
@@ -26,17 +27,18 @@ extension Gate {
     public var name: String { String(describing: Self.self) }
     /// None.
     public var needs: Set<String> { [] }
-    /// As if it did.
+    /// The default: true.
     public var holds: Bool { true }
 }
 
-/// A gate that often need not wait, and can then admit a request without a task.
+/// A gate that can usually admit a request without waiting, and then needs no task.
 ///
-/// A client all of whose gates and interceptors can do without waiting sends as fast as one that has none.
+/// Requests are sent without a task where all gates and interceptors of the client can answer without waiting. Such a
+/// client is as fast as one without gates.
 public protocol ImmediateGate: Gate {
-    /// Admits a request on the spot; must not block.
+    /// Admits a request synchronously. Must not block.
     ///
-    /// - Parameter request: What asks to be admitted.
-    /// - Returns: A pass, or nil if ``Gate/admit(_:)`` must be asked: to wait, or to refuse.
+    /// - Parameter request: The request to admit.
+    /// - Returns: A permit, or nil if ``Gate/admit(_:)`` must be called to wait or to refuse.
     func admitImmediately(_ request: RequestContext) -> Pass?
 }

@@ -1,7 +1,8 @@
 import SluiceHTTP
 
 extension SluiceError {
-    /// What the user's code threw at a gate.
+    /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and a `CancellationError` becomes
+    /// ``SluiceError/Code/cancelled``.
     static func gate(_ name: String, failedWith error: any Error) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .gate) }
         if error is CancellationError { return SluiceError(.cancelled, "The gate \(name) was cancelled.", step: .gate) }

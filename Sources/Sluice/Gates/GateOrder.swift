@@ -1,8 +1,9 @@
 import SluiceHTTP
 
-/// Which of the gates that hold nothing can be asked, given what they need of each other.
+/// Checks the order in which gates that hold nothing are asked, given the gates they need.
 enum GateOrder {
-    /// Why they can never all be asked: one needs what is not there, or some need each other.
+    /// The reason why the gates can never all be asked: a needed gate is missing, or the needs
+    /// form a cycle. Nil if they can.
     static func failure(of gates: [any Gate]) -> SluiceError? {
         guard gates.contains(where: { !$0.needs.isEmpty }) else { return nil }
         let names = Set(gates.map(\.name))
@@ -18,7 +19,7 @@ enum GateOrder {
         return left.isEmpty ? nil : .gatesNeedEachOther(left.map(\.name))
     }
 
-    /// The names of those that need none of the others.
+    /// The names of the gates that need none of the others.
     private static func ready(_ gates: [any Gate]) -> Set<String> {
         let names = Set(gates.map(\.name))
         return Set(gates.filter { $0.needs.isDisjoint(with: names) }.map(\.name))

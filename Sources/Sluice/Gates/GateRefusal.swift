@@ -1,14 +1,15 @@
 import SluiceHTTP
 
 extension SluiceError.Code {
-    /// A rate limit would have kept the request waiting for longer than it may; see ``GateRefusal``.
+    /// The request would have waited longer at a rate limit than it may. See ``GateRefusal``.
     public static let rateLimited = Self("rateLimited")
-    /// Too many requests had failed lately, and the circuit breaker lets none through for now; see ``GateRefusal``.
+    /// The circuit breaker is open because too many recent requests failed. See ``GateRefusal``.
     public static let circuitOpen = Self("circuitOpen")
 }
 
-/// Why a rate limit, a concurrency limit or a circuit breaker did not admit a request: the underlying error of
-/// ``SluiceError/Code/rateLimited``, ``SluiceError/Code/queueFull`` and
+/// The reason why a rate limit, a concurrency limit or a circuit breaker did not admit a request.
+///
+/// It is the underlying error of ``SluiceError/Code/rateLimited``, ``SluiceError/Code/queueFull`` and
 /// ``SluiceError/Code/circuitOpen``.
 ///
 /// ```swift
@@ -20,10 +21,10 @@ extension SluiceError.Code {
 public struct GateRefusal: Error, Sendable, Hashable {
     /// The gate's name.
     public let gate: String
-    /// After how long the gate would have admitted the request, or may admit another; nil where it cannot know.
+    /// The time after which the gate would have admitted the request, or may admit another one; nil if it is not known.
     public let retryAfter: Duration?
 
-    /// Makes a refusal.
+    /// Creates a refusal.
     public init(gate: String, retryAfter: Duration? = nil) {
         self.gate = gate
         self.retryAfter = retryAfter
@@ -31,7 +32,7 @@ public struct GateRefusal: Error, Sendable, Hashable {
 }
 
 extension SluiceError {
-    /// A gate's refusal, of the step ``SluiceError/Step/gate``.
+    /// Creates an error of step ``SluiceError/Step/gate`` with a ``GateRefusal`` as its underlying error.
     static func refused(_ code: Code, by gate: String, after delay: Duration? = nil, _ reason: String) -> SluiceError {
         SluiceError(code, reason, step: .gate, underlyingError: GateRefusal(gate: gate, retryAfter: delay))
     }
@@ -43,7 +44,7 @@ extension SluiceError {
 }
 
 extension Duration {
-    /// For a sentence: to the millisecond.
+    /// The duration rounded up to whole milliseconds, for error texts.
     var roundedUpToMilliseconds: Duration {
         let (seconds, attoseconds) = components
         return .seconds(seconds) + .milliseconds((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Which requests share a limit.
+/// The group of requests that share a limit.
 ///
 /// ```swift
 /// $0.gates = [RateLimit(5, every: .seconds(1), per: .key { $0.tags.contains("search") ? "search" : nil })]
@@ -14,14 +14,15 @@ public struct GateScope: Sendable {
 
     private let kind: Kind
 
-    /// All requests of the clients that the gate is given to.
+    /// All requests of all clients that use the gate.
     public static let client = GateScope(kind: .client)
-    /// The requests to one host, and to one port where it is not the scheme's own.
+    /// The requests to one host and port.
     public static let host = GateScope(kind: .host)
 
-    /// The requests for which a closure gives the same key.
+    /// The requests for which a closure returns the same key.
     ///
-    /// - Parameter key: Gives the key of a request, or nil for one that has no limit. It must not block.
+    /// - Parameter key: Called for each request; returns its key, or nil for a request without
+    ///   a limit. It must not block.
     /// - Returns: The scope.
     public static func key(_ key: @escaping @Sendable (RequestContext) -> String?) -> GateScope {
         GateScope(kind: .key(key))
@@ -35,7 +36,7 @@ public struct GateScope: Sendable {
         }
     }
 
-    /// The key of what a response says, which is another host's than the request's where there was a redirect.
+    /// The key that a response applies to. After a redirect, this is the host that sent the response.
     func key(_ key: String, answeredBy request: HTTPRequest) -> String {
         if case .host = kind { Self.host(of: request) } else { key }
     }
@@ -45,7 +46,7 @@ public struct GateScope: Sendable {
         let isPlain = authority.withUTF8 { bytes in
             bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
         }
-        // As it is nearly always; an origin looks closer, and takes longer.
+        // The fast path for a lowercase host without a port. An origin takes longer to compute.
         return isPlain ? authority : request.origin.authority
     }
 }

@@ -1,20 +1,21 @@
 import SluiceHTTP
 
-/// What a gate hands out with an admission and gets back with the outcome.
+/// A permit that a gate hands out when it admits a request. It is released with the outcome of the request.
 ///
-/// It is given back exactly once, whatever happens to the request: success, failure, cancellation, another attempt. What the cache has
-/// answered was never sent: a gate gets a failure of the step ``SluiceError/Step/cache``, ``SluiceError/Code/answeredByCache``, or, where the
-/// cache stood in for a server that failed, that failure.
+/// A permit is released exactly once, whatever happens to the request: success, failure, cancellation or another
+/// attempt. A request that the cache answers is not sent. Its permit is released with a failure of step
+/// ``SluiceError/Step/cache`` and code ``SluiceError/Code/answeredByCache``. Where the cache replaces the response of a
+/// failed server, the permit is released with that failure.
 public struct Pass: Sendable {
-    /// Changes the request just before it is sent, after all interceptors: to add a token, say.
+    /// Changes the request just before it is sent, after all interceptors, for example to add a token.
     public typealias Signing = @Sendable (inout HTTPRequest) -> Void
 
-    /// What the gate makes of an outcome.
+    /// The gate's decision after it sees an outcome.
     public enum Verdict: Sendable, Hashable {
-        /// There is no more to it.
+        /// The outcome stands.
         case settled
-        /// The gate has mended what had made the request fail, and it should be sent again. A request is sent again but once
-        /// for each gate, and only if its body can be.
+        /// The gate has removed the cause of the failure, and the request should be sent again. A request is sent again
+        /// at most once for each gate, and only if its body can be sent again.
         case replay
     }
 
@@ -27,38 +28,38 @@ public struct Pass: Sendable {
     let signing: Signing?
     private let onReturn: Return
 
-    /// Makes a pass that holds nothing.
+    /// Creates a permit with nothing to release.
     ///
-    /// - Parameter signing: Changes the request before it is sent.
+    /// - Parameter signing: Called with the request before it is sent, to change it.
     public init(signing: Signing? = nil) {
         self.signing = signing
         onReturn = .nothing
     }
 
-    /// Makes a pass that holds something which takes waiting to give back.
+    /// Creates a permit that is released asynchronously.
     ///
-    /// - Parameter onReturn: Called once, with what came of the request.
+    /// - Parameter onReturn: Called once, with the outcome of the request.
     public init(onReturn: @escaping @Sendable (TransportOutcome) async -> Void) {
         signing = nil
         self.onReturn = .waiting(onReturn)
     }
 
-    /// Makes a pass that is given back on the spot.
+    /// Creates a permit that is released synchronously.
     ///
     /// - Parameters:
-    ///   - signing: Changes the request before it is sent.
-    ///   - judging: Called once, with what came of the request, on any thread, which it must not hold up.
+    ///   - signing: Called with the request before it is sent, to change it.
+    ///   - judging: Called once, with the outcome of the request, on any thread. It must not block.
     public init(signing: Signing? = nil, judging: @escaping @Sendable (TransportOutcome) -> Verdict) {
         self.signing = signing
         onReturn = .judging(judging)
     }
 
-    /// Whether giving it back may have to be waited for.
+    /// True if the release is asynchronous.
     var takesWaiting: Bool {
         if case .waiting = onReturn { true } else { false }
     }
 
-    /// Gives back what does not take waiting.
+    /// Releases a permit whose release is not asynchronous.
     func giveBackImmediately(_ outcome: TransportOutcome) -> Verdict {
         if case .judging(let judge) = onReturn { judge(outcome) } else { .settled }
     }

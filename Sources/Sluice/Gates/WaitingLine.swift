@@ -1,29 +1,29 @@
-/// Those who wait, first come, first served; whoever is in it can leave it from anywhere.
+/// A first-in, first-out queue of waiters, from which any waiter can be removed.
 ///
-/// Coming and leaving take constant or logarithmic time, and the room is in proportion to those who wait, however many
-/// came and left.
+/// Appending takes constant time and removing by number logarithmic time, amortized. Memory stays
+/// proportional to the number of waiters.
 struct WaitingLine<Waiter> {
     private struct Place {
         let id: Int
-        /// Nil once it has been admitted or has left.
+        /// Nil once the waiter has been admitted or removed.
         var waiter: Waiter?
     }
 
     private var places: [Place] = []
     private var head = 0
-    /// How many wait.
+    /// The number of waiters.
     private(set) var count = 0
 
-    /// The room it takes, which stays within a few times of those who wait.
+    /// The number of places allocated, empty ones included.
     var placeCount: Int { places.count }
-    /// Whether nobody waits.
+    /// True if the queue has no waiters.
     var isEmpty: Bool { count == 0 }
 
-    /// Adds one behind all others but those of greater numbers, of whom there are few: they came at the same time.
+    /// Inserts a waiter by its number, which is usually the highest, so that the place is at the end.
     ///
     /// - Parameters:
-    ///   - waiter: Who waits.
-    ///   - id: A number that nobody in the line has.
+    ///   - waiter: The waiter.
+    ///   - id: A number that no other waiter in the queue has.
     mutating func append(_ waiter: Waiter, id: Int) {
         var index = places.count
         while index > head, places[index - 1].id > id { index -= 1 }
@@ -31,7 +31,7 @@ struct WaitingLine<Waiter> {
         count += 1
     }
 
-    /// Takes out who has waited longest.
+    /// Removes and returns the waiter at the front.
     mutating func popFirst() -> Waiter? {
         while head < places.count {
             let waiter = places[head].waiter.take()
@@ -44,7 +44,7 @@ struct WaitingLine<Waiter> {
         return nil
     }
 
-    /// Takes out whom the number belongs to; nil if it has been taken out already.
+    /// Removes and returns the waiter with a number; nil if it is no longer in the queue.
     mutating func remove(id: Int) -> Waiter? {
         var low = head
         var high = places.count
@@ -58,10 +58,11 @@ struct WaitingLine<Waiter> {
         return waiter
     }
 
-    /// Takes out all of whom something is true.
+    /// Removes the waiters that match a predicate.
     ///
-    /// - Parameter isLeaving: Is given how many stay in front of one, and the one; from first to last.
-    /// - Returns: Those taken out.
+    /// - Parameter isLeaving: Called for each waiter from first to last, with the number of
+    ///   waiters that stay in front of it.
+    /// - Returns: The waiters removed.
     mutating func removeAll(where isLeaving: (Int, Waiter) -> Bool) -> [Waiter] {
         var staying = 0
         var left: [Waiter] = []
@@ -79,7 +80,7 @@ struct WaitingLine<Waiter> {
         return left
     }
 
-    /// Closes up once more than half of the places are empty.
+    /// Removes the empty places once they are more than half of all.
     private mutating func compact() {
         if places.count < 32 || places.count / 2 < count { return }
         places.removeSubrange(..<head)

@@ -1,5 +1,5 @@
 extension Circuit {
-    /// When a circuit opens, for how long, and what closes it again; what makes no sense is taken as the nearest that does.
+    /// The rules by which a circuit opens, stays open and closes. Values out of range are clamped.
     struct Policy: Sendable {
         let failureRatio: Double
         let minimumRequests: Int
@@ -31,22 +31,22 @@ extension Circuit {
             self.start = start
         }
 
-        /// The number of the slice of the window that a time lies in.
+        /// The number of the time slice that contains a time.
         func slice(of now: Instant) -> Int64 {
             let slices = ((now - start) / sliceLength).rounded(.down)
             return Int64(min(max(slices, -1e18), 1e18))
         }
 
-        /// When a slice is over.
+        /// The end of a time slice.
         func end(of slice: Int64) -> Instant {
             start + sliceLength * (slice + 1)
         }
 
-        /// How long a circuit stays open that has opened so many times in a row.
+        /// The time for which a circuit stays open after it has opened this many times in a row.
         func pause(opened times: Int) -> Duration {
             var seconds = openFor / .seconds(1)
             let maximum = maximumOpenFor / .seconds(1)
-            // What grows at all is at the maximum by then.
+            // With any noticeable growth, 1,000 steps reach the maximum.
             for _ in 1..<max(1, min(times, 1000)) where seconds < maximum { seconds *= growth }
             return seconds < maximum ? .seconds(seconds) : maximumOpenFor
         }

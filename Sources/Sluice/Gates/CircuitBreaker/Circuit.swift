@@ -1,21 +1,21 @@
-/// The state of one circuit: closed, open or half-open, and what came of its requests lately.
+/// The state of one circuit, closed, open or half-open, and the outcomes of its recent requests.
 ///
-///     closed      too much fails                → open
-///     open        its time is up, one asks      → half-open, with that one as a trial
+///     closed      too many requests fail        → open
+///     open        time is up, a request comes   → half-open, with that request as a trial
 ///     half-open   enough trials succeed         → closed
-///                 a trial fails                 → open, perhaps for longer
+///                 a trial fails                 → open, possibly for longer
 struct Circuit: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     enum Admission: Equatable {
-        /// With what the outcome is to be settled.
+        /// The ticket is needed to settle the outcome.
         case admitted(Ticket)
-        /// Nil where it depends on the trials that are under way.
+        /// The duration is nil if the next admission depends on running trials.
         case refused(after: Duration?)
     }
 
-    /// Tells requests admitted before a change of the circuit's state from those admitted after it, as the outcomes of the
-    /// former say nothing about the latter.
+    /// Identifies the state that a request was admitted in. Outcomes of requests that were admitted in
+    /// an earlier state are ignored.
     struct Ticket: Sendable, Equatable {
         fileprivate let generation: Int
     }
@@ -27,16 +27,16 @@ struct Circuit: Sendable {
     }
 
     private var phase = Phase.closed
-    /// How many states it has been in before.
+    /// The number of state changes so far.
     private(set) var generation = 0
     private var timesOpened = 0
     private var admitted = 0
     private var window: FailureWindow
-    /// The slice of the window that was now when last asked, and its end, which is cheaper to ask for.
+    /// The current time slice and its end. Comparing with the end is cheaper than computing the slice.
     private var slice: Int64
     private var sliceEnd: Instant
 
-    /// Makes a circuit that is closed.
+    /// Creates a closed circuit.
     init(at now: Instant, _ policy: Policy) {
         slice = policy.slice(of: now)
         sliceEnd = policy.end(of: slice)
@@ -51,7 +51,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Whether it is as good as a new one.
+    /// True if the circuit is closed, has no running requests and remembers no outcomes, like a new one.
     func isFresh(at slice: Int64) -> Bool {
         if case .closed = phase { admitted == 0 && window.isOver(at: slice) } else { false }
     }

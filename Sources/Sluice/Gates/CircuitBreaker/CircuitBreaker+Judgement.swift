@@ -1,23 +1,24 @@
 import SluiceHTTP
 
 extension CircuitBreaker {
-    /// What an outcome says about the server.
+    /// The meaning of an outcome for the health of the server.
     public enum Judgement: Sendable, Hashable {
-        /// It does what it should.
+        /// The server works.
         case success
-        /// It does not.
+        /// The server does not work.
         case failure
-        /// Nothing.
+        /// The outcome says nothing about the server.
         case ignored
     }
 
-    /// What an outcome counts as unless one says otherwise.
+    /// Returns the default judgement of an outcome.
     ///
-    /// A 5xx is a failure, and so is every way not to get a response: no connection, a time-out, invalid HTTP. Any other
-    /// response is a success, 429 included: who says that is alive. What was cancelled, never sent, or failed by the caller's own
-    /// doing (an invalid request, a body that cannot be read, a limit on the response, a redirect refused) is neither.
+    /// A 5xx response is a failure, and so is a missing response: no connection, a time-out, invalid HTTP. Any
+    /// other response is a success, 429 included. An outcome is ignored if the request was cancelled, was never
+    /// sent, or failed on the caller's side: an invalid request, a body that cannot be read, a limit on the
+    /// response, a refused redirect.
     ///
-    /// - Parameter outcome: What came of a request.
+    /// - Parameter outcome: The outcome of a request.
     /// - Returns: The judgement.
     public static func judgement(of outcome: TransportOutcome) -> Judgement {
         switch outcome {
@@ -42,7 +43,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Codes that say nothing about the server.
+    /// The codes that say nothing about the server.
     private static let callersCodes: Set<SluiceError.Code> = [
         .cancelled, .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .buildingFailed, .encodingFailed,
         .bodyUnavailable, .bodyLengthMismatch, .bodyNotReplayable, .headersTooLarge, .bodyTooLarge, .tooManyRedirects,

@@ -1,35 +1,36 @@
 import SluiceHTTP
 
-/// Sends no more requests to a host that fails them: they fail at once instead, until a few trials succeed.
+/// Stops requests to a host where too many of them fail. They fail at once until a few trials succeed.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(failureRatio: 0.5, openFor: .seconds(10))
 /// let client = APIClient(baseURL: url) { $0.gates = [breaker] }
 /// ```
 ///
-/// A circuit is closed at first. When enough of the last half minute's requests have failed it opens, and requests fail with
-/// ``SluiceError/Code/circuitOpen``, whose ``GateRefusal`` tells when the next may try. After a while it is
-/// half-open and lets a few requests through as trials: if they succeed it closes, and if one fails it opens again. A trial
-/// that is cancelled leaves its place to another and counts as neither.
+/// A circuit starts closed. It opens when enough requests of the last 30 seconds have failed. While it is open,
+/// requests fail with ``SluiceError/Code/circuitOpen``, and the ``GateRefusal`` gives the time until the next trial.
+/// After a time the circuit is half-open and admits a few requests as trials. If they succeed it closes. If one fails
+/// it opens again. A cancelled trial makes room for another and counts as neither.
 ///
-/// What fails a request is ``judgement(of:)``'s to say unless another is given. The clients that are given the same
-/// breaker share it.
+/// ``judgement(of:)`` decides which outcomes are failures, unless another closure is given. Clients that are
+/// given the same breaker share it.
 public final class CircuitBreaker: ImmediateGate {
     /// The state of a circuit.
     public enum State: Sendable, Hashable {
-        /// Requests pass.
+        /// Requests are admitted.
         case closed
-        /// Requests fail until then.
+        /// Requests fail until this time.
         case open(until: ContinuousClock.Instant)
-        /// A few requests pass as trials.
+        /// A few requests are admitted as trials.
         case halfOpen
     }
 
-    /// A new state of a circuit.
+    /// A change of a circuit's state.
     public struct Change: Sendable, Hashable {
-        /// The host, with its port if it is not the scheme's own, or what the scope's closure gave; empty for the client's circuit.
+        /// The host, with its port if it is not the scheme's default, or the key that the scope's closure returned.
+        /// Empty for the circuit of a whole client.
         public let key: String
-        /// The state from now on.
+        /// The new state.
         public let state: State
     }
 
@@ -44,25 +45,28 @@ public final class CircuitBreaker: ImmediateGate {
         }
     }
 
-    /// By what requests opt out of it.
+    /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
     private let judging: @Sendable (TransportOutcome) -> Judgement
     private let record: Locked<Record>
 
-    /// Makes a breaker.
+    /// Creates a circuit breaker.
     ///
     /// - Parameters:
-    ///   - failureRatio: The part of the requests, up to 1, that must fail for a circuit to open; half of them by default.
-    ///   - minimumRequests: How many requests there must have been; 20 by default.
-    ///   - window: Of how long a time; 30 seconds by default, forgotten a tenth at a time.
-    ///   - openFor: How long a circuit stays open; 5 seconds by default.
-    ///   - growth: By what factor it stays open for longer each time a trial fails, at least 1, which is the default.
-    ///   - maximumOpenFor: How long it stays open at the most; a minute by default.
-    ///   - trials: How many requests must succeed for it to close, and how many of them may be under way at once; 3 by default.
-    ///   - scope: What has a circuit of its own; each host by default.
-    ///   - name: Its name, `CircuitBreaker` by default; of two gates that share it requests opt out together.
-    ///   - judging: Says what an outcome counts as; must not block.
+    ///   - failureRatio: The ratio of failed requests, 0 to 1, at which a circuit opens; 0.5 by default.
+    ///   - minimumRequests: The number of requests in the window before a circuit can open; 20 by default.
+    ///   - window: The time in which requests are counted; 30 seconds by default. Outcomes expire
+    ///     a tenth of it at a time.
+    ///   - openFor: The time a circuit stays open; 5 seconds by default.
+    ///   - growth: The factor by which that time grows each time a trial fails, at least 1; 1 by default.
+    ///   - maximumOpenFor: The longest time a circuit stays open; 60 seconds by default.
+    ///   - trials: The number of trials that must succeed before a circuit closes, and that may
+    ///     run at once; 3 by default.
+    ///   - scope: The requests that share a circuit; those to one host by default.
+    ///   - name: The name, `CircuitBreaker` by default. A request that opts out of a name opts
+    ///     out of all gates with it.
+    ///   - judging: Called with each outcome; returns its judgement. It must not block.
     public init(
         failureRatio: Double = 0.5,
         of minimumRequests: Int = 20,
@@ -94,19 +98,18 @@ public final class CircuitBreaker: ImmediateGate {
         for watcher in record.withLock({ Array($0.watchers.values) }) { watcher.finish() }
     }
 
-    /// The state of a circuit; an open one whose time is up stays open until a request comes to try.
+    /// Returns the state of a circuit. An open circuit whose time is up stays open until the next request.
     ///
-    /// - Parameter key: The host, with its port if it is not the scheme's own, or what the scope's closure gives; empty for the
-    ///   circuit of a whole client.
-    /// - Returns: Closed where there have been no requests.
+    /// - Parameter key: The host, with its port if it is not the scheme's default, or the key that the scope's closure
+    ///   returns. Empty for the circuit of a whole client.
+    /// - Returns: The state; closed for a key without requests.
     public func state(for key: String = "") -> State {
         record.withLock { $0.circuits.state(key) }
     }
 
-    /// The changes of all circuits from now on, in their order.
+    /// Returns the changes of all circuits from now on, in order.
     ///
-    /// - Returns: A stream of its own for each call, which ends with the breaker; who reads too slowly loses all but the
-    ///   last hundred.
+    /// - Returns: A new stream, which ends when the breaker is deallocated. It buffers the newest 100 changes.
     public func changes() -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(100))
         let id = record.withLock { record in
@@ -122,7 +125,7 @@ public final class CircuitBreaker: ImmediateGate {
 
     var watcherCount: Int { record.withLock { $0.watchers.count } }
 
-    /// Admits a request unless the circuit is open, or half-open with all its trials under way.
+    /// Admits a request unless the circuit is open, or half-open with all its trials running.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         guard let key = scope.key(for: request) else { return Pass() }
         let time = request.client.pipeline.time
@@ -130,7 +133,7 @@ public final class CircuitBreaker: ImmediateGate {
         return pass(key, ticket, time)
     }
 
-    /// Admits a request, or fails it at once; never waits.
+    /// Admits a request or fails it at once. Never waits.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         guard let key = scope.key(for: request) else { return Pass() }
         let time = request.client.pipeline.time

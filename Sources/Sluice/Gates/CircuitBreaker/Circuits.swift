@@ -8,15 +8,15 @@ struct Circuits: Sendable {
         self.policy = policy
     }
 
-    /// Keys about which anything is known.
+    /// The number of keys with a circuit.
     var keyCount: Int { circuits.count }
 
-    /// The state of a key's circuit; one that is not known is closed.
+    /// The state of a key's circuit; closed for an unknown key.
     func state(_ key: String) -> CircuitBreaker.State {
         circuits[key]?.state ?? .closed
     }
 
-    /// Lets a request through, or not; also the state that it has brought about, if it has.
+    /// Admits or refuses a request. Also returns the new state if the state changed.
     mutating func admit(_ key: String, now: Circuit.Instant) -> (Circuit.Admission, CircuitBreaker.State?) {
         guard let index = circuits.index(forKey: key) else {
             sweep(now)
@@ -29,7 +29,7 @@ struct Circuits: Sendable {
         return circuits.values[index].noticing { $0.admit(now: now, policy) }
     }
 
-    /// Takes in what came of a request; returns the state that it has brought about, if it has.
+    /// Records the outcome of a request. Returns the new state if the state changed.
     mutating func settle(
         _ key: String,
         _ ticket: Circuit.Ticket,
@@ -41,7 +41,7 @@ struct Circuits: Sendable {
         return circuits.values[index].noticing { $0.settle(ticket, judgement, now: now, policy) }.1
     }
 
-    /// Forgets the circuits that are as good as new, whenever they may be half of all.
+    /// Removes the circuits that are as good as new, when the number of circuits has doubled since the last sweep.
     private mutating func sweep(_ now: Circuit.Instant) {
         if circuits.count < sweepCount { return }
         let slice = policy.slice(of: now)
@@ -51,7 +51,7 @@ struct Circuits: Sendable {
 }
 
 extension Circuit {
-    /// Changes it; also gives its new state, if that is another.
+    /// Applies a change. Also returns the new state if the state changed.
     fileprivate mutating func noticing<Result>(
         _ change: (inout Circuit) -> Result
     ) -> (Result, CircuitBreaker.State?) {

@@ -1,38 +1,38 @@
-/// Successes and failures of the last while, in a ring of slices of time.
+/// The recent successes and failures, in a ring of time slices.
 struct FailureWindow: Sendable {
     private struct Slice: Sendable {
         var successes: UInt32 = 0
         var failures: UInt32 = 0
     }
 
-    /// How many slices there are.
+    /// The number of slices.
     static let sliceCount = 10
 
     private var slices = [Slice](repeating: Slice(), count: sliceCount)
     private var latest: Int64
     private var successes = 0
-    /// How many failed.
+    /// The number of failures.
     private(set) var failures = 0
 
-    /// Makes an empty window.
+    /// Creates an empty window.
     ///
-    /// - Parameter slice: The number of the slice that is now.
+    /// - Parameter slice: The number of the current slice.
     init(at slice: Int64) {
         latest = slice
     }
 
-    /// How many there were.
+    /// The number of outcomes.
     var total: Int { successes + failures }
-    /// The part that failed, from 0 to 1.
+    /// The ratio of failures, from 0 to 1.
     var failureRatio: Double { total == 0 ? 0 : Double(failures) / Double(total) }
 
-    /// Whether nothing that was counted is recent enough to count still.
+    /// True if all outcomes have expired.
     func isOver(at slice: Int64) -> Bool {
         let (age, isBeyondCounting) = slice.subtractingReportingOverflow(latest)
         return slice > latest && (isBeyondCounting || age >= Int64(Self.sliceCount))
     }
 
-    /// Counts one; time that goes back stands still here.
+    /// Counts an outcome. A slice in the past counts as the latest one.
     mutating func count(failed: Bool, at slice: Int64) {
         advance(to: slice)
         let index = index(of: latest)

@@ -1,17 +1,17 @@
 import SluiceHTTP
 
-/// Lets so many requests run at once and no more; others wait for a slot.
+/// Limits the number of requests that run at the same time. Other requests wait for a slot.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: url) { $0.gates = [ConcurrencyLimit(64, perHost: 6)] }
 /// ```
 ///
-/// A request holds its slot from before it is sent until its response has come, failed, or been given up. Those to one host
-/// are served in the order they came; hosts that wait for the slots all share take turns, so that a flood of
-/// requests to one does not starve the others. A request that is cancelled leaves at once. Where too many wait already, the next
-/// fails with ``SluiceError/Code/queueFull``.
+/// A request holds its slot from before it is sent until its response has arrived, or the request has failed or been
+/// cancelled. Requests to the same host are admitted in the order of their arrival. Hosts that wait for the total limit
+/// take turns, so that many requests to one host do not starve the others. A cancelled request leaves the queue at
+/// once. If the queue is full, a request fails with ``SluiceError/Code/queueFull``.
 ///
-/// The clients that are given the same limit share it.
+/// Clients that are given the same limit share it.
 public final class ConcurrencyLimit: ImmediateGate {
     private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
 
@@ -26,18 +26,19 @@ public final class ConcurrencyLimit: ImmediateGate {
         case refused(SluiceError)
     }
 
-    /// By what requests opt out of it.
+    /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
     private let state: Locked<State>
 
-    /// Makes a limit for a client, and perhaps for each host.
+    /// Creates a limit for all requests, and optionally for each host.
     ///
     /// - Parameters:
-    ///   - total: How many requests may run at once, at least 1.
-    ///   - host: How many of them to one host, at least 1; nil, the default, for as many as there are slots.
-    ///   - maximumWaiting: How many may wait for one host before others fail; 10,000 by default.
-    ///   - name: Its name, `ConcurrencyLimit` by default; of two gates that share it requests opt out together.
+    ///   - total: The number of requests that may run at the same time, at least 1.
+    ///   - host: The number of requests to one host that may run, at least 1; nil, the default, for `total`.
+    ///   - maximumWaiting: The number of requests to one host that may wait before others fail; 10,000 by default.
+    ///   - name: The name, `ConcurrencyLimit` by default. A request that opts out of a name opts
+    ///     out of all gates with it.
     public convenience init(
         _ total: Int,
         perHost host: Int? = nil,
@@ -47,14 +48,16 @@ public final class ConcurrencyLimit: ImmediateGate {
         self.init(total: total, each: host, scope: .host, maximumWaiting: maximumWaiting, name: name)
     }
 
-    /// Makes a limit for each host or key, and perhaps for all of them together.
+    /// Creates a limit for each host or key, and optionally for all requests.
     ///
     /// - Parameters:
-    ///   - total: How many requests may run at once, at least 1; nil, the default, for no limit.
-    ///   - each: How many of one host or key, at least 1.
-    ///   - scope: What they are counted by; their host by default.
-    ///   - maximumWaiting: How many of one host or key may wait before others fail; 10,000 by default.
-    ///   - name: Its name, `ConcurrencyLimit` by default; of two gates that share it requests opt out together.
+    ///   - total: The number of requests that may run at the same time, at least 1; nil, the default, for no limit.
+    ///   - each: The number of requests of one host or key that may run, at least 1.
+    ///   - scope: The requests that share the limit; those to one host by default.
+    ///   - maximumWaiting: The number of requests of one host or key that may wait before others
+    ///     fail; 10,000 by default.
+    ///   - name: The name, `ConcurrencyLimit` by default. A request that opts out of a name opts
+    ///     out of all gates with it.
     public convenience init(
         _ total: Int? = nil,
         each: Int,
@@ -71,18 +74,18 @@ public final class ConcurrencyLimit: ImmediateGate {
         state = Locked(State(slots: Slots(total: total, each: each, maximumWaiting: maximumWaiting)))
     }
 
-    /// How many requests hold a slot.
+    /// The number of requests that hold a slot.
     public var running: Int { state.withLock { $0.slots.running } }
-    /// How many requests wait for one.
+    /// The number of requests that wait for a slot.
     public var waiting: Int { state.withLock { $0.slots.waiting } }
 
-    /// Takes a slot if there is one.
+    /// Takes a slot if one is free.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         guard let key = scope.key(for: request) else { return Pass() }
         return state.withLock { $0.slots.take(key) } ? pass(key) : nil
     }
 
-    /// Takes a slot as soon as there is one.
+    /// Takes a slot, and waits until one is free.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         guard let key = scope.key(for: request) else { return Pass() }
         let id = state.withLock { state in
@@ -101,7 +104,7 @@ public final class ConcurrencyLimit: ImmediateGate {
 
     private func join(_ id: Int, _ key: String, _ waiter: Waiter) {
         let joining: Joining = state.withLock { state in
-            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
             switch state.slots.arrive(waiter, id: id, key) {
             case .admitted: return .admitted

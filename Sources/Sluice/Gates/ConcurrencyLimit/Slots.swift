@@ -1,18 +1,18 @@
-/// The state of a concurrency limit: who runs, who waits, and whose turn it is.
+/// The state of a concurrency limit: the running and waiting requests, and the order of the groups.
 ///
-/// Requests of a group are served in their order; groups that wait for what all share take turns.
+/// Requests of a group are admitted in the order of their arrival. Groups that wait for the total limit take turns.
 struct Slots<Waiter> {
     enum Arrival: Equatable {
         case admitted
         case waiting
-        /// As many of the group wait as may.
+        /// The queue of the group is full.
         case full(waiting: Int)
     }
 
     private struct Group {
         var running = 0
         var line = WaitingLine<Waiter>()
-        /// Its place among those that wait for a slot of all; it has room for one, and somebody waits.
+        /// The group's number in the queue of groups; nil unless the group has waiters and is below its own limit.
         var turn: Int?
 
         var isIdle: Bool { running == 0 && line.isEmpty }
@@ -29,12 +29,12 @@ struct Slots<Waiter> {
             return true
         }
 
-        /// A turn it does not need any longer.
+        /// Removes and returns the turn of a group without waiters.
         mutating func idleTurn() -> Int? {
             line.isEmpty ? turn.take() : nil
         }
 
-        /// Takes a turn if it could use one.
+        /// Takes a turn if the group has waiters and is below its own limit.
         mutating func queue(_ turn: Int, _ limit: Int) -> Bool {
             guard self.turn == nil, !line.isEmpty, running < limit else { return false }
             self.turn = turn
@@ -48,29 +48,29 @@ struct Slots<Waiter> {
     private var groups: [String: Group] = [:]
     private var turns = WaitingLine<String>()
     private var lastTurn = 0
-    /// How many hold a slot.
+    /// The number of slots in use.
     private(set) var running = 0
-    /// How many wait for one.
+    /// The number of waiters.
     private(set) var waiting = 0
 
-    /// Makes a state in which nobody runs.
+    /// Creates a state without requests.
     ///
     /// - Parameters:
-    ///   - total: How many may run at once, at least 1; nil for no limit.
-    ///   - each: How many of one group may, at least 1; nil for no limit.
-    ///   - maximumWaiting: How many of one group may wait, at least 0.
+    ///   - total: The number of requests that may run at the same time, at least 1; nil for no limit.
+    ///   - each: The number of requests of one group that may run, at least 1; nil for no limit.
+    ///   - maximumWaiting: The number of requests of one group that may wait, at least 0.
     init(total: Int?, each: Int?, maximumWaiting: Int) {
         self.total = max(1, total ?? .max)
         self.each = max(1, each ?? .max)
         self.maximumWaiting = max(0, maximumWaiting)
     }
 
-    /// Groups about which anything is known.
+    /// The number of groups with an entry.
     var groupCount: Int { groups.count }
-    /// Groups that wait for a slot of all.
+    /// The number of groups that wait for the total limit.
     var turnCount: Int { turns.count }
 
-    /// Takes a slot if there is one; where somebody of the group waits there is none.
+    /// Takes a slot if one is free. A group with waiters never has a free slot.
     mutating func take(_ key: String) -> Bool {
         guard running < total else { return false }
         guard let index = groups.index(forKey: key) else {
@@ -83,7 +83,7 @@ struct Slots<Waiter> {
         return true
     }
 
-    /// Takes a slot, or a place in the group's line.
+    /// Takes a slot, or a place in the group's queue.
     mutating func arrive(_ waiter: Waiter, id: Int, _ key: String) -> Arrival {
         if take(key) { return .admitted }
         let waitingInGroup = groups[key]?.line.count ?? 0
@@ -94,7 +94,7 @@ struct Slots<Waiter> {
         return .waiting
     }
 
-    /// Gives up a place in line; nil if it had been admitted already.
+    /// Removes a waiter from the queue. Returns nil if it has already been admitted.
     mutating func leave(id: Int, _ key: String) -> Waiter? {
         guard let index = groups.index(forKey: key), let waiter = groups.values[index].line.remove(id: id) else {
             return nil
@@ -104,7 +104,7 @@ struct Slots<Waiter> {
         return waiter
     }
 
-    /// Gives back a slot; returns whom it goes to.
+    /// Releases a slot. Returns the waiter that takes it over.
     mutating func giveBack(_ key: String) -> Waiter? {
         guard let index = groups.index(forKey: key), groups.values[index].giveBack() else { return nil }
         running -= 1
@@ -124,7 +124,7 @@ struct Slots<Waiter> {
         return waiter
     }
 
-    /// Gives a group a turn if it could use one, takes it away if it could not, and forgets a group that is idle.
+    /// Gives the group a turn if it can use one, removes a turn it cannot use, and removes an idle group.
     private mutating func settle(_ index: Dictionary<String, Group>.Index, _ key: String) {
         if let turn = groups.values[index].idleTurn() { _ = turns.remove(id: turn) }
         if groups.values[index].isIdle {

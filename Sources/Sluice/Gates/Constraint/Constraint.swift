@@ -1,6 +1,7 @@
 import SluiceHTTP
 
-/// A condition that requests have to meet, and how to bring it about: being signed in, having consent, knowing the server's key.
+/// A condition that requests must meet, and the work that satisfies it. Examples are a
+/// login, consent, or a server's key.
 ///
 /// ```swift
 /// struct SignedIn: Constraint {
@@ -16,25 +17,26 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.constraints = [SignedIn(session: session)] }
 /// ```
 ///
-/// For each request `isSatisfied` is asked, one request at a time. Where it is false, `satisfy` runs once for all who wait; what
-/// it throws fails them all, and the next request tries again. Requests that `satisfy` itself sends through the client do not
-/// wait for the constraint they are to satisfy.
+/// The client calls `isSatisfied` for each request, one request at a time. Where it returns false, `satisfy` runs once
+/// for all waiting requests. An error it throws fails all of them, and the next request tries again. Requests that
+/// `satisfy` itself sends through the client bypass the constraint.
 public protocol Constraint: Sendable {
-    /// By what requests opt out of it and other constraints need it; the type's name by default.
+    /// The name by which requests opt out of the constraint and other constraints refer to it.
+    /// The default is the type's name.
     var name: String { get }
-    /// The names of the constraints that must be satisfied first; none by default. Others are satisfied at the same time.
+    /// The names of the constraints that must be satisfied first; none by default. Others are satisfied concurrently.
     var needs: Set<String> { get }
-    /// How long `isSatisfied` and `satisfy` may each take; 60 seconds by default, nil for as long as they like.
+    /// The longest time that `isSatisfied` and `satisfy` may each take; 60 seconds by default, nil for no limit.
     var timeout: Duration? { get }
 
-    /// Whether a request meets the condition.
+    /// Returns true if a request meets the condition.
     func isSatisfied(for request: RequestContext) async -> Bool
 
-    /// Brings the condition about; cancelled when nobody waits for it any longer.
+    /// Satisfies the condition. Cancelled when no request waits for it any longer.
     ///
-    /// - Parameter request: The first of the requests that wait.
-    /// - Throws: Anything; it fails all who wait, a ``SluiceError`` as it is, others as the underlying error of
-    ///   ``SluiceError/Code/gateFailed``.
+    /// - Parameter request: The request that has waited longest.
+    /// - Throws: Any error; it fails all waiting requests. A ``SluiceError`` is thrown as it is, others as the
+    ///   underlying error of ``SluiceError/Code/gateFailed``.
     func satisfy(for request: RequestContext) async throws
 }
 
@@ -43,6 +45,6 @@ extension Constraint {
     public var name: String { String(describing: Self.self) }
     /// None.
     public var needs: Set<String> { [] }
-    /// A minute.
+    /// 60 seconds.
     public var timeout: Duration? { .seconds(60) }
 }

@@ -1,22 +1,22 @@
 import SluiceHTTP
 
-// One question at a time.
+// Calls `isSatisfied`, for one request at a time.
 extension ConstraintGate {
-    /// Has the request's own task ask.
+    /// Resumes the request's own task to start the check.
     func ask(_ id: Int) {
         let (waiter, request) = state.withLock { state -> (Waiter?, RequestContext?) in
             guard let request = state.places[id]?.request else { return (nil, nil) }
             state.question = (id, nil, request.client.pipeline.time.now)
             return (state.places[id]?.waiter.take(), request)
         }
-        // It left before it could be asked: the next one's turn.
+        // The request left before it was asked. The next one follows.
         guard let request else { return perform(state.withLock { $0.constraint.answered(id, false) }) }
         waiter?.resume(returning: .ask)
         watch(request.client.pipeline.time)
     }
 
-    /// Asks in a task of its own, so that the request can leave while the user's code takes its time. Called by the request's task, whose
-    /// task-local values and priority it has.
+    /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
+    /// the request's task, whose task-local values and priority the new task inherits.
     func beginQuestion(_ id: Int, _ request: RequestContext) {
         let exemption = Exemption(from: name, for: request)
         let task = Task { [self] in
@@ -35,7 +35,8 @@ extension ConstraintGate {
         if !isWanted { task.cancel() }
     }
 
-    /// Sees to it that a question that is never answered does not stop all others; one task for any number of questions.
+    /// Starts a task that ends checks that take too long, so that they do not block all
+    /// others. One task serves all checks.
     private func watch(_ time: any TimeSource) {
         guard let timeout = constraint.timeout else { return }
         let begins = state.withLock { state in
@@ -52,7 +53,7 @@ extension ConstraintGate {
         }
     }
 
-    /// Fails a question that has been out for too long. Returns when to look again; nil where none is out.
+    /// Fails a check that exceeds the timeout. Returns the time until the next look, or nil if no check is running.
     private func unansweredSince(_ now: ContinuousClock.Instant, _ timeout: Duration) -> Duration? {
         let (actions, task, wait) = state.withLock {
             state -> ([ConstraintState.Action], Task<Void, Never>?, Duration?) in

@@ -1,16 +1,17 @@
 import SluiceHTTP
 
-// One satisfaction for all who wait.
+// Runs `satisfy` once for all waiting requests.
 extension ConstraintGate {
-    /// Satisfies in a task of its own, which outlives the request it begins for as long as others wait. It has the task-local values and
-    /// the priority of the request that found the constraint not satisfied, but not its deadline.
+    /// Calls `satisfy` in a separate task, which continues after its request is cancelled while other requests wait.
+    /// The task inherits the task-local values and the priority of the request that found the constraint not
+    /// satisfied, but not its deadline.
     func satisfy() {
         let (number, request) = state.withLock { state in
             state.satisfaction += 1
             let first = state.constraint.firstWaiting
             return (state.satisfaction, first.flatMap { state.places[$0]?.request })
         }
-        // All who waited have left meanwhile.
+        // All waiting requests have left meanwhile.
         guard let request else { return satisfactionEnded(number, nil) }
         let exemption = Exemption(from: name, for: request)
         let work = Deadline.$current.withValue(nil) {
@@ -39,7 +40,7 @@ extension ConstraintGate {
         if isOver { timer?.cancel() }
     }
 
-    /// Releases all who wait; a satisfaction that ends after its time was up has no say.
+    /// Resumes all waiting requests. The result of a call that already timed out is ignored.
     private func satisfactionEnded(_ number: Int, _ failure: SluiceError?) {
         let (actions, satisfying) = state.withLock { state -> ([ConstraintState.Action], Satisfying?) in
             guard state.satisfaction == number else { return ([], nil) }

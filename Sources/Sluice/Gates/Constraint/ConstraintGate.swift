@@ -1,31 +1,32 @@
 import SluiceHTTP
 
-/// A constraint as a gate: one question at a time, one satisfaction for all who wait.
+/// A gate for a constraint. It checks one request at a time, and satisfies the constraint
+/// once for all waiting requests.
 ///
-/// A client makes one of each of its ``APIClient/Configuration/constraints``. Clients that are to share the wait are given the same
-/// one among their ``APIClient/Configuration/gates``.
+/// A client creates one for each of its ``APIClient/Configuration/constraints``. To share a constraint between clients,
+/// add the same gate to the ``APIClient/Configuration/gates`` of each.
 ///
-/// Arriving, leaving and the rest are changes of one `ConstraintState` under a lock, so that a cancelled request leaves at once;
-/// an actor would have it wait for its turn.
+/// All events change one `ConstraintState` under a lock, so that a cancelled request leaves at once. With an actor it
+/// would have to wait for its turn.
 public final class ConstraintGate: Gate {
     typealias Waiter = UnsafeContinuation<Wake, Never>
 
     enum Wake: Sendable {
         case over(SluiceError?)
-        /// Ask whether the constraint is satisfied, within the task of the request, and wait again.
+        /// Call `isSatisfied` within the task of the request, and wait again.
         case ask
     }
 
     /// A request that waits.
     struct Place {
         let request: RequestContext
-        /// Nil while its task begins to ask.
+        /// Nil while the request's task starts a check.
         var waiter: Waiter?
-        /// The outcome that came meanwhile.
+        /// The outcome that arrived while there was no waiter.
         var outcome: Wake?
     }
 
-    /// The timer goes on where the work has been cancelled, which may not heed it.
+    /// The timer keeps running after the work is cancelled, because the work may ignore cancellation.
     typealias Satisfying = (work: Task<Void, Never>, timer: Task<Void, Never>?)
 
     struct State {
@@ -41,16 +42,16 @@ public final class ConstraintGate: Gate {
     let constraint: any Constraint
     let state = Locked(State())
 
-    /// Makes a gate of a constraint.
+    /// Creates a gate for a constraint.
     public init(_ constraint: any Constraint) {
         self.constraint = constraint
     }
 
-    /// The constraint's.
+    /// The name of the constraint.
     public var name: String { constraint.name }
-    /// The constraint's.
+    /// The names of the constraints that must be satisfied first.
     public var needs: Set<String> { constraint.needs }
-    /// Holds nothing.
+    /// False: the gate hands out no limited resource.
     public var holds: Bool { false }
 
     /// Waits until the constraint is satisfied.
@@ -79,7 +80,7 @@ public final class ConstraintGate: Gate {
 
     private func arrive(_ id: Int, _ waiter: Waiter, _ request: RequestContext) {
         let actions = state.withLock { state -> [ConstraintState.Action]? in
-            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
             state.places[id] = Place(request: request, waiter: waiter)
             return state.constraint.arrived(id)

@@ -1,22 +1,22 @@
-/// Who waits for a constraint and for what: a value that is told what happens and says what to do.
+/// The requests at a constraint: a state machine without side effects, which turns events into actions.
 ///
 ///     arrived ──▶ queued ──ask──▶ asked ──true──▶ admitted
 ///                                   └──false──▶ waiting ──satisfied──▶ admitted
 ///                                                  └──failed──▶ failed
 ///
-/// One question is out at a time, and one satisfaction runs at a time, also where nobody waits for its end any longer: the one
-/// that was cancelled may still be changing what the next one builds on.
+/// One check and one satisfaction run at a time. A cancelled satisfaction counts as running until it ends, because it
+/// may still be changing state that the next one depends on.
 struct ConstraintState {
     typealias ID = Int
 
     enum Action: Equatable {
-        /// Ask whether the constraint is satisfied for this request.
+        /// Check if the constraint is satisfied for this request.
         case ask(ID)
-        /// Stop asking: nobody wants to know.
+        /// Cancel the check: its request has left.
         case cancelQuestion(ID)
-        /// Satisfy it for the first of those who wait, and all others.
+        /// Satisfy the constraint for all waiting requests.
         case satisfy
-        /// Stop satisfying it: nobody waits.
+        /// Cancel the satisfaction: no request waits for it.
         case cancelSatisfaction
         case admit([ID])
         case fail([ID])
@@ -25,13 +25,13 @@ struct ConstraintState {
     private enum Satisfaction: Equatable {
         case idle
         case running
-        /// Cancelled, but not over.
+        /// Cancelled, but still running.
         case ending
     }
 
     private struct Question {
         let id: ID
-        /// How often the constraint had been satisfied when it was asked.
+        /// The number of satisfactions before the check started.
         let generation: Int
         /// False once the request has left.
         var isWanted = true
@@ -45,9 +45,9 @@ struct ConstraintState {
 
     /// The request that has waited longest for a satisfaction.
     var firstWaiting: ID? { waiting.first }
-    /// Whether the satisfaction that runs is one that nobody waited for the end of.
+    /// True if the running satisfaction has been cancelled.
     var isCancelled: Bool { satisfaction == .ending }
-    /// Whether nobody is here and nothing runs.
+    /// True if no request is queued, checked or waiting, and no satisfaction runs.
     var isIdle: Bool { question == nil && queue.isEmpty && waiting.isEmpty && satisfaction == .idle }
 
     mutating func arrived(_ id: ID) -> [Action] {
@@ -55,14 +55,14 @@ struct ConstraintState {
         return askNext()
     }
 
-    /// A question is answered.
+    /// Handles the result of a check.
     mutating func answered(_ id: ID, _ isSatisfied: Bool) -> [Action] {
         guard let asked = question, asked.id == id else { return [] }
         question = nil
         guard asked.isWanted else { return askNext() }
         if isSatisfied { return [.admit([id])] + askNext() }
         if asked.generation != generation {
-            // It was satisfied while the question was out: the answer may be of before.
+            // The constraint was satisfied during the check, so the result may be outdated.
             queue.append(id, id: id)
             return askNext()
         }
@@ -70,7 +70,7 @@ struct ConstraintState {
         return startSatisfaction() + askNext()
     }
 
-    /// A question was not answered in time.
+    /// Handles a check that timed out.
     mutating func unanswered(_ id: ID) -> [Action] {
         guard let asked = question, asked.id == id else { return [] }
         question = nil
@@ -89,13 +89,13 @@ struct ConstraintState {
         satisfaction = .idle
         switch before {
         case .idle: return []
-        // Those who came after the cancellation have not been failed by anything yet.
+        // Requests that arrived after the cancellation get a new satisfaction.
         case .ending: return waiting.isEmpty ? [] : startSatisfaction()
         case .running: return release().map { [.fail($0)] } ?? []
         }
     }
 
-    /// A request gives up, wherever it stands.
+    /// Removes a request in any state.
     mutating func left(_ id: ID) -> [Action] {
         if question?.id == id {
             question?.isWanted = false

@@ -1,12 +1,12 @@
-/// Keys by when something is due, the earliest first: a binary heap.
+/// A binary heap of keys, ordered by the time at which they are due, the earliest first.
 struct DueTimes {
     typealias Entry = (time: ContinuousClock.Instant, key: String)
 
     private var heap: [Entry] = []
 
-    /// What is due first.
+    /// The earliest entry.
     var first: Entry? { heap.first }
-    /// How many there are.
+    /// The number of entries.
     var count: Int { heap.count }
 
     mutating func insert(_ key: String, at time: ContinuousClock.Instant) {

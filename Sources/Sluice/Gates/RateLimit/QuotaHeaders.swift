@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What servers say of their own limits, in the three ways they have:
+/// Reads the rate limits that servers announce in response headers:
 ///
 ///     Retry-After: 30                                              with 429 and 503 (RFC 9110 §10.2.3, RFC 6585 §4)
 ///     RateLimit: "default";r=0;t=30                                draft-ietf-httpapi-ratelimit-headers-08 and later
@@ -20,12 +20,12 @@ enum QuotaHeaders {
         ("X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"),
     ]
 
-    /// How long the server takes no more requests: the longest of all it says; nil if it says nothing of the kind.
+    /// Returns the time for which the server accepts no more requests: the longest that any header gives, or nil.
     ///
     /// - Parameters:
-    ///   - head: The response's head.
-    ///   - now: The time of day, for what is dated.
-    /// - Returns: More than zero.
+    ///   - head: The head of the response.
+    ///   - now: The current date, used to interpret dates in headers.
+    /// - Returns: A duration above zero, or nil if no header gives one.
     static func pause(in head: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
         var longest = Duration.zero
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
@@ -40,7 +40,7 @@ enum QuotaHeaders {
             guard head.headers.values(for: family.remaining).contains(where: { number($0.utf8[...]) == 0 }) else {
                 continue
             }
-            // The server's clock is the one that its times are told by.
+            // Reset times follow the server's clock, so they are compared with its Date header.
             let now = now()
             let date = head.headers[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
             for reset in head.headers.values(for: family.reset) { longest = max(longest, wait(until: reset, date)) }
@@ -48,17 +48,19 @@ enum QuotaHeaders {
         return longest > .zero ? longest : nil
     }
 
-    /// Reads a reset, whose unit only its size tells: seconds from now, seconds or milliseconds since 1970, or a date.
+    /// Reads a reset value. Its size determines its unit: seconds from now, or seconds or milliseconds since
+    /// 1970. It may also be a date.
     private static func wait(until reset: String, _ date: Date) -> Duration {
         guard let number = number(reset.utf8[...]) else {
             return HTTPDate.parse(reset, now: date).map { duration($0.timeIntervalSince(date)) } ?? .zero
         }
-        // Nobody waits for 30 years, and 2001 is over.
+        // Numbers below 1e9 are seconds from now (up to 31 years). As times since 1970, they would lie before 2001.
         if number < 1e9 { return duration(number) }
         return duration((number < 1e11 ? number : number / 1000) - date.timeIntervalSince1970)
     }
 
-    /// Reads `"default";r=0;t=30, …` or `limit=100, remaining=0, reset=30`; the longest wait of a quota with nothing left.
+    /// Reads `"default";r=0;t=30, …` or `limit=100, remaining=0, reset=30`. Returns the
+    /// longest wait of an exhausted quota.
     private static func pause(inStructured text: String) -> Duration {
         var longest = Duration.zero
         var remaining: Double?
@@ -83,7 +85,7 @@ enum QuotaHeaders {
         return longest
     }
 
-    /// The parts between separators that are not within quotes, without the blanks around them.
+    /// Splits text at separators outside of quotes, and trims the parts.
     private static func unquoted(_ text: Substring.UTF8View, _ separator: UInt8) -> [Substring.UTF8View] {
         var isQuoted = false
         var isEscaped = false
@@ -102,7 +104,7 @@ enum QuotaHeaders {
         return text
     }
 
-    /// A number of digits, with or without a fraction; nil for all else, signs included.
+    /// Parses digits with an optional fraction. Returns nil for everything else, signs included.
     private static func number(_ text: Substring.UTF8View) -> Double? {
         let text = trimmed(text)
         let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

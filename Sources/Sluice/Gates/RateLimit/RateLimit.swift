@@ -1,42 +1,45 @@
 import SluiceHTTP
 
-/// Keeps requests to a rate: so many in a time, with a burst at the beginning, and none while the server wants none.
+/// Limits the rate of requests, with an initial burst, and pauses when the server asks for it.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: url) { $0.gates = [RateLimit(10, every: .seconds(1), burst: 20)] }
 /// ```
 ///
-/// It is a token bucket: a request takes a token, tokens come at the rate, and as many as the burst are kept while nobody
-/// asks for them. In any span of time there are no more requests than the burst and those the rate allows for the span.
-/// Requests without a token wait, first come, first served; one that is cancelled gives up its place. Those that would have to
-/// wait for longer than they may fail at once with ``SluiceError/Code/rateLimited``, and where too many wait
-/// already, the next fails with ``SluiceError/Code/queueFull``.
+/// The limit is a token bucket. Each request takes a token, tokens are added at the rate, and at most `burst` tokens
+/// are stored. In any span of time, the number of requests is at most the burst plus the number that the rate allows.
+/// Requests without a token wait in a first-in, first-out queue. A cancelled request leaves the queue. A request that
+/// would wait longer than `maximumWait` fails at once with ``SluiceError/Code/rateLimited``. If the queue is full, it
+/// fails with ``SluiceError/Code/queueFull``.
 ///
-/// A server that answers 429 or 503 with `Retry-After` gets no requests of the key before then, nor does one before its quota
-/// is reset that says it has nothing left of it: with `RateLimit` or `RateLimit-Remaining` and `-Reset`
-/// (draft-ietf-httpapi-ratelimit-headers), or the same with `X-` in front.
+/// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are sent before that time. The
+/// same holds when the server says that its quota is exhausted: no requests are sent before the quota is reset.
+/// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
+/// the same with an `X-` prefix.
 ///
-/// The token of a request that certainly never reached the server is put back: a later gate or an interceptor failed
-/// it, it was cancelled there, or no connection came about. The clients that are given the same limit share it.
+/// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
+/// interceptor failed or was cancelled, or if no connection was made. Clients that are given the same limit share it.
 public final class RateLimit: ImmediateGate {
-    /// By what requests opt out of it.
+    /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
     private let line: TokenLine
     private let maximumPause: Duration?
 
-    /// Makes a limit.
+    /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - count: How many requests may be sent in the time, at least 1.
-    ///   - period: The time; with none there is no limit but the server's.
-    ///   - burst: How many may be sent at once after a rest, at least 1; nil, the default, for as many as `count`.
-    ///   - scope: What they are counted by; their host by default.
-    ///   - maximumWaiting: How many of one host or key may wait before others fail; 1,000 by default.
-    ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
-    ///   - maximumPause: How long to heed what the server says of its limits at the most; an hour by default, nil to not heed
-    ///     it at all.
-    ///   - name: Its name, `RateLimit` by default; of two gates that share it requests opt out together.
+    ///   - count: The number of requests per period, at least 1.
+    ///   - period: The period. With zero, only the server's limit applies.
+    ///   - burst: The number of requests that can be sent at once after a pause, at least 1. Nil,
+    ///     the default, for `count`.
+    ///   - scope: The requests that share the limit; those to one host by default.
+    ///   - maximumWaiting: The number of requests of one host or key that may wait before
+    ///     others fail; 1,000 by default.
+    ///   - maximumWait: The longest time a request may wait; nil, the default, for no maximum.
+    ///   - maximumPause: The longest pause that the server's headers can cause; an hour by default.
+    ///     Nil ignores the headers.
+    ///   - name: The name, `RateLimit` by default. A request that opts out of a name opts out of all gates with it.
     public init(
         _ count: Int,
         every period: Duration,
@@ -49,20 +52,21 @@ public final class RateLimit: ImmediateGate {
     ) {
         self.name = name
         self.scope = scope
-        // Time and pause together are still a time.
+        // Bounded so that adding the pause to a time does not overflow.
         self.maximumPause = maximumPause.map { min($0, .seconds(1 << 31)) }
         let rate = TokenBucket.Rate(count, every: period, burst: burst)
         line = TokenLine(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }
 
-    /// Makes a limit that is the server's alone: requests wait only while it wants none.
+    /// Creates a limit without a rate. Requests wait only while the server asks for a pause.
     ///
     /// - Parameters:
-    ///   - scope: What the server counts them by; their host by default.
-    ///   - maximumWaiting: How many of one host or key may wait before others fail; 1,000 by default.
-    ///   - maximumWait: How long a request may wait; nil, the default, for as long as it takes.
-    ///   - maximumPause: How long to heed the server at the most; an hour by default.
-    ///   - name: Its name, `RateLimit` by default; of two gates that share it requests opt out together.
+    ///   - scope: The requests that share the server's limit; those to one host by default.
+    ///   - maximumWaiting: The number of requests of one host or key that may wait before
+    ///     others fail; 1,000 by default.
+    ///   - maximumWait: The longest time a request may wait; nil, the default, for no maximum.
+    ///   - maximumPause: The longest pause that the server's headers can cause; an hour by default.
+    ///   - name: The name, `RateLimit` by default. A request that opts out of a name opts out of all gates with it.
     public convenience init(
         ofServerPer scope: GateScope = .host,
         maximumWaiting: Int = 1000,
@@ -81,17 +85,17 @@ public final class RateLimit: ImmediateGate {
         )
     }
 
-    /// How many requests wait.
+    /// The number of requests that wait.
     public var waiting: Int { line.waiting }
 
-    /// Takes a token if there is one.
+    /// Takes a token if one is available.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         guard let key = scope.key(for: request) else { return Pass() }
         let time = request.client.pipeline.time
         return line.take(key, now: time.now) ? pass(key, time) : nil
     }
 
-    /// Takes a token as soon as there is one.
+    /// Takes a token, and waits until one is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         guard let key = scope.key(for: request) else { return Pass() }
         let time = request.client.pipeline.time

@@ -1,10 +1,10 @@
 import SluiceHTTP
 
 extension SluiceError {
-    /// Whether it is certain that the server has not seen the request.
+    /// True if the server certainly has not seen the request.
     ///
-    /// A request that was cancelled during its transfer may have been seen; one that was cancelled at a gate or in an
-    /// interceptor has not been, which its step says.
+    /// A request that was cancelled during its transfer may have been seen. A request that was cancelled at a gate or
+    /// in an interceptor has not been seen. The error's step tells the two apart.
     var isBeforeSending: Bool {
         if response != nil { return false }
         switch step {

@@ -1,20 +1,20 @@
 import SluiceHTTP
 
-/// The tokens of one key, kept as the time at which the bucket will be full again, so that nothing is to be done while
-/// time passes and no fraction of a token gets lost.
+/// The tokens of one key, stored as the time at which the bucket will be full again. Nothing has to run as time passes,
+/// and fractions of tokens are not lost.
 struct TokenBucket {
-    /// How fast tokens come, and how many there is room for.
+    /// The rate at which tokens are added, and the capacity.
     struct Rate: Sendable, Equatable {
-        /// The time a token takes to come; zero if there are always enough.
+        /// The time between two tokens; zero for no limit.
         let interval: Duration
-        /// The room in the bucket, at least 1.
+        /// The capacity of the bucket, at least 1.
         let burst: Int
-        /// How long the bucket takes to be full when it has but one token.
+        /// The time it takes to fill a bucket that holds one token.
         fileprivate let depth: Duration
 
-        /// Makes a rate; what makes no sense is taken as the nearest that does.
+        /// Creates a rate. Values out of range are clamped.
         init(_ count: Int, every period: Duration, burst: Int? = nil) {
-            // Within these bounds the products of burst and interval are durations.
+            // Within these bounds, the product of burst and interval does not overflow a duration.
             let count = min(max(1, count), 1 << 31)
             interval = min(max(.zero, period), .seconds(1 << 31)) / count
             self.burst = min(max(1, burst ?? count), 1 << 31)
@@ -22,29 +22,29 @@ struct TokenBucket {
         }
     }
 
-    /// When there will be as many tokens as there is room for.
+    /// The time at which the bucket is full.
     private(set) var fullAt: ContinuousClock.Instant
-    /// Until when the server wants no requests.
+    /// The time until which the server accepts no requests.
     private(set) var closedUntil: ContinuousClock.Instant
 
-    /// Makes a bucket that is full.
+    /// Creates a full bucket.
     init(now: ContinuousClock.Instant) {
         fullAt = now
         closedUntil = now
     }
 
-    /// Whether it is as good as a new one.
+    /// True if the bucket is full and open, like a new one.
     func isFresh(now: ContinuousClock.Instant) -> Bool {
         fullAt <= now && closedUntil <= now
     }
 
-    /// When there is a token for whom so many wait in front of.
+    /// The time at which a token is available for a waiter with this number of waiters in front of it.
     func due(behind waiting: Int, _ rate: Rate, now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         let open = max(now, closedUntil)
         return max(open, max(open, fullAt) + rate.interval * waiting - rate.depth)
     }
 
-    /// Takes a token if there is one.
+    /// Takes a token if one is available.
     mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
         guard closedUntil <= now, fullAt - rate.depth <= now else { return false }
         fullAt = max(fullAt, now) + rate.interval
@@ -56,7 +56,7 @@ struct TokenBucket {
         fullAt -= rate.interval
     }
 
-    /// Gives no tokens before a time.
+    /// Hands out no tokens before a time.
     mutating func close(until time: ContinuousClock.Instant) {
         closedUntil = max(closedUntil, time)
     }

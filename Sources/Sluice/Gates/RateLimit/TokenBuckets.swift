@@ -1,31 +1,31 @@
 import SluiceHTTP
 
-/// The state of a rate limit: a bucket for each key, and who waits for its tokens.
+/// The state of a rate limit: a bucket and a wait queue for each key.
 struct TokenBuckets<Waiter> {
     typealias Instant = ContinuousClock.Instant
 
     enum Arrival: Equatable {
         case admitted
         case waiting
-        /// As many wait for the key as may.
+        /// The queue of the key is full.
         case full(waiting: Int)
-        /// The wait would be longer than it may be.
+        /// The wait would exceed the maximum.
         case tooLong(Duration)
     }
 
     private struct Place {
         let waiter: Waiter
-        /// By when it wants to be admitted.
+        /// The latest time at which the waiter can be admitted.
         let latest: Instant?
     }
 
     private struct Entry {
         var bucket: TokenBucket
         var line = WaitingLine<Place>()
-        /// The time at which it stands among those that are due.
+        /// The time of this entry in `dueTimes`.
         var scheduled: Instant?
 
-        /// Takes a token if there is one and nobody waits for it.
+        /// Takes a token if one is available and the queue is empty.
         mutating func take(_ rate: TokenBucket.Rate, now: Instant) -> Bool {
             line.isEmpty && bucket.take(rate, now: now)
         }
@@ -37,22 +37,22 @@ struct TokenBuckets<Waiter> {
     private var entries: [String: Entry] = [:]
     private var dueTimes = DueTimes()
     private var sweepCount = 1024
-    /// How many wait.
+    /// The number of waiters.
     private(set) var waiting = 0
 
     init(rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
         self.rate = rate
         self.maximumWaiting = max(0, maximumWaiting)
-        // Time and wait together are still a time.
+        // Bounded so that adding the wait to a time does not overflow.
         self.maximumWait = maximumWait.map { min($0, .seconds(1 << 31)) }
     }
 
-    /// Keys about which anything is known.
+    /// The number of keys that have an entry.
     var keyCount: Int { entries.count }
-    /// Times at which something is due, or was.
+    /// The number of scheduled times, outdated ones included.
     var scheduledCount: Int { dueTimes.count }
 
-    /// Takes a token if there is one and nobody waits for it.
+    /// Takes a token if one is available and nothing waits for the key.
     mutating func take(_ key: String, now: Instant) -> Bool {
         guard let index = entries.index(forKey: key) else {
             return insert(key, now: now) { $0.bucket.take($1, now: now) }
@@ -60,7 +60,7 @@ struct TokenBuckets<Waiter> {
         return entries.values[index].take(rate, now: now)
     }
 
-    /// Takes a token, or a place in the key's line.
+    /// Takes a token, or a place in the key's queue.
     mutating func arrive(_ waiter: Waiter, id: Int, _ key: String, now: Instant) -> Arrival {
         if take(key, now: now) { return .admitted }
         guard let index = entries.index(forKey: key) else { return .admitted }
@@ -74,22 +74,23 @@ struct TokenBuckets<Waiter> {
         return .waiting
     }
 
-    /// Gives up a place in line; nil if it had been admitted or refused already.
+    /// Removes a waiter from the queue. Returns nil if it has already been admitted or refused.
     mutating func leave(id: Int, _ key: String) -> Waiter? {
         guard let place = entries[key]?.line.remove(id: id) else { return nil }
         waiting -= 1
         return place.waiter
     }
 
-    /// Puts back a token that was not used; returns whom it goes to.
+    /// Puts back an unused token. Returns the waiters that are admitted.
     mutating func putBack(_ key: String, now: Instant) -> [Waiter] {
-        // A bucket that is not known is full.
+        // A key without an entry has a full bucket.
         guard let index = entries.index(forKey: key) else { return [] }
         entries.values[index].bucket.putBack(rate)
         return drain(key, now: now)
     }
 
-    /// Gives no tokens of a key before a time; returns those for whom that is too late, and how long they would have waited.
+    /// Hands out no tokens of a key before a time. Returns the waiters whose wait becomes too long,
+    /// with the length of the wait.
     mutating func close(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Duration)] {
         if entries[key] == nil { insert(key, now: now) { _, _ in } }
         guard let index = entries.index(forKey: key) else { return [] }
@@ -107,7 +108,7 @@ struct TokenBuckets<Waiter> {
         return zip(leaving, waits).map { ($0.waiter, $1) }
     }
 
-    /// Those whose tokens have come.
+    /// Removes and returns the waiters whose tokens are available.
     mutating func release(now: Instant) -> [Waiter] {
         var admitted: [Waiter] = []
         while let (time, key) = nextDue(), time <= now {
@@ -118,7 +119,7 @@ struct TokenBuckets<Waiter> {
         return admitted
     }
 
-    /// When the next token comes that somebody waits for.
+    /// The time at which the next token for a waiter is available.
     mutating func nextDueTime() -> Instant? { nextDue()?.time }
 
     private mutating func nextDue() -> DueTimes.Entry? {
@@ -153,7 +154,8 @@ struct TokenBuckets<Waiter> {
         dueTimes.insert(key, at: due)
     }
 
-    /// Begins to know a key, and forgets those whose buckets are as good as new whenever they may be half of all.
+    /// Adds an entry for a key. When the number of entries has doubled since the last sweep, removes
+    /// those that are as good as new.
     @discardableResult
     private mutating func insert<Result>(
         _ key: String,

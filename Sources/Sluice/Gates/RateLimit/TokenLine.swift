@@ -1,6 +1,7 @@
 import SluiceHTTP
 
-/// Those who wait for tokens, and the one task that waits for the time at which the next comes; none while nobody waits.
+/// The requests that wait for tokens, and one task that sleeps until the next token is available. No
+/// task runs while nothing waits.
 final class TokenLine: Sendable {
     private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
 
@@ -38,15 +39,15 @@ final class TokenLine: Sendable {
 
     var waiting: Int { state.withLock { $0.buckets.waiting } }
 
-    /// Whether a task waits for a token to come.
+    /// True if a task sleeps until the next token.
     var hasTimer: Bool { state.withLock { $0.timer != nil } }
 
-    /// Takes a token if there is one and nobody waits for it.
+    /// Takes a token if one is available and nothing waits for the key.
     func take(_ key: String, now: ContinuousClock.Instant) -> Bool {
         state.withLock { $0.buckets.take(key, now: now) }
     }
 
-    /// Takes a token as soon as there is one.
+    /// Takes a token, and waits until one is available.
     func wait(_ key: String, _ time: any TimeSource) async throws(SluiceError) {
         let id = state.withLock { $0.nextID() }
         defer { state.synchronize() }
@@ -58,12 +59,12 @@ final class TokenLine: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Puts back a token that was not used.
+    /// Puts back an unused token.
     func putBack(_ key: String, _ time: any TimeSource) {
         for waiter in change(time, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
     }
 
-    /// Gives no tokens of a key for a time.
+    /// Hands out no tokens of a key for a time.
     func close(_ key: String, for pause: Duration, _ time: any TimeSource) {
         let refused = change(time) { state, now in state.buckets.close(key, until: now + pause, now: now) }
         for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
@@ -71,7 +72,7 @@ final class TokenLine: Sendable {
 
     private func join(_ id: Int, _ key: String, _ time: any TimeSource, _ waiter: Waiter) {
         let joining: Joining = change(time) { state, now in
-            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
             switch state.buckets.arrive(waiter, id: id, key, now: now) {
             case .admitted: return .admitted
@@ -100,7 +101,7 @@ final class TokenLine: Sendable {
         for waiter in admitted { waiter.resume(returning: nil) }
     }
 
-    /// Changes the state, and has the timer keep up with it.
+    /// Changes the state, and updates the timer.
     private func change<Result: Sendable>(
         _ time: any TimeSource,
         _ body: (inout State, ContinuousClock.Instant) -> Result
@@ -110,12 +111,12 @@ final class TokenLine: Sendable {
             let result = body(&state, now)
             return (result, resetTimer(&state, time))
         }
-        // Not under the lock: whoever sleeps may be woken on this thread.
+        // Cancelled outside of the lock, because cancelling can resume the sleeping task on this thread.
         stale?.cancel()
         return result
     }
 
-    /// Starts a timer if one is needed sooner than there is one; returns the task that is needed no more.
+    /// Starts a timer if a token is due before the current timer fires. Returns the task that is no longer needed.
     private func resetTimer(_ state: inout State, _ time: any TimeSource) -> Task<Void, Never>? {
         guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
         if let timer = state.timer, timer.due <= due { return nil }
