@@ -1,20 +1,20 @@
 import SluiceHTTP
 
-/// To whom a token may be shown.
+/// The origins that a token may be sent to.
 enum Audience: Sendable {
-    /// The origin of each client's own base URL.
+    /// The origin of each client's base URL.
     case baseURL
     case origins([HTTPOrigin])
-    /// What was declared names no origins.
+    /// The configured origins are not valid.
     case invalid(SluiceError)
 
-    /// What an audience is to one request.
+    /// The relation of a request to an audience.
     enum Reach: Sendable {
-        /// It goes elsewhere, and needs no token.
+        /// The request goes to another origin and needs no token.
         case outside
-        /// It goes to where the token may be shown.
+        /// The request goes to an origin that may receive the token.
         case inside
-        /// It goes to where a token should be shown but must not.
+        /// The request needs the token, but its origin must not receive it.
         case refused(SluiceError)
     }
 
@@ -43,7 +43,7 @@ enum Audience: Sendable {
         }
     }
 
-    /// What it is to a request.
+    /// Returns the relation of a request to the audience.
     func reach(_ request: RequestContext) -> Reach {
         if case .invalid(let error) = self { return .refused(error) }
         let pipeline = request.client.pipeline
@@ -55,14 +55,15 @@ enum Audience: Sendable {
         return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
     }
 
-    /// Whether a client's request goes to where the token may be shown; asked twice, since interceptors may send it elsewhere.
+    /// True if a client's request goes to an origin that may receive the token. Checked twice, because
+    /// interceptors can change the URL.
     func includes(_ request: HTTPRequest, of pipeline: Pipeline) -> Bool {
         switch self {
         case .invalid: return false
         case .origins(let origins): return origins.contains { $0.isOrigin(of: request) }
         case .baseURL:
             guard case .success(let base) = pipeline.base else { return false }
-            // As a rule they are written alike.
+            // The fast path: usually both are spelled the same.
             return request.authority == base.authority && request.scheme == base.scheme
                 || request.origin == HTTPOrigin(scheme: base.scheme, authority: base.authority)
         }
@@ -70,13 +71,13 @@ enum Audience: Sendable {
 }
 
 extension HTTPOrigin {
-    /// Whether a request goes there.
+    /// True if a request goes to this origin.
     func isOrigin(of request: HTTPRequest) -> Bool {
-        // As a rule they are written alike.
+        // The fast path: usually both are spelled the same.
         request.authority == authority && request.scheme == scheme || request.origin == self
     }
 
-    /// Whether it is on this machine: `localhost` and the names within it (RFC 6761 §6.3), 127.0.0.0/8 and ::1.
+    /// True if the origin is on this machine: `localhost` and its subdomains (RFC 6761 §6.3), 127.0.0.0/8 and ::1.
     var isLoopback: Bool {
         if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }
         let host = authority.prefix { $0 != ":" }

@@ -1,10 +1,12 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// What a token is got for: the client's own right, a refresh token, the user's password, or the user's consent.
+    /// The grant by which tokens are obtained: client credentials, a refresh token, a
+    /// password or an authorization code.
     ///
-    /// Where it has a secret, the client proves who it is as ``Configuration/authentication`` says; without one it is public,
-    /// and only names itself (RFC 6749 §2.1). Secrets, passwords and refresh tokens are given as a `String` or as a ``Secret``.
+    /// A client with a secret authenticates itself as ``Configuration/authentication`` specifies. A client
+    /// without one is public and only sends its identifier (RFC 6749 §2.1). Secrets, passwords and refresh tokens
+    /// are a `String` or a ``Secret``.
     public struct Grant: Sendable, CustomStringConvertible {
         enum Kind: Sendable {
             case clientCredentials
@@ -13,7 +15,7 @@ extension OAuth2 {
             case authorizationCode(AuthorizationCode)
         }
 
-        /// Where the user is sent and comes back from.
+        /// The endpoints of an authorization code grant.
         struct AuthorizationCode: Sendable {
             let authorizationURL: String
             let redirectURL: String
@@ -26,7 +28,7 @@ extension OAuth2 {
         let scope: String?
         let parameters: Parameters
 
-        /// The kind of grant, without secrets.
+        /// The type of the grant, without secrets.
         public var description: String {
             switch kind {
             case .clientCredentials: "client credentials"
@@ -39,15 +41,15 @@ extension OAuth2 {
 }
 
 extension OAuth2.Grant {
-    /// A token for the client itself, without any user (RFC 6749 §4.4).
+    /// A token for the client itself, without a user (RFC 6749 §4.4).
     ///
     /// - Parameters:
     ///   - id: The client's identifier.
     ///   - secret: The client's secret.
-    ///   - scope: What the token is to allow, words with spaces between them; nil for what the server thinks fit.
-    ///   - parameters: What the server wants besides: `["audience": "https://api.example.com"]`, or `resource` (RFC 8707).
-    ///     An array is sent as a parameter for each of its elements.
-    /// - Returns: The grant. A new token is got by it each time; a refresh token is not used.
+    ///   - scope: The scope of the token, words separated by spaces; nil for the server's default.
+    ///   - parameters: Additional parameters for the server: `["audience": "https://api.example.com"]`, or `resource`
+    ///     (RFC 8707). An array is sent as one parameter for each element.
+    /// - Returns: The grant. It is used again for each new token; refresh tokens are not used.
     public static func clientCredentials(
         id: String,
         secret: some SecretConvertible,
@@ -63,17 +65,17 @@ extension OAuth2.Grant {
         )
     }
 
-    /// Tokens by a refresh token that was got elsewhere (RFC 6749 §6).
+    /// Tokens from a refresh token that was obtained elsewhere (RFC 6749 §6).
     ///
-    /// A token in the store goes before this one: where the server gives a new refresh token with each access token, the one
-    /// given here is used but once.
+    /// A token in the store takes precedence. If the server rotates refresh tokens, the one
+    /// given here is used only once.
     ///
     /// - Parameters:
-    ///   - refreshToken: The first one.
+    ///   - refreshToken: The first refresh token.
     ///   - id: The client's identifier.
     ///   - secret: The client's secret; nil for a public client.
-    ///   - scope: What the token is to allow; nil for what was granted.
-    ///   - parameters: What the server wants besides.
+    ///   - scope: The scope of the token; nil for the scope that was granted.
+    ///   - parameters: Additional parameters for the server.
     /// - Returns: The grant.
     public static func refreshToken(
         _ refreshToken: some SecretConvertible,
@@ -93,17 +95,18 @@ extension OAuth2.Grant {
 
     /// A token for a user's name and password (RFC 6749 §4.3): legacy.
     ///
-    /// RFC 9700 §2.4 forbids it, since it shows the user's password to the client. Use
-    /// ``authorizationCode(id:secret:authorizationURL:redirectURL:scope:issuer:parameters:)`` unless the server is old and
-    /// knows nothing else.
+    /// RFC 9700 §2.4 forbids this grant, because it exposes the user's password to the client. Use
+    /// ``authorizationCode(id:secret:authorizationURL:redirectURL:scope:issuer:parameters:)`` unless the
+    /// server supports nothing else.
     ///
     /// - Parameters:
     ///   - username: The user's name.
-    ///   - password: The user's password; kept in memory, since it is needed again when no refresh token is good.
+    ///   - password: The user's password. It is kept in memory, because it is needed again when
+    ///     no refresh token is valid.
     ///   - id: The client's identifier.
     ///   - secret: The client's secret; nil for a public client.
-    ///   - scope: What the token is to allow; nil for what the server thinks fit.
-    ///   - parameters: What the server wants besides.
+    ///   - scope: The scope of the token; nil for the server's default.
+    ///   - parameters: Additional parameters for the server.
     /// - Returns: The grant.
     public static func password(
         username: String,
@@ -122,21 +125,21 @@ extension OAuth2.Grant {
         )
     }
 
-    /// A token by the user's consent in a browser, with PKCE (RFC 6749 §4.1, RFC 7636).
+    /// A token that the user authorizes in a browser, with PKCE (RFC 6749 §4.1, RFC 7636).
     ///
-    /// ``OAuth2/authorizationRequest(parameters:)`` makes the URL to open, ``OAuth2/signIn(redirectedTo:for:)`` takes what
-    /// comes back. Until then, and whenever no refresh token is good, requests fail with
+    /// ``OAuth2/authorizationRequest(parameters:)`` creates the URL to open, and ``OAuth2/signIn(redirectedTo:for:)``
+    /// takes the redirect URL. Until then, and whenever no refresh token is valid, requests fail with
     /// ``SluiceError/Code/authorizationRequired``.
     ///
     /// - Parameters:
     ///   - id: The client's identifier.
-    ///   - secret: The client's secret; nil for a public client, as all apps are.
+    ///   - secret: The client's secret; nil for a public client, such as an app.
     ///   - authorizationURL: The authorization endpoint.
-    ///   - redirectURL: Where the browser is sent back to, as it is registered with the server.
-    ///   - scope: What the token is to allow; nil for what the server thinks fit.
-    ///   - issuer: The server's issuer identifier, where it names itself in its answers (RFC 9207): one from another server, or
-    ///     from none, is then refused. Nil to take any.
-    ///   - parameters: What the server wants in the authorization URL besides: `["prompt": "consent"]`.
+    ///   - redirectURL: The URL that the browser is redirected to, as registered with the server.
+    ///   - scope: The scope of the token; nil for the server's default.
+    ///   - issuer: The server's issuer identifier, for servers that send it in the response (RFC 9207). A response with
+    ///     another issuer, or with none, is refused. Nil for no check.
+    ///   - parameters: Additional parameters for the authorization URL: `["prompt": "consent"]`.
     /// - Returns: The grant.
     public static func authorizationCode(
         id: String,

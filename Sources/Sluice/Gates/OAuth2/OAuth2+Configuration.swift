@@ -1,62 +1,64 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// What an ``OAuth2`` gate can be told besides its grant and token URL.
+    /// The settings of an ``OAuth2`` gate besides its grant and token URL.
     public struct Configuration: Sendable {
-        /// By what requests opt out of the gate; `OAuth2` by default. Two gates in one client need two names.
+        /// The name by which requests opt out of the gate; `OAuth2` by default. Two gates in one client need two names.
         public var name = "OAuth2"
-        /// How a client that has a secret proves who it is; by an `Authorization` header by default.
+        /// The way in which a client with a secret authenticates itself; an `Authorization` header by default.
         public var authentication = ClientAuthentication.basic
-        /// Where the token is sent: `["https://api.example.com"]`. Nil, the default, for the origin of the client's base URL.
+        /// The origins that the token is sent to: `["https://api.example.com"]`. Nil, the default, for the
+        /// origin of the client's base URL.
         ///
-        /// Requests to anywhere else are admitted without a token. A token goes to an http origin only where it is named here;
-        /// on the loopback interface it may be the base URL's too.
+        /// Requests to other origins are admitted without a token. The token is sent to an http origin only if that
+        /// origin is listed here, or if it is the base URL's and on the loopback interface.
         public var origins: [String]?
-        /// Where the token is kept; in memory by default.
+        /// The store that keeps the token; in memory by default.
         public var store: any TokenStore = MemoryTokenStore()
-        /// Where tokens are revoked (RFC 7009); nil, the default, where the server cannot.
+        /// The revocation endpoint (RFC 7009); nil, the default, for a server without one.
         public var revocationURL: String?
-        /// How long before its end a token is replaced; a minute by default, but never more than a tenth of its lifetime.
+        /// The time before its expiry at which a token is replaced; 60 seconds by default, but at
+        /// most a tenth of its lifetime.
         public var refreshMargin: Duration = .seconds(60)
-        /// How often tokens may be asked for; 5 times in 30 seconds by default.
+        /// The limit on requests for tokens; 5 in 30 seconds by default.
         public var refreshLimit = RefreshLimit()
-        /// How long a request to the authorization server may take; 30 seconds by default.
+        /// The time limit of a request to the authorization server; 30 seconds by default.
         public var timeout: Duration = .seconds(30)
-        /// Whether a token without a type, which RFC 6749 §5.1 demands, is taken for a Bearer; false by default.
+        /// True to treat a token without the type that RFC 6749 §5.1 requires as a Bearer token; false by default.
         public var acceptsMissingTokenType = false
-        /// The client whose transport and clock requests to the authorization server use, and nothing else of it; nil, the
-        /// default, for that of the request which needs the token. Where there is no request, as in ``OAuth2/signOut()``, nil
-        /// stands for a client of the defaults.
+        /// The client whose transport, connection settings, time-outs and clock are used for requests to the
+        /// authorization server. Nothing else of it is used. Nil, the default, for the client of the request that needs
+        /// the token. Without a request, as in ``OAuth2/signOut()``, nil means a client with default settings.
         public var client: APIClient?
-        /// Gives so many random bytes for states and verifiers; the system's generator by default.
+        /// Returns the given number of random bytes, for states and verifiers. The default is the system's generator.
         public var randomBytes: @Sendable (_ count: Int) -> [UInt8] = { count in
             var generator = SystemRandomNumberGenerator()
             return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         }
 
-        /// Makes a configuration of the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
-    /// How a client proves who it is to the authorization server (RFC 6749 §2.3.1).
+    /// The way in which a client authenticates itself to the authorization server (RFC 6749 §2.3.1).
     public enum ClientAuthentication: Sendable, Hashable {
-        /// By HTTP Basic, with id and secret form-encoded first.
+        /// HTTP Basic, with id and secret form-encoded first.
         case basic
-        /// By `client_id` and `client_secret` in the body, for servers that know nothing else.
+        /// `client_id` and `client_secret` in the body, for servers that do not support Basic.
         case body
     }
 
-    /// How often a gate may ask the authorization server for tokens, lest an API that refuses every one of them make it a loop.
+    /// The limit on requests to the authorization server, which prevents a loop where an API refuses every token.
     ///
-    /// Beyond it an expired token fails requests with ``OAuth2Error/Code/tooManyRefreshes``, and the answer of an API that
-    /// refuses one is left as it is.
+    /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
+    /// API refuses a token then, its response is returned as it is.
     public struct RefreshLimit: Sendable, Hashable {
-        /// How often, failures included.
+        /// The number of requests, failures included.
         public var count: Int
-        /// In which time.
+        /// The time in which they are counted.
         public var interval: Duration
 
-        /// Makes a limit; 5 times in 30 seconds by default.
+        /// Creates a limit; 5 requests in 30 seconds by default.
         public init(count: Int = 5, per interval: Duration = .seconds(30)) {
             self.count = count
             self.interval = interval

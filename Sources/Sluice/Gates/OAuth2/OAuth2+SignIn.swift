@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// Makes a user's way to the authorization server: the URL, the state and the PKCE verifier.
+    /// Creates the URL that a user opens to sign in, with its state and PKCE verifier.
     ///
     /// ```swift
     /// let request = try oauth.authorizationRequest()
@@ -9,10 +9,10 @@ extension OAuth2 {
     /// try await oauth.signIn(redirectedTo: url, for: request)
     /// ```
     ///
-    /// - Parameter parameters: What this request needs besides the grant's parameters: `["login_hint": name]`.
-    /// - Returns: What to open, and what to keep until the user is back.
-    /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/unsupported`` in it where the grant is no authorization code, or its
-    ///   URL is not valid.
+    /// - Parameter parameters: Parameters of this request besides the grant's: `["login_hint": name]`.
+    /// - Returns: The request. Open its URL, and keep it until the browser returns.
+    /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/unsupported`` if the grant is not an authorization code
+    ///   grant, or its URL is not valid.
     public func authorizationRequest(parameters: Parameters = [:]) throws(SluiceError) -> AuthorizationRequest {
         let code = try authorizationCode
         do {
@@ -22,17 +22,19 @@ extension OAuth2 {
         }
     }
 
-    /// Takes what came back from an authorization, gets a token for it, and stores that.
+    /// Exchanges the code in a redirect URL for a token, and stores the token.
     ///
-    /// Requests made meanwhile wait for it. It runs to its end even if the calling task is cancelled, since a code serves but once.
+    /// Requests made meanwhile wait for it. The exchange runs to its end even if the calling task is cancelled, because
+    /// a code can be used only once.
     ///
     /// - Parameters:
-    ///   - redirect: The URL the browser was sent to, as a whole or from its path or query on.
-    ///   - request: What it was sent for.
+    ///   - redirect: The URL that the browser was redirected to, whole or starting at its path or query.
+    ///   - request: The request that the redirect answers.
     /// - Returns: The token.
-    /// - Throws: A ``SluiceError`` with an ``OAuth2Error`` in it: what the server said, ``OAuth2Error/Code/accessDenied`` where
-    ///   the user declined; ``OAuth2Error/Code/stateMismatch`` or ``OAuth2Error/Code/issuerMismatch`` for an answer to somebody
-    ///   else's request. A token that there was stays then.
+    /// - Throws: A ``SluiceError`` with an ``OAuth2Error``: the server's error, such as
+    ///   ``OAuth2Error/Code/accessDenied`` if the user declined, or ``OAuth2Error/Code/stateMismatch`` or
+    ///   ``OAuth2Error/Code/issuerMismatch`` for a redirect that does not answer this request. An existing
+    ///   token is kept in that case.
     @discardableResult
     public func signIn(
         redirectedTo redirect: String,
@@ -53,10 +55,11 @@ extension OAuth2 {
         return try await signIn { await $0.token(exchange) }
     }
 
-    /// Uses and stores a token that was got elsewhere, in the place of the one there is.
+    /// Stores and uses a token that was obtained elsewhere. It replaces the current one.
     ///
-    /// - Parameter token: A Bearer.
-    /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/storeFailed`` in it, or ``OAuth2Error/Code/expiredToken``.
+    /// - Parameter token: A Bearer token.
+    /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/storeFailed``, ``OAuth2Error/Code/expiredToken``, or
+    ///   ``OAuth2Error/Code/unsupported`` for an access token that is not visible ASCII.
     public func signIn(with token: Token) async throws(SluiceError) {
         guard token.accessToken.isBearerToken else {
             throw SluiceError(OAuth2Error(.unsupported, "an access token is made of visible ASCII"))
@@ -64,10 +67,10 @@ extension OAuth2 {
         _ = try await signIn { _ in .success(token) }
     }
 
-    /// A token that is good now, for where no request of Sluice's carries it; waits for it as requests do.
+    /// Returns a valid token, for use outside of Sluice's requests. Waits for it as requests do.
     ///
     /// - Returns: The token.
-    /// - Throws: A ``SluiceError``, as requests that need one fail with.
+    /// - Throws: The ``SluiceError`` that a request would fail with.
     public func token() async throws(SluiceError) -> Token {
         try await credential(by: engine, for: nil).token
     }
@@ -90,7 +93,7 @@ extension OAuth2 {
         }
     }
 
-    /// What sends requests for which no client asks.
+    /// The client that sends requests to the authorization server where no request needs the token.
     var engine: APIClient { configuration.client ?? APIClient() }
 
     private var authorizationCode: Grant.AuthorizationCode {

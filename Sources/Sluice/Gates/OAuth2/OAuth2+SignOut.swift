@@ -1,16 +1,16 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// Forgets the token, and revokes it where there is a ``Configuration/revocationURL`` (RFC 7009).
+    /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).
     ///
-    /// A refresh under way is waited for, lest its token outlive this. From then on requests carry the token no longer; it is deleted from
-    /// the store, and at last the refresh token and the access token are revoked. All of that is done even where a part
-    /// of it fails, and if the calling task is cancelled.
+    /// First, this method waits for a running refresh, so that no new token arrives afterwards. From then on, requests
+    /// no longer carry the token. Then the token is deleted from the store, and the refresh token and the access token
+    /// are revoked. All of this is done even if a part of it fails, or if the calling task is cancelled.
     ///
-    /// Requests made afterwards fail with ``SluiceError/Code/authorizationRequired`` until somebody signs in; those of a grant
-    /// that needs no user, client credentials and password, get a new token.
+    /// Later requests fail with ``SluiceError/Code/authorizationRequired`` until a user signs in. With a grant that
+    /// needs no user, client credentials or password, they obtain a new token.
     ///
-    /// - Throws: A ``SluiceError`` with the first ``OAuth2Error`` in it: of the store, or of the server. Signed out is the client
+    /// - Throws: A ``SluiceError`` with the first ``OAuth2Error``, from the store or the server. The gate is signed out
     ///   all the same, for as long as the program runs.
     public func signOut() async throws(SluiceError) {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: engine)
@@ -23,7 +23,7 @@ extension OAuth2 {
             var failure: OAuth2Error?
             if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = error }
             guard let url = configuration.revocationURL else { return failure }
-            // The refresh token first: with it goes all that was got by it.
+            // The refresh token is revoked first, because servers revoke its access tokens with it.
             if let token = stored?.refresh ?? known.refresh {
                 let error = await endpoint.revoke(token, hint: "refresh_token", at: url)
                 failure = failure ?? error

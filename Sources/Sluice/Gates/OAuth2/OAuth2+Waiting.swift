@@ -1,14 +1,14 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// The state and all whom it concerns, behind one lock.
+    /// The token state and the continuations that wait for it, under one lock.
     struct Desk {
         typealias Waiter = UnsafeContinuation<Landing, Never>
 
         var state: TokenState
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
-        /// The work's, where it can be cancelled.
+        /// The task that obtains a token, while it can be cancelled.
         var task: Task<Void, Never>?
 
         mutating func takeWaiters() -> [Waiter] {
@@ -17,23 +17,23 @@ extension OAuth2 {
         }
     }
 
-    /// What somebody who waits is told.
+    /// The result that a waiter is resumed with.
     enum Landing: Sendable {
         case admitted(Credential)
         case failed(SluiceError)
-        /// The user's own work is done; what has come of it is to be asked for anew.
+        /// A sign-in or sign-out has ended. The waiter asks again.
         case again
         /// The caller was cancelled.
         case left
     }
 
-    /// Waits for a credential, and begins to get one if nobody has.
+    /// Waits for a credential. Starts to obtain one if no task does so.
     ///
     /// - Parameters:
-    ///   - client: Whose transport and clock to use.
-    ///   - request: Who needs it; nil where it is no request.
+    ///   - client: The client whose transport and clock to use.
+    ///   - request: The request that needs the credential; nil if there is none.
     /// - Returns: The credential.
-    /// - Throws: What all who wait are told, or a cancellation.
+    /// - Throws: The failure that all waiters get, or a cancellation.
     func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
         while true {
             switch await landing(by: client, for: request) {
@@ -61,7 +61,7 @@ extension OAuth2 {
     private func ask(_ id: Int, _ waiter: Desk.Waiter, by client: APIClient, for request: RequestContext?) {
         let moment = Moment(client.pipeline.time)
         let answer: TokenState.Answer? = desk.withLock { desk in
-            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
             let answer = desk.state.ask(at: moment)
             switch answer {
@@ -89,10 +89,11 @@ extension OAuth2 {
     }
 
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
-        // A store may send requests of its own through the client, which must not wait for what waits for them.
+        // A store may send requests through the client, which must not wait for the token they help to obtain.
         let exemption = request.map { Exemption(from: name, for: $0) }
         let task = Task {
-            // The deadline of whoever comes first is not that of the others who wait for the token; it has a time-out of its own.
+            // The first request's deadline does not apply to the others that wait. Requests for
+            // tokens have their own time-out.
             await Deadline.$current.withValue(nil) {
                 if let exemption {
                     _ = await exemption.whileActive { await carryOut(work, step, by: client) }
@@ -109,9 +110,9 @@ extension OAuth2 {
         if !isWanted { task.cancel() }
     }
 
-    /// Waits until nobody is at work, and keeps others from it.
+    /// Waits until no other work runs, and starts a turn that blocks other work.
     ///
-    /// - Returns: The turn, to be ended.
+    /// - Returns: The number of the turn, for ``endTurn(_:)``.
     func takeTurn() async -> Int {
         while true {
             let turn = desk.withLock { $0.state.beginTurn() }

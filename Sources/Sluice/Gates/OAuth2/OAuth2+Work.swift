@@ -1,13 +1,13 @@
 import SluiceHTTP
 
 extension OAuth2 {
-    /// Does what the state says, step by step, to the end.
+    /// Runs the steps that the state asks for, until the work ends.
     ///
     /// - Parameters:
-    ///   - work: Which work it is.
+    ///   - work: The number of the work.
     ///   - step: The first step.
-    ///   - client: Whose transport and clock to use.
-    /// - Returns: What came of it; nil if it was given up.
+    ///   - client: The client whose transport and clock to use.
+    /// - Returns: The outcome; nil if the work was cancelled.
     func carryOut(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
         let time = client.pipeline.time
@@ -21,7 +21,7 @@ extension OAuth2 {
                 let result = await stored { try await $0.save(token) }
                 step = advance { $0.saved(result, work: work, at: Moment(time)) }
             case .forget:
-                // What is left there is refused once more after the next start, and no worse.
+                // If this fails, the stored token is refused once more after the next start, which does no harm.
                 _ = await stored { try await $0.delete() }
                 step = advance { $0.forgot(work: work, at: Moment(time)) }
             case .refresh(let token):
@@ -36,7 +36,7 @@ extension OAuth2 {
         }
     }
 
-    /// Tells the state what has happened, and all who wait what has come of it.
+    /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
         let (step, isTurn, waiters) = desk.withLock { desk -> (TokenState.Step, Bool, [Desk.Waiter]) in
             let isTurn = desk.state.work?.isTurn ?? false
@@ -56,14 +56,14 @@ extension OAuth2 {
         return step
     }
 
-    /// Asks the store.
+    /// Calls the token store.
     func stored<Value: Sendable>(
         _ work: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {
         do {
             return .success(try await work(configuration.store))
         } catch {
-            // Others' errors may quote the token.
+            // The text of other errors may quote the token.
             let detail = (error as? TokenStoreError)?.description
             return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
         }

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A gate that gives requests an access token: gets one, replaces it in time, and again when an API refuses it.
+/// A gate that adds an access token to requests. It obtains tokens, and replaces them before they expire
+/// or when an API refuses them.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: "https://api.example.com") {
@@ -19,25 +20,26 @@ import Foundation
 /// }
 /// ```
 ///
-/// - A request waits only where there is no good token. One request to the authorization server serves all who wait, however
-///   many; one who is cancelled leaves at once. When nobody waits any longer it is cancelled, but for a refresh: that goes on and
-///   its token is kept, since the server may have ceased to know the old one.
-/// - A token is replaced ahead of its end, while requests wait. If that fails they go on with the old one as long as it lasts.
-/// - A request to which the API answers 401 is sent once more with a new token, if its body can be. A refusal of that one is
-///   the request's outcome. A 401 counts if the request carried the token, and unless it names an error other than `invalid_token`
-///   (RFC 6750 §3.1): many servers name none.
-/// - A new token is stored before it is used. One that could not be stored is not lost: the next request stores it first.
-/// - The token goes to the origin of the client's base URL, or to ``Configuration/origins``, and nowhere else; requests to other
-///   origins, and those with an `Authorization` of their own, are admitted as they are.
+/// - A request waits only if there is no valid token. One request to the authorization server serves all that wait. A
+///   cancelled request leaves at once. When no request waits any longer, the request for a token is cancelled. A
+///   refresh is not cancelled and its token is kept, because the server may already have invalidated the old one.
+/// - A token is replaced before it expires, while requests wait. If that fails, they use the old one until it expires.
+/// - A request that the API answers with 401 is sent once more with a new token, if its body can be sent again. A
+///   second refusal is the outcome of the request. A 401 counts if the request carried the token, unless it names an
+///   error other than `invalid_token` (RFC 6750 §3.1). Many servers name none.
+/// - A new token is stored before it is used. If storing fails, the token is kept in memory, and the
+///   next request stores it first.
+/// - The token is sent only to the origin of the client's base URL, or to ``Configuration/origins``. Requests to other
+///   origins, and requests with their own `Authorization` header, are admitted unchanged.
 ///
-/// What fails is a ``SluiceError`` of the code ``SluiceError/Code/authorizationFailed`` with an ``OAuth2Error`` in it, or of
-/// ``SluiceError/Code/authorizationRequired`` where only the user can help. All who had waited get it; the next request tries
-/// again.
+/// Failures are a ``SluiceError`` with code ``SluiceError/Code/authorizationFailed`` and an underlying ``OAuth2Error``,
+/// or with code ``SluiceError/Code/authorizationRequired`` if the user has to sign in. All waiting requests fail with
+/// it. The next request tries again.
 ///
-/// A gate can serve several clients. Requests to the authorization server pass none of a client's gates and interceptors and
-/// carry none of its headers.
+/// A gate can serve several clients. Requests to the authorization server bypass all gates and interceptors of a
+/// client, and carry none of its headers.
 public final class OAuth2: ImmediateGate {
-    /// By what requests opt out of it.
+    /// The name by which requests opt out of the gate.
     public let name: String
     let grant: Grant
     let configuration: Configuration
@@ -45,15 +47,15 @@ public final class OAuth2: ImmediateGate {
     let desk: Locked<Desk>
     let audience: Audience
 
-    /// False: a token is there for all.
+    /// False: all requests share one token.
     public var holds: Bool { false }
 
-    /// Makes a gate.
+    /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - grant: What tokens are got for.
-    ///   - tokenURL: The authorization server's token endpoint. RFC 6749 §3.2 demands https.
-    ///   - configure: Changes the configuration from its defaults.
+    ///   - grant: The grant by which tokens are obtained.
+    ///   - tokenURL: The authorization server's token endpoint. RFC 6749 §3.2 requires https.
+    ///   - configure: Called with the default configuration, to change it.
     public init(_ grant: Grant, tokenURL: String, configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configure(&configuration)
@@ -65,10 +67,10 @@ public final class OAuth2: ImmediateGate {
         desk = Locked(Desk(state: TokenState(grant, configuration)))
     }
 
-    /// Admits a request on the spot if there is a good token for it, or it needs none.
+    /// Admits a request without waiting if there is a valid token for it, or if it needs none.
     ///
-    /// - Parameter request: What asks to be admitted.
-    /// - Returns: A pass, or nil if it has to wait or is to be refused.
+    /// - Parameter request: The request to admit.
+    /// - Returns: A permit, or nil if the request has to wait or to be refused.
     public func admitImmediately(_ request: RequestContext) -> Pass? {
         if request.request.headers.contains(.authorization) { return Pass() }
         switch audience.reach(request) {
@@ -81,11 +83,11 @@ public final class OAuth2: ImmediateGate {
         }
     }
 
-    /// Admits a request once there is a good token for it.
+    /// Admits a request once there is a valid token for it.
     ///
-    /// - Parameter request: What asks to be admitted.
-    /// - Returns: A pass that adds the token.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/authorizationFailed``,
+    /// - Parameter request: The request to admit.
+    /// - Returns: A permit that adds the token.
+    /// - Throws: A ``SluiceError`` with code ``SluiceError/Code/authorizationFailed``,
     ///   ``SluiceError/Code/authorizationRequired`` or ``SluiceError/Code/cancelled``.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
         if request.request.headers.contains(.authorization) { return Pass() }
@@ -100,7 +102,7 @@ public final class OAuth2: ImmediateGate {
 }
 
 extension OAuth2: CustomReflectable {
-    /// Its name and for what it gets tokens where; nothing of these.
+    /// The gate's name, grant and token URL, without secrets.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -110,7 +112,7 @@ extension OAuth2: CustomReflectable {
     }
 }
 
-/// What a request takes along: a class, so that both closures of its pass are one pointer.
+/// The context of one permit. It is a class, so that both closures of the permit capture one pointer.
 private final class Ticket: Sendable {
     private let gate: OAuth2
     private let credential: Credential
@@ -134,7 +136,8 @@ private final class Ticket: Sendable {
 
     private func judge(_ outcome: TransportOutcome) -> Pass.Verdict {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
-        // A new token that is refused at once may be good for other requests, and another would fare no better.
+        // Only the first refusal of a request causes a replay. If a new token is refused at
+        // once, another one would be too.
         let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
         guard context.attempt == first else { return .settled }
         let moment = Moment((gate.configuration.client?.pipeline ?? pipeline).time)

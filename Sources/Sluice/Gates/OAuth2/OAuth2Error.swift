@@ -1,9 +1,9 @@
 import SluiceHTTP
 
-/// Why there is no token: what the authorization server answered, or what kept the gate from asking or believing it.
+/// The reason why there is no token: the authorization server's error, or a failure of the gate.
 ///
-/// It is the underlying error of a ``SluiceError`` of the code ``SluiceError/Code/authorizationFailed``, or
-/// ``SluiceError/Code/authorizationRequired`` where only the user can help:
+/// It is the underlying error of a ``SluiceError`` with code ``SluiceError/Code/authorizationFailed``, or
+/// ``SluiceError/Code/authorizationRequired`` if the user has to sign in:
 ///
 /// ```swift
 /// do {
@@ -13,20 +13,20 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// No text of it holds a token or a secret, not even where the server repeats one.
+/// Its texts never contain a token or a secret, even if the server repeats one.
 public struct OAuth2Error: Error, Sendable, CustomStringConvertible {
-    /// What went wrong: the server's own word, or one of the gate's.
+    /// The kind of failure: the server's error code, or one of the gate's.
     public let code: Code
-    /// What the server said of it for developers, `error_description`; or what the gate found.
+    /// The server's explanation for developers, `error_description`, or the gate's.
     public let detail: String?
-    /// Where the server says more of it, `error_uri`.
+    /// A page with more information, `error_uri`.
     public let uri: String?
-    /// The status of the server's answer, where there was one.
+    /// The status of the server's response; nil without a response.
     public let status: HTTPStatus?
-    /// The failure of the transport or of the token store that caused it.
+    /// The failure of the transport or of the token store that caused this error.
     public let underlyingError: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ code: Code,
         _ detail: String? = nil,
@@ -53,58 +53,58 @@ public struct OAuth2Error: Error, Sendable, CustomStringConvertible {
 }
 
 extension OAuth2Error {
-    /// A kind of failure, with the words of RFC 6749 §4.1.2.1 and §5.2 and of RFC 7009 §2.2.1, and some of the gate's own.
+    /// A kind of failure: the codes of RFC 6749 §4.1.2.1 and §5.2 and of RFC 7009 §2.2.1, and the gate's own.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
-        /// The server's word as it came, `invalid_grant`; the gate's own are in camel case.
+        /// The server's code as received, such as `invalid_grant`. The gate's own codes are in camel case.
         public let rawValue: String
 
-        /// Makes a code of a server's word.
+        /// Creates a code from a server's error code.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The word.
+        /// The raw value.
         public var description: String { rawValue }
 
-        /// The request lacks something or is malformed.
+        /// The request is malformed or lacks a parameter.
         public static let invalidRequest = Code(rawValue: "invalid_request")
         /// The client's id or secret is wrong.
         public static let invalidClient = Code(rawValue: "invalid_client")
-        /// The code, the refresh token or the user's password is wrong, expired or used up.
+        /// The code, the refresh token or the user's password is wrong, expired or already used.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
         /// This client may not use this grant.
         public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
-        /// The server does not know this grant.
+        /// The server does not support this grant.
         public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
-        /// The scope is unknown or more than was granted.
+        /// The scope is unknown, or exceeds the granted one.
         public static let invalidScope = Code(rawValue: "invalid_scope")
-        /// The user or the server said no.
+        /// The user or the server denied access.
         public static let accessDenied = Code(rawValue: "access_denied")
         /// The server cannot revoke tokens of this kind.
         public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
 
-        /// There is no token and no way to get one without the user.
+        /// There is no token, and none can be obtained without the user.
         public static let authorizationRequired = Code(rawValue: "authorizationRequired")
-        /// What the server answered is neither a token nor an error of OAuth's.
+        /// The server's response is neither a token nor an OAuth error.
         public static let invalidResponse = Code(rawValue: "invalidResponse")
-        /// The server gave a token that had expired already.
+        /// The server issued a token that had already expired.
         public static let expiredToken = Code(rawValue: "expiredToken")
-        /// The server gave once more the token that the API had refused.
+        /// The server issued again the token that the API had refused.
         public static let refusedToken = Code(rawValue: "refusedToken")
-        /// The server has been asked too often; see ``OAuth2/Configuration/refreshLimit``.
+        /// The limit on requests for tokens is reached; see ``OAuth2/Configuration/refreshLimit``.
         public static let tooManyRefreshes = Code(rawValue: "tooManyRefreshes")
         /// The server could not be reached, or did not answer in time.
         public static let unreachable = Code(rawValue: "unreachable")
         /// The token could not be read from, written to or deleted from its store.
         public static let storeFailed = Code(rawValue: "storeFailed")
-        /// What came back from the authorization is not the answer to what was asked.
+        /// The redirect does not answer this authorization request.
         public static let stateMismatch = Code(rawValue: "stateMismatch")
-        /// What came back from the authorization is from another server (RFC 9207).
+        /// The redirect came from another server (RFC 9207).
         public static let issuerMismatch = Code(rawValue: "issuerMismatch")
-        /// The gate cannot do this, as it is configured.
+        /// The gate's configuration does not support this.
         public static let unsupported = Code(rawValue: "unsupported")
 
-        /// What the gate says of its own codes.
+        /// The text for the gate's own codes; nil for a server's code.
         fileprivate var sentence: String? {
             switch self {
             case .authorizationRequired: "The user has to sign in"
@@ -124,7 +124,7 @@ extension OAuth2Error {
 }
 
 extension OAuth2Error: CustomReflectable {
-    /// All but what caused it: others' errors may quote the token.
+    /// All properties except the underlying error, whose text may quote the token. Only its type is shown.
     public var customMirror: Mirror {
         var children: [Mirror.Child] = [("code", code)]
         if let detail { children.append(("detail", detail)) }

@@ -1,17 +1,17 @@
 extension OAuth2 {
-    /// A user's way to the authorization server and what is needed when they come back.
+    /// A request for a user's authorization: the URL to open, and the secrets to check the redirect with.
     ///
-    /// Open ``url`` in a browser, and keep the request until the browser is sent back: a server keeps it in the user's
-    /// session, encoded. It serves once.
+    /// Open ``url`` in a browser, and keep the request until the browser is redirected back. A server keeps it in the
+    /// user's session, encoded. A request can be used only once.
     public struct AuthorizationRequest: Sendable, Hashable, Codable {
-        /// What to open.
+        /// The URL to open.
         public let url: String
-        /// Comes back with the answer, and shows that it is one to this request (RFC 6749 §10.12).
+        /// A random value that the redirect repeats, which shows that it answers this request (RFC 6749 §10.12).
         public let state: String
-        /// The secret that only the one who asked knows (RFC 7636 §4.1).
+        /// The PKCE code verifier, a secret (RFC 7636 §4.1).
         public let verifier: String
 
-        /// Makes a request of what had been kept.
+        /// Creates a request from stored values.
         public init(url: String, state: String, verifier: String) {
             self.url = url
             self.state = state
@@ -21,22 +21,22 @@ extension OAuth2 {
 }
 
 extension OAuth2.AuthorizationRequest: CustomStringConvertible, CustomReflectable {
-    /// Where it leads, without the secrets.
+    /// The URL without its query, which holds the secrets.
     public var description: String { "authorization request to \(url.prefix { $0 != "?" })" }
 
-    /// Nothing: `dump` would show the secrets.
+    /// An empty mirror, because `dump` would show the secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension OAuth2.AuthorizationRequest {
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - grant: Who asks, and for what.
-    ///   - code: Where.
-    ///   - parameters: What the server wants besides, for this one request.
-    ///   - randomBytes: Gives so many random bytes.
-    /// - Throws: ``OAuth2Error`` where the URL is not valid or SHA-256 cannot be had.
+    ///   - grant: The grant with the client's identifier, scope and parameters.
+    ///   - code: The endpoints.
+    ///   - parameters: Additional parameters of this request.
+    ///   - randomBytes: Called for random bytes, with their number.
+    /// - Throws: ``OAuth2Error`` if the URL is not valid or SHA-256 is not available.
     init(
         _ grant: OAuth2.Grant,
         _ code: OAuth2.Grant.AuthorizationCode,

@@ -1,12 +1,12 @@
 import SluiceHTTP
 
-/// What came back from an authorization: the query of the URL that the browser was sent to (RFC 6749 §4.1.2).
+/// The response to an authorization request: the query of the redirect URL (RFC 6749 §4.1.2).
 struct AuthorizationResponse: Sendable {
     private var values: [String: String] = [:]
-    /// Names that stand more than once, which RFC 6749 §3.1 forbids.
+    /// The names that occur more than once, which RFC 6749 §3.1 forbids.
     private var repeated: Set<String> = []
 
-    /// Reads a whole URL, the target of a request, or a query or form alone.
+    /// Parses a whole URL, a request target, or only a query or form.
     init(_ redirect: String) {
         var text = redirect.utf8[...]
         if let number = text.firstIndex(of: UInt8(ascii: "#")) { text = text[..<number] }
@@ -18,19 +18,19 @@ struct AuthorizationResponse: Sendable {
         }
     }
 
-    /// The code, where this is the answer to a request.
+    /// Returns the authorization code if the response answers the request.
     ///
     /// - Parameters:
-    ///   - state: The request's.
-    ///   - issuer: Who the server has to say it is; nil where that does not matter.
+    ///   - state: The state of the request.
+    ///   - issuer: The expected issuer; nil for no check.
     /// - Returns: The code.
-    /// - Throws: What the server says went wrong, or why its answer is not believed.
+    /// - Throws: The server's error, or the reason why the response is refused.
     func code(state: String, issuer: String?) throws(OAuth2Error) -> String {
         if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
             throw OAuth2Error(.invalidResponse, "the redirect URL has a parameter twice")
         }
-        // First of all: anybody can make an answer up, an error too.
-        // Compared as secrets are, in a time that does not tell how much of it is right.
+        // Checked before everything else, because anybody can forge a response, errors included. The
+        // comparison takes constant time.
         guard let own = values["state"], Secret(own) == Secret(state) else { throw OAuth2Error(.stateMismatch) }
         if let issuer, values["iss"] != issuer {
             throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it does not say from which" : nil)
@@ -48,7 +48,7 @@ struct AuthorizationResponse: Sendable {
         return code
     }
 
-    /// Undoes the encoding of forms; what is no triplet stays as it is.
+    /// Decodes form encoding. Percent signs without two hexadecimal digits stay as they are.
     private static func decoded(_ text: Substring.UTF8View) -> String {
         let bytes = Array(text)
         var output: [UInt8] = []
@@ -66,7 +66,7 @@ struct AuthorizationResponse: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// One line of printable characters, not too long.
+    /// The text as one line of at most 300 printable characters.
     private static func line(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
         return String(String.UnicodeScalarView(scalars.prefix(300)))

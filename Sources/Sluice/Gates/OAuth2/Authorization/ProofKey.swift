@@ -4,19 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The verifier that only the client knows, and the challenge that shows it (RFC 7636 §4).
+/// A PKCE code verifier and its challenge (RFC 7636 §4).
 struct ProofKey: Sendable, Equatable {
-    /// 43 characters or more that no URL needs to encode.
+    /// 43 or more characters that need no encoding in URLs.
     let verifier: String
 
-    /// The `code_challenge` of the method S256; nil where the system's library refuses.
+    /// The `code_challenge` for the method S256; nil if the system's library fails.
     var challenge: String? {
         SystemSHA256.digest(of: Array(verifier.utf8)).map(\.base64URL)
     }
 }
 
 extension [UInt8] {
-    /// Base64 with the alphabet for URLs and without padding (RFC 4648 §5).
+    /// The bytes in base64url without padding (RFC 4648 §5).
     var base64URL: String {
         let text = Data(self).base64EncodedString().utf8.compactMap { byte -> UInt8? in
             switch byte {

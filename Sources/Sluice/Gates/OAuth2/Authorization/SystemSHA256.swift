@@ -9,9 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The SHA-256 of bytes (FIPS 180-4), by the system's library.
+/// SHA-256 (FIPS 180-4) from the system's library.
 enum SystemSHA256 {
-    /// The 32 bytes; nil where the library refuses, as OpenSSL may without its providers.
+    /// Returns the 32 bytes of the digest; nil if the library fails, as OpenSSL may without its providers.
     static func digest(of data: [UInt8]) -> [UInt8]? {
         #if canImport(CryptoKit)
         Array(SHA256.hash(data: data))
@@ -21,7 +21,7 @@ enum SystemSHA256 {
         #endif
     }
 
-    /// The digest in 64 hexadecimal digits.
+    /// Returns the digest in 64 hexadecimal digits.
     static func hexDigest(of data: Data) -> String? {
         digest(of: [UInt8](data)).map { digest in
             HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }

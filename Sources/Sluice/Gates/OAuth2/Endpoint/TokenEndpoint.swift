@@ -6,13 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Asks the authorization server.
+/// Sends requests to the authorization server.
 ///
-/// By a client of its own, which has the transport and the clock of the one whose request needs the token and nothing else:
-/// no gate, so that it does not wait for itself, none of its headers, which may hold secrets of the API, no cookies. It follows
-/// no redirects, since they would take the client's secret along.
+/// They are sent through a separate client, which takes only the transport, the connection settings, the time-outs
+/// and the clock of the client whose request needs the token. It has no gates, so that no request waits for itself.
+/// It has no headers, which may hold secrets of the API, and no cookies. It follows no redirects, because they would
+/// forward the client's secret.
 struct TokenEndpoint: Sendable {
-    /// More than any token needs.
+    /// The maximum size of a response, far more than a token needs.
     static let bodyLimit: Int64 = 1 << 20
 
     private let grant: OAuth2.Grant
@@ -27,9 +28,9 @@ struct TokenEndpoint: Sendable {
         engine = client.configuration
     }
 
-    /// Gets a token.
+    /// Requests a token.
     func token(_ request: TokenRequest) async -> Result<OAuth2.Token, OAuth2Error> {
-        // When it was asked for, not when it came: rather replaced too early than used too late.
+        // The time of the request, not of the response, so that the token is replaced too early rather than too late.
         let date = engine.time.date
         return await answer(to: request, at: tokenURL).flatMap { answer in
             answer.token(at: date, acceptsMissingType: configuration.acceptsMissingTokenType)
@@ -38,7 +39,7 @@ struct TokenEndpoint: Sendable {
 
     /// Revokes a token.
     ///
-    /// - Returns: What failed; nil too where the server does not know the token (RFC 7009 §2.2).
+    /// - Returns: The failure; nil also if the server does not know the token (RFC 7009 §2.2).
     func revoke(_ token: Secret, hint: String, at url: String) async -> OAuth2Error? {
         switch await answer(to: .revocation(token, hint: hint), at: url) {
         case .failure(let error): error
@@ -81,8 +82,8 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// The value of `Authorization`, with id and secret form-encoded lest a colon in one of them is taken for the end of the id
-    /// (RFC 6749 §2.3.1).
+    /// Returns the value of `Authorization`. Id and secret are form-encoded, because a colon in the id
+    /// would end it (RFC 6749 §2.3.1).
     static func basic(_ id: String, _ secret: String) throws(FormEncodingFailure) -> String {
         let parts = try [id, secret].map { text throws(FormEncodingFailure) -> String in
             let pair: String = try URLEncodedFormEncoder.oauth2Percent.encode(["": text])
@@ -91,7 +92,7 @@ struct TokenEndpoint: Sendable {
         return "Basic " + Data(parts.joined(separator: ":").utf8).base64EncodedString()
     }
 
-    /// The failure without the request, which holds the client's secret.
+    /// The failure without its request, which holds the client's secret.
     private static func unreachable(_ failure: SluiceError?) -> OAuth2Error {
         guard let failure else { return OAuth2Error(.unreachable) }
         let bare = SluiceError(failure.code, failure.reason, step: failure.step)

@@ -1,17 +1,18 @@
 import SluiceHTTP
 
-/// What the token endpoint is asked (RFC 6749 §4 and §6).
+/// A request to the token or revocation endpoint (RFC 6749 §4 and §6).
 enum TokenRequest: Sendable {
-    /// A token by what the grant itself has.
+    /// A token from the grant itself.
     case grant
-    /// The next token.
+    /// A token from a refresh token.
     case refresh(Secret)
-    /// A token for what came back from an authorization.
+    /// A token from an authorization code.
     case code(Secret, verifier: Secret, redirectURL: String)
-    /// Nothing: this token is to be no longer good (RFC 7009 §2.1).
+    /// The revocation of a token (RFC 7009 §2.1).
     case revocation(Secret, hint: String)
 
-    /// The parameters but for those by which the client proves who it is. The grant's own cannot take a place of the RFC's.
+    /// The parameters, except those that authenticate the client. The grant's own parameters
+    /// cannot replace those of the RFC.
     func parameters(of grant: OAuth2.Grant) -> Parameters {
         switch self {
         case .grant:
@@ -25,14 +26,15 @@ enum TokenRequest: Sendable {
                 parameters["username"] = username
                 parameters["password"] = password.reveal()
             case .refreshToken, .authorizationCode:
-                // These have nothing to repeat.
+                // These grants have no request to repeat.
                 break
             }
             return parameters
         case .refresh(let token):
             var own: Parameters = ["grant_type": "refresh_token", "refresh_token": token.reveal()]
             switch grant.kind {
-            // Those were for the authorization URL, and the scope is that of the first token (RFC 6749 §6).
+            // The grant's parameters are for the authorization URL. The scope stays that of
+            // the first token (RFC 6749 §6).
             case .authorizationCode: return own
             case .refreshToken: own["scope"] = grant.scope
             case .clientCredentials, .password: break
@@ -49,7 +51,7 @@ enum TokenRequest: Sendable {
         }
     }
 
-    /// What must not come back in the text of an error.
+    /// The secrets that must not appear in the text of an error.
     func secrets(of grant: OAuth2.Grant) -> [String] {
         var secrets = [grant.secret].compactMap(\.self)
         if case .password(_, let password) = grant.kind { secrets.append(password) }
@@ -58,19 +60,21 @@ enum TokenRequest: Sendable {
         case .refresh(let token), .revocation(let token, _): secrets.append(token)
         case .code(let code, let verifier, _): secrets += [code, verifier]
         }
-        // Shorter ones would take ordinary words apart.
+        // Shorter secrets would match parts of ordinary words.
         return secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
     }
 }
 
 extension URLEncodedFormEncoder {
-    /// For bodies, as RFC 6749 appendix B has it; names in their order, so that a request is the same each time.
+    /// The encoder for bodies, as specified in RFC 6749 appendix B. Names are sorted, so that
+    /// equal requests have equal bodies.
     static let oauth2 = URLEncodedFormEncoder(
         arrayEncoding: .noBrackets,
         boolEncoding: .literal,
         spaceEncoding: .plusReplaced
     )
 
-    /// For URLs and HTTP Basic: the same to who reads a form, and understood also by those who undo percents only.
+    /// The encoder for URLs and HTTP Basic. Spaces are percent-encoded, which form decoders and
+    /// percent decoders both understand.
     static let oauth2Percent = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
 }

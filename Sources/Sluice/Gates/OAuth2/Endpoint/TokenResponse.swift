@@ -6,19 +6,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What an authorization server answered, and what it means (RFC 6749 §5).
+/// A response of the authorization server (RFC 6749 §5).
 struct TokenResponse: Sendable {
     let status: HTTPStatus
     let body: Data
-    /// What must not come back in the text of an error.
+    /// The secrets that must not appear in the text of an error.
     var secrets: [String] = []
 
-    /// The token in it.
+    /// Returns the token in the response.
     ///
     /// - Parameters:
-    ///   - date: When the token was asked for, from when on its lifetime counts.
-    ///   - acceptsMissingType: Whether a token without a type is a Bearer.
-    /// - Returns: The token, which may have expired already; or the server's error, which some send with the status 200.
+    ///   - date: The time of the request for the token, at which its lifetime starts.
+    ///   - acceptsMissingType: True to treat a token without a type as a Bearer token.
+    /// - Returns: The token, which may already have expired, or the server's error, which some
+    ///   servers send with status 200.
     func token(at date: Date, acceptsMissingType: Bool = false) -> Result<OAuth2.Token, OAuth2Error> {
         guard status.isSuccess, let members = try? JSON(parsing: body).dictionary, members["error"]?.string == nil
         else {
@@ -46,7 +47,7 @@ struct TokenResponse: Sendable {
         return .success(token)
     }
 
-    /// What the server says went wrong; that its answer cannot be used, where it does not say it as OAuth has it.
+    /// The server's error, or ``OAuth2Error/Code/invalidResponse`` if the body is not an OAuth error.
     var error: OAuth2Error {
         guard let members = try? JSON(parsing: body).dictionary, let word = members["error"]?.string,
             !word.isEmpty, word.utf8.count <= 100, word.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
@@ -67,7 +68,7 @@ struct TokenResponse: Sendable {
         OAuth2Error(.invalidResponse, detail, status: status)
     }
 
-    /// In seconds; nil where the server does not say. Some write the number as a string.
+    /// Parses a lifetime in seconds; nil if there is none. Some servers send the number as a string.
     private func lifetime(_ value: JSON) -> Result<TimeInterval?, OAuth2Error> {
         let seconds: Double?
         switch value {
@@ -77,11 +78,11 @@ struct TokenResponse: Sendable {
         default: seconds = nil
         }
         guard let seconds else { return .failure(invalid("its expires_in is no number")) }
-        // Within a hundred years, where dates are exact.
+        // Clamped to about 95 years, within which dates are exact.
         return .success(min(max(seconds, -3e9), 3e9))
     }
 
-    /// A text, or none: absent, null and empty are alike. Nil for anything else.
+    /// Parses an optional string. Absent, null and empty are the same. The outer optional is nil for any other type.
     private func text(_ value: JSON?) -> String?? {
         switch value ?? .null {
         case .null: .some(nil)
@@ -90,7 +91,7 @@ struct TokenResponse: Sendable {
         }
     }
 
-    /// A server's words fit to be shown: one line, not too long, and without what it was told in confidence.
+    /// The server's text as one line of at most 300 characters, without control characters and secrets.
     private func redacted(_ text: String) -> String {
         let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
         let text = secrets.reduce(start) { $0.hiding($1) }
@@ -100,7 +101,7 @@ struct TokenResponse: Sendable {
 }
 
 extension String {
-    /// Byte by byte: what follows a secret may make one character with its end.
+    /// Replaces a secret byte by byte, because its last byte and the text after it may form one character.
     fileprivate func hiding(_ secret: String) -> String {
         let (secret, bytes) = (Array(secret.utf8), Array(utf8))
         var output: [UInt8] = []

@@ -6,26 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A token as requests use it: what they carry, and until when.
+/// A token with the header value that requests carry, and the date of its replacement.
 ///
-/// A class, since every request takes one along.
+/// It is a class, because every permit references it.
 final class Credential: Sendable {
-    /// Counts the tokens a gate has had: which of them a refusal is about.
+    /// The number of the token, which tells which token a refusal is about.
     let version: Int
     let token: OAuth2.Token
     private let field: Secret
-    /// The value of `Authorization`.
+    /// The value of the `Authorization` header.
     var authorization: String { field.reveal() }
-    /// From when on it is replaced; nil for a token whose end nobody knows.
+    /// The date from which the token is replaced; nil for a token without a known expiry.
     let refreshAt: Date?
 
-    /// Makes a credential.
+    /// Creates a credential.
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - version: Its number.
-    ///   - margin: How long before its end it is replaced, but no more than a tenth of what is left of it now.
-    ///   - date: Now.
+    ///   - version: The number of the token.
+    ///   - margin: The time before its expiry at which the token is replaced, limited to a tenth
+    ///     of its remaining lifetime.
+    ///   - date: The current date.
     convenience init(_ token: OAuth2.Token, version: Int, margin: Duration, at date: Date) {
         let refreshAt = token.expiresAt.map { end in
             let left = max(0, end.timeIntervalSince(date))
@@ -41,22 +42,23 @@ final class Credential: Sendable {
         field = Secret("Bearer \(token.accessToken)")
     }
 
-    /// The same without its refresh token.
+    /// The same credential without its refresh token.
     var withoutRefreshToken: Credential {
         var token = token
         token.refreshToken = nil
         return Credential(token, version: version, refreshAt: refreshAt)
     }
 
-    /// Whether it can be used, and there is no cause to replace it.
+    /// True if the token is valid and need not be replaced yet.
     func isFresh(at date: Date) -> Bool {
         refreshAt.map { date < $0 } ?? true
     }
 
-    /// Whether a response is a refusal of this very credential, which a new one could mend.
+    /// True if a response refuses this credential in a way that a new token could resolve.
     ///
-    /// That is a 401 to a request that carried it: with `invalid_token` (RFC 6750 §3.1), and also without any Bearer challenge
-    /// or with one that names no error, as many servers answer. One that names another error would answer a new token alike.
+    /// That is a 401 to a request that carried it, with the error `invalid_token` (RFC 6750 §3.1). A 401 without a
+    /// Bearer challenge, or with one that names no error, also counts, because many servers send that. Other errors do
+    /// not count: the server would answer a new token in the same way.
     func isRefused(by response: ServerResponse) -> Bool {
         guard response.head.status == .unauthorized, response.request.headers[.authorization] == authorization else {
             return false

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Now, by the clock that never goes back and by the time of day: what a decision about tokens depends on.
+/// A point in time, by the continuous clock and as a date.
 struct Moment: Sendable {
     let now: ContinuousClock.Instant
     let date: Date

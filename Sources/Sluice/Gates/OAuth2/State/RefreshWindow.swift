@@ -1,4 +1,4 @@
-/// When tokens were asked for lately, and whether they may be asked for again.
+/// The times of recent requests for tokens, and the limit on them.
 struct RefreshWindow: Sendable {
     let limit: OAuth2.RefreshLimit
     private var times: [ContinuousClock.Instant] = []
@@ -7,7 +7,7 @@ struct RefreshWindow: Sendable {
         self.limit = limit
     }
 
-    /// Whether the limit allows one more.
+    /// True if the limit allows another request.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
         times.count { isWithin($0, now) } < max(1, limit.count)
     }
@@ -16,7 +16,7 @@ struct RefreshWindow: Sendable {
         times = times.filter { isWithin($0, now) } + [now]
     }
 
-    /// Takes back the last one, of which nothing came.
+    /// Removes the last request, which was cancelled.
     mutating func removeLast() {
         _ = times.popLast()
     }

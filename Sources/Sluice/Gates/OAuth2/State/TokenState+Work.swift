@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What becomes of a work at the end of each of its steps. One that has been given up or replaced is told to stop.
+// The transitions at the end of each step. Work that was cancelled or replaced gets ``Step/stop``.
 extension TokenState {
-    /// Whether a new token can be had without the user.
+    /// True if a new token can be obtained without the user.
     var canRenew: Bool { rules.isRepeatable || seed != nil || refreshToken != nil }
 
     private var held: Held? {
@@ -19,7 +19,7 @@ extension TokenState {
         rules.usesRefreshTokens ? held?.credential.token.refresh : nil
     }
 
-    /// What is to be done with what there is.
+    /// Returns the next step, given the token and the store.
     mutating func next(at moment: Moment, cause: OAuth2Error? = nil) -> Step {
         if case .unknown = holding {
             work?.stage = .loading
@@ -47,7 +47,7 @@ extension TokenState {
         return .request
     }
 
-    /// The store has been read.
+    /// Handles the result of reading the store.
     mutating func loaded(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
         guard isWorking(id) else { return .stop }
         switch result {
@@ -60,7 +60,7 @@ extension TokenState {
         }
     }
 
-    /// The authorization server has answered, or has not.
+    /// Handles the result of a request for a token.
     mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
         guard isWorking(id), let stage = work?.stage else { return .stop }
         switch result {
@@ -75,7 +75,7 @@ extension TokenState {
         case .success(var token):
             let previous = held
             if case .refreshing(let used) = stage {
-                // A server that gives none means the old one to go on (RFC 6749 §6).
+                // Without a new refresh token in the response, the old one stays valid (RFC 6749 §6).
                 token.refreshToken = token.refreshToken ?? used.reveal()
                 token.scope = token.scope ?? previous?.credential.token.scope
                 if seed == used { seed = nil }
@@ -89,7 +89,7 @@ extension TokenState {
         }
     }
 
-    /// The store has taken the token, or has not.
+    /// Handles the result of saving the token.
     mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
         guard isWorking(id), var held, let work else { return .stop }
         switch result {
@@ -99,7 +99,8 @@ extension TokenState {
             held.isUnsaved = false
             holding = .token(held)
             guard work.hasReceived else { return next(at: moment) }
-            // Not asked again whether it should be replaced: one so short of life is better than an endless loop.
+            // The token's age is not checked against the refresh margin again, which could
+            // loop for a short-lived token.
             if held.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
             if held.credential.token.isExpired(at: moment.date) {
                 return fail(OAuth2Error(.expiredToken), at: moment.date)
@@ -109,7 +110,7 @@ extension TokenState {
         }
     }
 
-    /// The store has forgotten a refresh token that the server does not know.
+    /// Handles the deletion of a refresh token that the server refused.
     mutating func forgot(work id: Int, at moment: Moment) -> Step {
         guard isWorking(id) else { return .stop }
         return next(at: moment, cause: work?.cause)

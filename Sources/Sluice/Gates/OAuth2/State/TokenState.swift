@@ -6,25 +6,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a gate has of a token and what is being done about it, as a value: what happens goes in, what to do next comes out.
+/// The state of a gate's token and of the work on it: a state machine without side effects,
+/// which turns events into steps.
 ///
-///     ask ─▸ admitted            a token is there and good
-///         ─▸ waiting             somebody is at work on one already
-///         ─▸ refused             there is no way to one
+///     ask ─▸ admitted            there is a valid token
+///         ─▸ waiting             work on a token is running
+///         ─▸ refused             no token can be obtained
 ///         ─▸ begin ─▸ load ─▸ save ─▸ refresh ─▸ save ─▸ finish
 ///                                     │ invalid_grant
 ///                                     └▸ forget ─▸ request ─▸ save ─▸ finish
 ///
-/// Each work passes through those of the steps that it needs. There is one at a time; the user's own, signing in or out, is
-/// called a turn. What is received is saved before anybody uses it, since a server that rotates refresh tokens has ceased to
-/// know the old one.
+/// Work skips the steps that it does not need. One piece of work runs at a time. A sign-in or sign-out is
+/// called a turn. A received token is saved before it is used, because a server that rotates refresh tokens has
+/// already invalidated the old one.
 struct TokenState: Sendable {
-    /// What never changes.
+    /// The constant settings.
     struct Rules: Sendable {
-        /// Whether the grant gives a token without a refresh token and without the user.
+        /// True if the grant can be used again without a refresh token and without the user.
         var isRepeatable = false
         var usesRefreshTokens = true
-        /// What is asked for.
+        /// The requested scope.
         var scope: String?
         var margin = Duration.seconds(60)
         var limit = OAuth2.RefreshLimit()
@@ -37,17 +38,17 @@ struct TokenState: Sendable {
         case refused(OAuth2Error)
     }
 
-    /// What a work has to do next.
+    /// The next step of the work.
     enum Step: Sendable {
         case load
         case save(OAuth2.Token)
         case refresh(Secret)
         case request
-        /// Deletes from the store what the server no longer knows.
+        /// Delete from the store the token whose refresh token the server refused.
         case forget
-        /// Tells all who wait.
+        /// Resume all waiters.
         case finish(Outcome)
-        /// Nothing: somebody else is at work now, or nobody needs to be.
+        /// Do nothing: other work has started, or the work was cancelled.
         case stop
     }
 
@@ -58,14 +59,14 @@ struct TokenState: Sendable {
 
     struct Held: Sendable {
         var credential: Credential
-        /// Whether an API has refused it.
+        /// True if an API has refused the token.
         var isRefused = false
-        /// Whether the store has yet to take it.
+        /// True if the token has not been saved to the store yet.
         var isUnsaved = false
     }
 
     enum Holding: Sendable {
-        /// Nobody has looked into the store.
+        /// The store has not been read yet.
         case unknown
         case nothing
         case token(Held)
@@ -85,14 +86,14 @@ struct TokenState: Sendable {
         var stage: Stage
         let isTurn: Bool
         var hasReceived = false
-        /// Why a refresh token was dropped.
+        /// The reason why a refresh token was dropped.
         var cause: OAuth2Error?
     }
 
     let rules: Rules
     var holding = Holding.unknown
     var work: Work?
-    /// A refresh token that came with the grant and has not been used yet.
+    /// The refresh token of the grant, until it has been used.
     var seed: Secret?
     var window: RefreshWindow
     private(set) var waiting = 0
@@ -106,7 +107,7 @@ struct TokenState: Sendable {
         window = RefreshWindow(rules.limit)
     }
 
-    /// The credential to use without any ado; one that nothing can replace is used to its end.
+    /// The credential that can be used at once. A token that cannot be replaced is used until it expires.
     func credential(at date: Date) -> Credential? {
         guard case .token(let held) = holding, !held.isUnsaved, !held.isRefused else { return nil }
         let credential = held.credential
@@ -114,7 +115,7 @@ struct TokenState: Sendable {
         return canRenew || credential.token.isExpired(at: date) ? nil : credential
     }
 
-    /// Somebody needs a credential.
+    /// Handles a request for a credential.
     mutating func ask(at moment: Moment) -> Answer {
         if let credential = credential(at: moment.date) { return .admitted(credential) }
         if work != nil {
@@ -131,10 +132,10 @@ struct TokenState: Sendable {
         }
     }
 
-    /// One of those who wait has gone.
+    /// Removes a waiter.
     ///
-    /// - Returns: Whether the work is to be cancelled. It is where nobody waits any longer, but not while a refresh token is
-    ///   being used: the server may have replaced it, and the new one must not be lost on its way.
+    /// - Returns: True if the work is to be cancelled, because no waiter is left. Work that uses a refresh token is
+    ///   never cancelled: the server may have replaced it, and the new token would be lost.
     mutating func leave() -> Bool {
         waiting = max(0, waiting - 1)
         guard waiting == 0, let work, !work.isTurn else { return false }
@@ -147,9 +148,9 @@ struct TokenState: Sendable {
         return true
     }
 
-    /// An API has refused a credential.
+    /// Handles the refusal of a credential by an API.
     ///
-    /// - Returns: Whether another one may do: where the refused one was not the newest, or can be replaced.
+    /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
     mutating func refused(version: Int, at moment: Moment) -> Bool {
         guard case .token(var held) = holding, held.credential.version == version, !held.isRefused else { return true }
         if canRenew, !window.isOpen(at: moment.now) { return false }
@@ -160,26 +161,26 @@ struct TokenState: Sendable {
 }
 
 extension TokenState {
-    /// Begins the user's own work, unless somebody is at work.
+    /// Starts a turn. Returns nil if other work is running.
     mutating func beginTurn() -> Int? {
         work == nil ? beginWork(.turn, isTurn: true) : nil
     }
 
-    /// Waits for whoever is at work, without asking for anything.
+    /// Adds a waiter for the end of the running work. Returns false if no work is running.
     mutating func join() -> Bool {
         guard work != nil else { return false }
         waiting += 1
         return true
     }
 
-    /// Ends the user's own work, where it ends without a token.
+    /// Ends a turn that has not ended with a token.
     mutating func endTurn(_ id: Int) {
         if work?.id == id { endWork() }
     }
 
-    /// Forgets all there is.
+    /// Removes the token.
     ///
-    /// - Returns: What there was: an access token, and a refresh token.
+    /// - Returns: The access token and the refresh token that were removed.
     mutating func signOut() -> (access: Secret?, refresh: Secret?) {
         var token: OAuth2.Token?
         if case .token(let held) = holding { token = held.credential.token }
@@ -209,7 +210,7 @@ extension TokenState {
         return .finish(outcome)
     }
 
-    /// Ends the work; well, if what was to be replaced is still good.
+    /// Ends the work with a failure, or with the current token if that is still valid.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         let isTurn = work?.isTurn ?? false
         if !isTurn, case .token(let held) = holding, !held.isRefused, !held.isUnsaved,
@@ -223,7 +224,7 @@ extension TokenState {
         return finish(.failed(error))
     }
 
-    /// Takes a token in the place of the one there is.
+    /// Replaces the current token.
     mutating func hold(_ token: OAuth2.Token, isRefused: Bool, isUnsaved: Bool, at date: Date) -> Credential {
         version += 1
         let credential = Credential(token, version: version, margin: rules.margin, at: date)

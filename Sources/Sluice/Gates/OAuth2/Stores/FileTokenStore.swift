@@ -7,32 +7,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps a token in a file of its own, which nobody but the user can read.
+/// A store that keeps the token in a file that only the user can read.
 ///
 /// ```swift
 /// $0.store = FileTokenStore(URL(filePath: "/var/lib/shop/token.json"))
 /// ```
 ///
-/// The file is JSON and has the mode 0600 from its first moment on. A token is written beside it, brought to the disk and then
-/// put in its place, so that after a crash there is the old token or the new one and never half of one. The folder must be there.
+/// The file is JSON and is created with mode 0600. A token is written to a second file, flushed to the
+/// disk and then moved into place. After a crash the file holds the old token or the new one, never a part
+/// of one. The folder must exist.
 ///
-/// A file that others may read or write is refused, as a key is by ssh: `chmod 600` mends it, if nobody can have seen it. So is one
-/// that holds no token: it is left as it is until somebody removes it, signs in or signs out.
+/// A file that others can read or write is refused, as ssh refuses such a key. Run `chmod 600` to correct its mode if
+/// no other user can have read it. A file that holds no token is refused too. It is not changed until it is removed, or
+/// until a sign-in or sign-out.
 ///
-/// One program keeps its token in a file at a time; two that refresh it would each make the other's worthless.
+/// Only one program may use the file at a time. With two programs, each refresh would invalidate the other's token.
 public struct FileTokenStore: TokenStore {
     private let file: PrivateFile
-    /// Serial, so that what was begun first is done first.
+    /// Serial, so that operations run in the order of their calls.
     private let queue = DispatchQueue(label: "sluice.tokens")
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// - Parameter url: Where the file is, or will be.
+    /// - Parameter url: The URL of the file, which need not exist.
     public init(_ url: URL) {
         file = PrivateFile(path: url.path, holding: "a token", limit: 1 << 20)
     }
 
-    /// The token in the file; nil if there is no file.
+    /// Reads the token; nil if there is no file.
     ///
     /// - Returns: The token.
     /// - Throws: A ``TokenStoreError`` for a file that cannot be read, that others can read, or that holds no token.
@@ -45,7 +47,7 @@ public struct FileTokenStore: TokenStore {
         do {
             return try JSONDecoder().decode(OAuth2.Token.self, from: contents)
         } catch {
-            // Not with the decoder's error, which may quote what it found.
+            // The decoder's error may quote the contents, so it is not included.
             throw TokenStoreError(
                 "The file “\(file.path)” holds no token; remove it, or sign in anew to have it replaced."
             )
@@ -54,8 +56,8 @@ public struct FileTokenStore: TokenStore {
 
     /// Writes the token to the disk.
     ///
-    /// - Parameter token: What to keep.
-    /// - Throws: A ``TokenStoreError`` where it cannot be written; the file then holds what it held.
+    /// - Parameter token: The token to save.
+    /// - Throws: A ``TokenStoreError`` if it cannot be written. The file then keeps its contents.
     public func save(_ token: OAuth2.Token) async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -75,7 +77,7 @@ public struct FileTokenStore: TokenStore {
 
     /// Removes the file.
     ///
-    /// - Throws: A ``TokenStoreError`` where it is there and cannot be removed.
+    /// - Throws: A ``TokenStoreError`` if the file exists and cannot be removed.
     public func delete() async throws {
         let file = file
         try await queue.result { () -> Result<Void, TokenStoreError> in

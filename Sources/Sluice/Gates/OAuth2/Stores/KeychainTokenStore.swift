@@ -4,7 +4,7 @@ import Foundation
 import Security
 import SluiceHTTP
 
-/// Keeps a token in the keychain, on this device and readable once it has been unlocked after a start.
+/// A store that keeps the token in the keychain of this device, readable after the first unlock.
 ///
 /// ```swift
 /// $0.store = KeychainTokenStore(service: "com.example.shop")
@@ -13,25 +13,25 @@ public struct KeychainTokenStore: TokenStore {
     private let service: String
     private let account: String
     private let accessGroup: String?
-    /// The keychain may ask the user, and blocks until they answer.
+    /// A separate queue, because the keychain may ask the user and block until they answer.
     private let queue = DispatchQueue(label: "sluice.keychain")
 
-    /// Makes a store.
+    /// Creates a store.
     ///
     /// - Parameters:
-    ///   - service: Whose token it is: the program's identifier, as a rule.
-    ///   - account: Which of its tokens; `oauth2` by default.
-    ///   - accessGroup: The group of programs that share it; nil for this one alone.
+    ///   - service: The service of the keychain item, usually the program's identifier.
+    ///   - account: The account of the keychain item; `oauth2` by default.
+    ///   - accessGroup: The group of programs that share the item; nil for this program only.
     public init(service: String, account: String = "oauth2", accessGroup: String? = nil) {
         self.service = service
         self.account = account
         self.accessGroup = accessGroup
     }
 
-    /// The token in the keychain; nil if there is none.
+    /// Reads the token from the keychain; nil if there is none.
     ///
     /// - Returns: The token.
-    /// - Throws: A ``TokenStoreError`` with the keychain's words, or for an item that holds no token.
+    /// - Throws: A ``TokenStoreError`` with the keychain's message, or for an item that holds no token.
     public func load() async throws -> OAuth2.Token? {
         let store = self
         let contents = await queue.result { () -> Result<Data?, TokenStoreError> in
@@ -54,8 +54,8 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Writes the token to the keychain.
     ///
-    /// - Parameter token: What to keep.
-    /// - Throws: A ``TokenStoreError`` with the keychain's words.
+    /// - Parameter token: The token to save.
+    /// - Throws: A ``TokenStoreError`` with the keychain's message, or an `EncodingError`.
     public func save(_ token: OAuth2.Token) async throws {
         let contents = try JSONEncoder().encode(token)
         let store = self
@@ -75,7 +75,7 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Removes the token.
     ///
-    /// - Throws: A ``TokenStoreError`` with the keychain's words.
+    /// - Throws: A ``TokenStoreError`` with the keychain's message.
     public func delete() async throws {
         let store = self
         try await queue.result { () -> Result<Void, TokenStoreError> in

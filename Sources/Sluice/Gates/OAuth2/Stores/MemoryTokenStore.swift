@@ -1,22 +1,22 @@
 import SluiceHTTP
 
-/// Keeps a token as long as the store is held, and no longer.
+/// A store that keeps the token in memory.
 public final class MemoryTokenStore: TokenStore {
     private let token: Locked<OAuth2.Token?>
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// - Parameter token: What it holds at first, nothing by default.
+    /// - Parameter token: The initial token; nil by default.
     public init(_ token: OAuth2.Token? = nil) {
         self.token = Locked(token)
     }
 
-    /// The token.
+    /// Returns the token.
     public func load() async -> OAuth2.Token? {
         token.withLock { $0 }
     }
 
-    /// Keeps a token.
+    /// Replaces the token.
     public func save(_ token: OAuth2.Token) async {
         self.token.withLock { $0 = token }
     }

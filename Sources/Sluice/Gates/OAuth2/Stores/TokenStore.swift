@@ -1,4 +1,4 @@
-/// Where an ``OAuth2`` gate keeps its token from one run of the program to the next.
+/// A store that keeps the token of an ``OAuth2`` gate between runs of the program.
 ///
 /// ```swift
 /// struct VaultTokenStore: TokenStore {
@@ -10,27 +10,27 @@
 /// }
 /// ```
 ///
-/// A gate never calls two of them at once. What one throws fails the requests that wait for a token, as the underlying error of
-/// ``OAuth2Error/Code/storeFailed``; a token that could not be saved stays in memory, and the next request tries again to save
-/// it before it is used.
+/// A gate never calls two of these methods at the same time. An error that one throws fails the requests that wait for
+/// a token, as the underlying error of ``OAuth2Error/Code/storeFailed``. A token that could not be saved stays in
+/// memory. The next request saves it before it is used.
 public protocol TokenStore: Sendable {
-    /// The token that was saved last; nil if there is none. Asked once, when the first request needs a token.
+    /// Returns the token that was saved last; nil if there is none. Called when the first request needs a token.
     func load() async throws -> OAuth2.Token?
 
-    /// Keeps a token in the place of any other. When it returns, the token must be safe: a server that rotates refresh tokens
-    /// accepts the one before no longer.
+    /// Saves a token, which replaces any other. The token must be durable when this method returns: a server that
+    /// rotates refresh tokens no longer accepts the previous one.
     func save(_ token: OAuth2.Token) async throws
 
     /// Removes the token; does nothing if there is none.
     func delete() async throws
 }
 
-/// What a token store of Sluice's could not do.
+/// A failure of one of Sluice's token stores.
 public struct TokenStoreError: Error, Sendable, CustomStringConvertible {
-    /// A sentence for the user, without any of the token.
+    /// A sentence for the user, which contains no part of the token.
     public let description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) {
         self.description = description
     }

@@ -7,32 +7,32 @@ import Foundation
 #endif
 
 extension OAuth2 {
-    /// What an authorization server gave: an access token, and how to get the next one (RFC 6749 §5.1).
+    /// A token that an authorization server issued: an access token, and optionally a refresh token (RFC 6749 §5.1).
     ///
-    /// It encodes itself under the names of the RFC, with `expires_at` in seconds since 1970.
+    /// It is encoded with the names of the RFC, and `expires_at` in seconds since 1970.
     public struct Token: Sendable, Hashable {
         private(set) var access: Secret
         private(set) var refresh: Secret?
-        /// How they carry it; always a `Bearer` (RFC 6750) in tokens that a gate got itself.
+        /// The token type; always `Bearer` (RFC 6750) for tokens that a gate obtained.
         public var tokenType: String
-        /// When it ceases to be valid; nil where the server did not say.
+        /// The date of expiry; nil if the server did not give one.
         public var expiresAt: Date?
-        /// What it allows, words with spaces between them; nil where nobody said.
+        /// The scope, words separated by spaces; nil if unknown.
         public var scope: String?
 
-        /// What requests carry.
+        /// The access token that requests carry.
         public var accessToken: String {
             get { access.reveal() }
             set { access = Secret(newValue) }
         }
 
-        /// What a new one is got with; nil if the server gave none.
+        /// The refresh token, with which a new token is obtained; nil if the server issued none.
         public var refreshToken: String? {
             get { refresh?.reveal() }
             set { refresh = newValue.map { Secret($0) } }
         }
 
-        /// Makes a token; what is secret of it is given as a `String` or as a ``Secret``.
+        /// Creates a token. The secrets are a `String` or a ``Secret``.
         public init(
             accessToken: some SecretConvertible,
             tokenType: String = "Bearer",
@@ -47,10 +47,10 @@ extension OAuth2 {
             self.scope = scope
         }
 
-        /// Whether the token's time is over.
+        /// Returns true if the token has expired.
         ///
-        /// - Parameter date: What time it is.
-        /// - Returns: False where the server did not say when it ends.
+        /// - Parameter date: The current date.
+        /// - Returns: False if the date of expiry is unknown.
         public func isExpired(at date: Date) -> Bool {
             expiresAt.map { $0 <= date } ?? false
         }
@@ -66,10 +66,10 @@ extension OAuth2.Token: Codable {
         case scope
     }
 
-    /// Reads a token.
+    /// Decodes a token.
     ///
     /// - Parameter decoder: Any decoder.
-    /// - Throws: A `DecodingError` where there is no access token.
+    /// - Throws: A `DecodingError` if there is no access token, or one that is not visible ASCII.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -90,10 +90,10 @@ extension OAuth2.Token: Codable {
         }
     }
 
-    /// Writes a token, secrets and all.
+    /// Encodes a token, secrets included.
     ///
     /// - Parameter encoder: Any encoder.
-    /// - Throws: What the encoder throws.
+    /// - Throws: Any error that the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(accessToken, forKey: .accessToken)
@@ -105,7 +105,7 @@ extension OAuth2.Token: Codable {
 }
 
 extension OAuth2.Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// All but the secrets.
+    /// The type, expiry and scope, without secrets.
     public var description: String {
         var parts = ["\(tokenType) token"]
         if let expiresAt { parts.append("until \(expiresAt.timeIntervalSince1970) s since 1970") }
@@ -114,16 +114,16 @@ extension OAuth2.Token: CustomStringConvertible, CustomDebugStringConvertible, C
         return parts.joined(separator: ", ")
     }
 
-    /// All but the secrets.
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing: `dump` and failed assertions would show the secrets.
+    /// An empty mirror, because `dump` and failed assertions would show the secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension String {
-    /// Whether it can stand in an `Authorization` field: visible ASCII, wider than the `b64token` of RFC 6750 §2.1, since
-    /// servers are.
+    /// True if the text can be sent in an `Authorization` field: visible ASCII. This is wider than the `b64token` of
+    /// RFC 6750 §2.1, because servers issue such tokens.
     var isBearerToken: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
