@@ -2,7 +2,8 @@
 import Combine
 
 extension APIRequest {
-    /// Publishes the model: each subscriber has the request sent for it, and stops it by cancelling.
+    /// Returns a publisher of the model. Each subscriber sends the request anew, and cancelling
+    /// its subscription cancels it.
     ///
     /// ```swift
     /// let subscription = github.codable.get("users/apple", as: User.self).publisher()
@@ -10,7 +11,7 @@ extension APIRequest {
     ///     .sink { completion in … } receiveValue: { user in … }
     /// ```
     ///
-    /// It publishes on any thread.
+    /// Values are published on any thread.
     public func publisher() -> AnyPublisher<Model, ErrorModel> {
         responsePublisher()
             .setFailureType(to: ErrorModel.self)
@@ -18,12 +19,14 @@ extension APIRequest {
             .eraseToAnyPublisher()
     }
 
-    /// Publishes all that came of the request, a failure too: each subscriber has it sent for it, and stops it by cancelling.
+    /// Returns a publisher of the whole response, failures included. Each subscriber sends the request anew, and
+    /// cancelling its subscription cancels it.
     public func responsePublisher() -> AnyPublisher<APIResponse<Model, ErrorModel>, Never> {
         Deferred {
             let sender = sender()
             return Future<APIResponse<Model, ErrorModel>, Never> { promise in
-                // A promise may be fulfilled on any thread, which its type does not say; this one is, once, and nothing else is done with it.
+                // A promise can be fulfilled on any thread, although its type is not
+                // Sendable. This one is fulfilled once.
                 nonisolated(unsafe) let promise = promise
                 sender.start { promise(.success($0)) }
             }

@@ -1,7 +1,7 @@
 import Dispatch
 
 extension RequestSender {
-    /// Sends the request, unless that has been done, and calls back with what comes of it: for code that is not async.
+    /// Sends the request if it has not been sent, and calls back with the response. For code that is not async.
     ///
     /// ```swift
     /// let sender = request.sender()
@@ -9,8 +9,9 @@ extension RequestSender {
     /// ```
     ///
     /// - Parameters:
-    ///   - queue: Where to call; nil, the default, for any thread, which must not be held up.
-    ///   - completion: Called once, also after ``cancel()``. Any number of calls and tasks may ask one sender.
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also after ``cancel()``. Several callbacks and
+    ///     tasks can share a sender.
     public nonisolated func start(
         on queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Void
@@ -23,11 +24,11 @@ extension RequestSender {
 }
 
 extension DownloadRequestSender {
-    /// Sends the request, unless that has been done, and calls back with what comes of it: for code that is not async.
+    /// Sends the request if it has not been sent, and calls back with the response. For code that is not async.
     ///
     /// - Parameters:
-    ///   - queue: Where to call; nil, the default, for any thread, which must not be held up.
-    ///   - completion: Called once, also after ``cancel()``.
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also after ``cancel()``.
     public nonisolated func start(
         on queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
@@ -40,7 +41,7 @@ extension DownloadRequestSender {
 }
 
 extension APIRequest {
-    /// Sends the request and calls back with what comes of it: for code that is not async.
+    /// Sends the request and calls back with the response. For code that is not async.
     ///
     /// ```swift
     /// let sender = github.codable.get("users/apple", as: User.self).send(on: .main) { response in
@@ -50,9 +51,9 @@ extension APIRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - queue: Where to call; nil, the default, for any thread, which must not be held up.
-    ///   - completion: Called once, also for a request that is cancelled.
-    /// - Returns: What cancels it and tells its progress; it need not be kept.
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also for a cancelled request.
+    /// - Returns: The sender, which cancels the request and reports its progress. It need not be retained.
     @discardableResult
     public func send(
         on queue: DispatchQueue? = nil,
@@ -65,12 +66,12 @@ extension APIRequest {
 }
 
 extension DownloadAPIRequest {
-    /// Sends the request and calls back with what comes of it: for code that is not async.
+    /// Sends the request and calls back with the response. For code that is not async.
     ///
     /// - Parameters:
-    ///   - queue: Where to call; nil, the default, for any thread, which must not be held up.
-    ///   - completion: Called once, also for a request that is cancelled.
-    /// - Returns: What cancels it and tells its progress; it need not be kept.
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also for a cancelled request.
+    /// - Returns: The sender, which cancels the request and reports its progress. It need not be retained.
     @discardableResult
     public func send(
         on queue: DispatchQueue? = nil,

@@ -7,15 +7,15 @@ import Foundation
 #endif
 
 extension APIClient {
-    /// Requests whose model is decoded from JSON by the client's decoders.
+    /// A factory of requests whose model is decoded from JSON by the client's decoders.
     public var codable: CodableRequests { CodableRequests(client: self) }
 
-    /// Requests whose model is decoded by decoders of their own.
+    /// Returns a factory of requests whose model is decoded by the given decoders.
     ///
     /// - Parameters:
-    ///   - modelDecoder: Decodes the model of a response that is accepted; nil for the client's.
-    ///   - errorDecoder: Decodes the body of one that is not; nil for the client's.
-    /// - Returns: Where such requests are made.
+    ///   - modelDecoder: The decoder of the model of a successful response; nil for the client's.
+    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's.
+    /// - Returns: The factory.
     public func codable(
         modelDecoder: (any DataDecoder)? = nil,
         errorDecoder: (any DataDecoder)? = nil
@@ -23,32 +23,33 @@ extension APIClient {
         CodableRequests(client: self, modelDecoder: modelDecoder.map(SharedDecoder.init), errorDecoder: errorDecoder)
     }
 
-    /// Requests whose model is a ``JSON`` value, or builds itself from one.
+    /// A factory of requests whose model is a ``JSON`` value, or initializes itself from one.
     public var json: JSONRequests { JSONRequests(client: self) }
 
-    /// Requests whose model is the body as text, by the response's charset.
+    /// A factory of requests whose model is the body as text, decoded by the response's charset.
     public var string: SerializedRequests<String> { serialized(by: StringSerializer()) }
 
-    /// Requests whose model is the body as it came.
+    /// A factory of requests whose model is the body as bytes.
     public var data: SerializedRequests<Data> { serialized(by: DataSerializer()) }
 
-    /// Requests whose model is a picture: PNG, JPEG, GIF or WebP.
+    /// A factory of requests whose model is an image: PNG, JPEG, GIF or WebP.
     public var image: SerializedRequests<ImageFile> { serialized(by: ImageSerializer()) }
 
-    /// Requests whose response is accepted or not and has no model, as one with the status 204.
+    /// A factory of requests without a model, for responses such as status 204. Only
+    /// validation decides if they succeed.
     public var empty: SerializedRequests<Empty> { serialized(by: JSONSerializer()) }
 
-    /// Requests whose model a serializer of one's own makes.
+    /// Returns a factory of requests whose model comes from a custom serializer.
     public func serialized<Model>(by serializer: some ResponseSerializer<Model>) -> SerializedRequests<Model> {
         SerializedRequests(client: self, serializer: serializer)
     }
 
-    /// Makes a request whose model is decoded from JSON, and whose error the context names.
+    /// Creates a request whose model is decoded from JSON, with the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A ``Target`` as a rule; a path or a template too.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: The endpoint, usually a ``Target``; a path or a template is also possible.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
     public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -56,7 +57,7 @@ extension APIClient {
         codable.request(endpoint)
     }
 
-    /// Makes a request that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func request<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where requests to one API are made: a base URL, and what all of them share.
+/// A client for one API: it creates requests that share a base URL and a configuration.
 ///
 /// ```swift
 /// let github = APIClient(baseURL: "https://api.github.com") {
@@ -15,40 +15,40 @@ import Foundation
 /// let user: User = try await github.codable.request("users/apple").sender().value
 /// ```
 ///
-/// A client is a value: copy it, keep it, drop it. There is nothing to shut down. A base URL that is not valid fails each
-/// request with ``SluiceError/Code/invalidURL``.
+/// A client is a value and needs no shutdown. A base URL that is not valid fails each request with
+/// ``SluiceError/Code/invalidURL``.
 public struct APIClient: Sendable {
-    /// Shared by all copies and by every request, so that a request carries one pointer.
+    /// Shared by all copies and by every request, which hold only a pointer to it.
     let pipeline: Pipeline
 
-    /// Makes a client.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - baseURL: An absolute http or https URL; the paths of requests are appended to it. It may be left out where every
-    ///     request brings its own, as a ``Target`` does.
-    ///   - configure: Changes the configuration from its defaults; what it throws is thrown.
+    ///   - baseURL: An absolute http or https URL, to which the paths of requests are appended. It can be omitted if
+    ///     every request has its own, as a ``Target`` does.
+    ///   - configure: Called with the default configuration, to change it. An error it throws is rethrown.
     public init(baseURL: String = "", configure: (inout Configuration) throws -> Void) rethrows {
         var configuration = Configuration()
         try configure(&configuration)
         pipeline = Pipeline(baseURL: baseURL, configuration: configuration)
     }
 
-    /// Makes a client of the defaults.
+    /// Creates a client with the default configuration.
     ///
-    /// - Parameter baseURL: An absolute http or https URL; the paths of requests are appended to it.
+    /// - Parameter baseURL: An absolute http or https URL, to which the paths of requests are appended.
     public init(baseURL: String = "") {
         self.init(baseURL: baseURL) { _ in }
     }
 
-    /// What the client was made with.
+    /// The configuration that the client was created with.
     public var configuration: Configuration { pipeline.configuration }
 
     init(pipeline: Pipeline) {
         self.pipeline = pipeline
     }
 
-    /// Waits until the client's observers have been told of all that has happened so far: before a report is written, say, or in a
-    /// test.
+    /// Waits until the client's observers have received all events so far, for example before a
+    /// report is written or in a test.
     public func observersCaughtUp() async {
         for observer in pipeline.steps.observers { await observer.deliverAll() }
     }

@@ -1,20 +1,21 @@
-/// The front door to requests whose model is `Decodable`.
+/// A factory of requests whose model is `Decodable`.
 ///
 /// ```swift
 /// let request: APIRequest<User, GitHubError> = github.codable.request("users/apple")
 /// ```
 public struct CodableRequests: RequestDoor {
     let client: APIClient
-    /// Nil for the client's.
+    /// Nil for the client's decoder.
     var modelDecoder: SharedDecoder?
     var errorDecoder: (any DataDecoder)?
 
-    /// Makes a request, a GET unless the endpoint says otherwise, whose model and error the context names.
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
     ///
     /// - Parameters:
-    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
     public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -22,7 +23,7 @@ public struct CodableRequests: RequestDoor {
         APIRequest(client, endpoint, serializer(), errorDecoder)
     }
 
-    /// Makes a request that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func request<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -39,7 +40,7 @@ extension CodableRequests {
 }
 
 extension BodilessMethod where Door == CodableRequests {
-    /// Makes a request by this method, whose model and error the context names.
+    /// Creates a request with this method. The context determines model and error model.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -47,7 +48,8 @@ extension BodilessMethod where Door == CodableRequests {
         request(door.request(endpoint))
     }
 
-    /// Makes a request by this method that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -58,7 +60,7 @@ extension BodilessMethod where Door == CodableRequests {
 }
 
 extension BodyMethod where Door == CodableRequests {
-    /// Makes a request by this method that can be given a body.
+    /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -66,7 +68,7 @@ extension BodyMethod where Door == CodableRequests {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that can be given a body and fails with an ``APIError``.
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -75,7 +77,7 @@ extension BodyMethod where Door == CodableRequests {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that is sent without a body.
+    /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,

@@ -12,84 +12,89 @@ import SluiceURLSession
 #endif
 
 extension APIClient {
-    /// What all requests of a client share; each request can say otherwise where it has a modifier for it.
+    /// The settings that all requests of a client share. Some of them have a modifier that
+    /// overrides them for one request.
     public struct Configuration: Sendable {
-        /// Headers of every request; a request's own of the same name replace them.
+        /// The headers of every request. A header of the request replaces the one with the same name.
         ///
-        /// `Authorization`, `Cookie` and `Proxy-Authorization` go to the base URL's origin only, and to hosts and base URLs that a
-        /// request names by itself: not to where a whole URL leads that stands in a path's place.
+        /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the base URL, and to a host or
+        /// base URL that the request sets. They are not sent if the path is a whole URL with another origin.
         public var headers: HTTPHeaders = ["User-Agent": "Sluice"]
-        /// Time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, no limit in all.
+        /// The time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, and no total limit.
         public var timeouts = Timeouts()
-        /// Limits on a response: 64 KiB of headers, and 64 MiB of body, since the pipeline holds it in memory.
+        /// The limits on a response: 64 KiB of headers, and 64 MiB of body, because the body is held in memory.
         public var limits = ResponseLimits(body: 64 << 20)
-        /// Which responses are successes; any 2xx by default.
+        /// The rules for successful responses; by default, any 2xx status is a success.
         public var validation = Validation()
-        /// Which redirects are followed; up to 10 by default.
+        /// The redirects that are followed; up to 10 by default.
         public var redirects = RedirectPolicy()
-        /// Where cookies are kept; nil, the default, neither keeps nor sends any.
+        /// The store of cookies; nil, the default, neither stores nor sends cookies.
         public var cookies: CookieJar?
-        /// What a challenge of the base URL's origin is answered with; nil, the default, brings the 401.
+        /// The credentials that answer a challenge from the base URL's origin. With nil, the
+        /// default, the 401 is the response.
         public var credentials: ChallengeCredentials?
-        /// How servers are reached: TLS, proxies, names and addresses, versions of HTTP.
+        /// The connection settings: TLS, proxies, name resolution, addresses and versions of HTTP.
         public var connection = ConnectionOptions()
-        /// Decodes models; strictly, as `JSONDecoder` does, unless it is replaced.
+        /// The decoder of models. The default is the strict `JSONDecoder`.
         public var modelDecoder: any DataDecoder = JSONDecoder()
-        /// How the API wraps what it answers; nil, the default, where it does not.
+        /// The envelope that the API wraps its models in; nil, the default, for none.
         public var envelope: Envelope?
-        /// Decodes the bodies of failed responses.
+        /// The decoder of the bodies of failed responses.
         public var errorDecoder: any DataDecoder = JSONDecoder()
-        /// Encodes JSON bodies.
+        /// The encoder of JSON bodies.
         public var encoder = JSONEncoder()
-        /// Encodes queries and forms.
+        /// The encoder of queries and forms.
         public var formEncoder = URLEncodedFormEncoder()
-        /// How base URL and path become one URL.
+        /// The rule that combines base URL and path.
         public var urlBuilder = URLBuilder.appending
-        /// Changes what an endpoint says of its request; nil by default.
+        /// Changes the description that an endpoint gives of its request; nil by default.
         public var endpointMapping: EndpointMapping?
-        /// Changes the request that was made of it, before any gate; nil by default.
+        /// Changes the built request before any gate; nil by default.
         public var requestMapping: RequestMapping?
-        /// What every request must meet before it is sent; all are satisfied at once but for what they need of each other.
+        /// The constraints that every request must meet before it is sent. They are satisfied concurrently, except
+        /// for those that need each other.
         public var constraints: [any Constraint] = []
-        /// What every request must pass before it is sent: first the gates that hold nothing, next to the constraints, then
-        /// the others in this order.
+        /// The gates that must admit every request before it is sent. Gates that hold nothing are asked first, together
+        /// with the constraints. The others follow in this order.
         public var gates: [any Gate] = []
-        /// What may change a request before it is sent, in this order.
+        /// The interceptors that can change a request before it is sent, in this order.
         public var requestInterceptors: [any RequestInterceptor] = []
-        /// What may change an outcome before anybody sees it, in this order.
+        /// The interceptors that can change an outcome before the caller gets it, in this order.
         public var responseInterceptors: [any ResponseInterceptor] = []
-        /// Which failed requests are sent again, and when; none by default.
+        /// The rules for sending failed requests again; no retries by default.
         public var retry = RetryPolicy.none
-        /// How many retries there may be in all, so that a server in trouble is not sent twice what it cannot answer once.
+        /// The limit on all retries of the client, so that retries do not overload a server in trouble.
         public var retryBudget = RetryBudget()
-        /// When a request that is slow to be answered is sent a second time; never by default.
+        /// The rules for sending a slow request a second time; never by default.
         public var hedging = HedgingPolicy.none
-        /// What takes part in every step, in this order, after the interceptors.
+        /// The plugins, which take part in every step, in this order, after the interceptors.
         public var plugins: [any Plugin] = []
-        /// What is told of every step.
+        /// The observers, which are notified of every step.
         public var observers: [any RequestObserver] = []
-        /// Headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`, and those of a ``CustomToken`` or
-        /// ``SuppliedToken``: they are left out where a redirect, or a whole URL in a path's place, leads to another origin, and of what
-        /// is logged.
+        /// The headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`, and those of a
+        /// ``CustomToken`` or ``SuppliedToken``. They are removed where a redirect, or a whole URL in place of a path,
+        /// leads to another origin. They do not appear in logs.
         public var secretHeaders: [HTTPHeaderName] = []
-        /// What time it is and how to wait: the system's clocks.
+        /// The clock; the system's by default.
         public var time: any TimeSource = SystemTime()
-        /// Where jitter comes from: 64 random bits at each call.
+        /// Returns 64 random bits for jitter at each call.
         public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
-        /// Where responses and values are kept; nil, the default, keeps none. Clients may share one.
+        /// The store of responses and values; nil, the default, for no cache. Clients can share one.
         public var cache: CacheStore?
-        /// How requests use the cache: they ask the server, and what HTTP lets be kept is kept (RFC 9111), by default.
+        /// The rules for using the cache. By default, requests go to the server, and responses
+        /// are stored as RFC 9111 allows.
         public var caching = Caching()
-        /// Which requests share one transfer with an equal one that is under way; none by default.
+        /// The requests that share the transfer of an equal request that is already running; none by default.
         public var sharing = RequestSharing.none
-        /// What answers requests that have no stub of their own, where ``stubMode`` lets stubs answer; nil, the default, sends them.
+        /// The stub for requests without their own stub, where ``stubMode`` enables stubs; nil, the default, for none.
         public var stub: Stub?
-        /// Whether requests that have a stub are answered with it and not sent, unless a request says otherwise; never by default.
+        /// The rule by which stubs answer requests instead of the server; never by default. A request can override it.
         public var stubMode = StubMode.never
-        /// The engine: `SocketTransport` on Linux, URLSession on Apple platforms; by default one for all clients that set none.
+        /// The transport: `SocketTransport` on Linux, URLSession on Apple platforms. By default, all clients share one.
         public var transport: any Transport = Configuration.platformTransport
 
-        /// Gives the description of a request in place of the one its endpoint gives; what it throws fails the request.
+        /// Returns the description of a request, given the endpoint and its own description. An error
+        /// it throws fails the request.
         ///
         /// ```swift
         /// $0.endpointMapping = { endpoint, draft in
@@ -98,14 +103,14 @@ extension APIClient {
         /// ```
         public typealias EndpointMapping = @Sendable (any Endpoint, RequestDraft) throws -> RequestDraft
 
-        /// Gives the request to send in place of the one that was made of its description; what it throws fails it.
+        /// Returns the request to send, given the request that was built. An error it throws fails the request.
         public typealias RequestMapping = @Sendable (HTTPRequest) throws -> HTTPRequest
 
-        /// Makes a configuration of the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
 
         #if os(Linux)
-        /// One for all clients that set none.
+        /// Shared by all clients that set no transport.
         private static let platformTransport = SocketTransport()
         #else
         private static let platformTransport = URLSessionTransport()

@@ -1,4 +1,4 @@
-/// The front door to requests whose model builds itself from a ``JSON`` value, or is one.
+/// A factory of requests whose model initializes itself from a ``JSON`` value, or is one.
 ///
 /// ```swift
 /// let name = try await github.json.request("users/apple", as: JSON.self).sender().value.name.stringValue
@@ -6,12 +6,13 @@
 public struct JSONRequests: RequestDoor {
     let client: APIClient
 
-    /// Makes a request, a GET unless the endpoint says otherwise, whose model and error the context names.
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
     ///
     /// - Parameters:
-    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
     public func request<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -19,7 +20,7 @@ public struct JSONRequests: RequestDoor {
         APIRequest(client, endpoint, JSONSerializer<Model>())
     }
 
-    /// Makes a request that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func request<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
@@ -30,7 +31,7 @@ public struct JSONRequests: RequestDoor {
 }
 
 extension BodilessMethod where Door == JSONRequests {
-    /// Makes a request by this method, whose model and error the context names.
+    /// Creates a request with this method. The context determines model and error model.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -38,7 +39,8 @@ extension BodilessMethod where Door == JSONRequests {
         request(door.request(endpoint))
     }
 
-    /// Makes a request by this method that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
@@ -49,7 +51,7 @@ extension BodilessMethod where Door == JSONRequests {
 }
 
 extension BodyMethod where Door == JSONRequests {
-    /// Makes a request by this method that can be given a body.
+    /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
@@ -57,7 +59,7 @@ extension BodyMethod where Door == JSONRequests {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that can be given a body and fails with an ``APIError``.
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
@@ -66,7 +68,7 @@ extension BodyMethod where Door == JSONRequests {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that is sent without a body.
+    /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,

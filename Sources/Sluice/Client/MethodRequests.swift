@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// A method that has no body, at a door: call it with an endpoint, `client.get("users")`.
+/// A method without a body. Call it with an endpoint: `client.get("users")`.
 public struct BodilessMethod<Door: RequestDoor>: Sendable {
     let door: Door
     let method: HTTPMethod
@@ -11,7 +11,7 @@ public struct BodilessMethod<Door: RequestDoor>: Sendable {
     }
 }
 
-/// A method that may have a body, at a door: call it with an endpoint, `client.post("users").json(user)`.
+/// A method that can have a body. Call it with an endpoint: `client.post("users").json(user)`.
 public struct BodyMethod<Door: RequestDoor>: Sendable {
     let door: Door
     let method: HTTPMethod

@@ -1,4 +1,4 @@
-/// The front door to requests whose model one given serializer makes: text, bytes, images, a model of one's own.
+/// A factory of requests whose model comes from a given serializer: text, bytes, images or a custom model.
 ///
 /// ```swift
 /// let zen = try await github.string.request("zen").sender().value
@@ -7,15 +7,17 @@ public struct SerializedRequests<Model: Sendable>: RequestDoor {
     let client: APIClient
     let serializer: any ResponseSerializer<Model>
 
-    /// Makes a request, a GET unless the endpoint says otherwise, whose error the context names.
+    /// Creates a request with the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
     ///
-    /// - Parameter endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    /// - Returns: A value to modify and send.
+    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces
+    ///   it, a template or a target.
+    /// - Returns: The request.
     public func request<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> APIRequest<Model, ErrorModel> {
         APIRequest(client, endpoint, serializer)
     }
 
-    /// Makes a request that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         APIRequest(client, endpoint, serializer)
@@ -23,14 +25,15 @@ public struct SerializedRequests<Model: Sendable>: RequestDoor {
 }
 
 extension BodilessMethod {
-    /// Makes a request by this method, whose error the context names.
+    /// Creates a request with this method. The context determines the error model.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
         request(door.request(endpoint))
     }
 
-    /// Makes a request by this method that fails with an ``APIError``, for where the context names no error.
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint
@@ -40,14 +43,14 @@ extension BodilessMethod {
 }
 
 extension BodyMethod {
-    /// Makes a request by this method that can be given a body.
+    /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> BodyRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that can be given a body and fails with an ``APIError``.
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     @_disfavoredOverload
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint
@@ -55,7 +58,7 @@ extension BodyMethod {
         BodyRequest(request: request(door.request(endpoint)))
     }
 
-    /// Makes a request by this method that is sent without a body.
+    /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint

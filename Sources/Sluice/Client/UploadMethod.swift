@@ -1,19 +1,19 @@
 import SluiceHTTP
 
-/// A POST with a body, at a door: call it with an endpoint and a ``RequestBody``.
+/// A POST with a body. Call it with an endpoint and a ``RequestBody``.
 ///
 /// ```swift
 /// let asset: Asset = try await client.upload("assets", .file(film)).sender().value
 /// let user: User = try await client.upload("users/7", .multipart([.file(picture, name: "avatar")])).put().sender().value
 /// ```
 ///
-/// What comes of it is an ``APIRequest`` like any other: `put()` or `patch()` changes its method and keeps the body. A file
-/// is read while it is sent, and one that is missing fails the request with ``SluiceError/Code/bodyUnavailable`` before a
-/// byte is sent. Bytes and files are sent again on a retry or a redirect; a stream only if it says that it can be.
+/// The result is an ordinary ``APIRequest``. Its `put()` or `patch()` changes the method and keeps the body. A file is
+/// read while it is sent. A missing file fails the request with ``SluiceError/Code/bodyUnavailable`` before a byte is
+/// sent. Bytes and files are sent again on a retry or a redirect. A stream is sent again only if it is replayable.
 public struct UploadMethod<Door: RequestDoor>: Sendable {
     let door: Door
 
-    /// An endpoint that describes another method than GET keeps it.
+    /// Sets method and body. An endpoint with another method than GET keeps it.
     func request<Model, ErrorModel>(
         _ request: consuming APIRequest<Model, ErrorModel>,
         _ body: RequestBody
@@ -26,23 +26,23 @@ public struct UploadMethod<Door: RequestDoor>: Sendable {
 }
 
 extension RequestDoor {
-    /// Makes requests that upload bytes, a file, a stream or a form; by POST unless told otherwise.
+    /// Creates requests that upload bytes, a file, a stream or a form. The method is POST by default.
     public var upload: UploadMethod<Self> { UploadMethod(door: self) }
 }
 
 extension APIClient {
-    /// Makes requests that upload bytes, a file, a stream or a form, whose model is decoded from JSON.
+    /// Creates requests that upload bytes, a file, a stream or a form, and decode their model from JSON.
     public var upload: UploadMethod<CodableRequests> { codable.upload }
 }
 
 extension UploadMethod where Door == CodableRequests {
-    /// Makes a POST with a body; the context names model and error.
+    /// Creates a POST with a body. The context determines model and error model.
     ///
     /// - Parameters:
-    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - body: What to upload: a file, bytes, a stream, a form.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
@@ -51,7 +51,7 @@ extension UploadMethod where Door == CodableRequests {
         request(door.request(endpoint), body)
     }
 
-    /// Makes a POST with a body that fails with an ``APIError``, for where the context names no error.
+    /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -63,13 +63,13 @@ extension UploadMethod where Door == CodableRequests {
 }
 
 extension UploadMethod where Door == JSONRequests {
-    /// Makes a POST with a body; the context names model and error.
+    /// Creates a POST with a body. The context determines model and error model.
     ///
     /// - Parameters:
-    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - body: What to upload: a file, bytes, a stream, a form.
-    ///   - model: The model, where the context does not name it.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
@@ -78,7 +78,7 @@ extension UploadMethod where Door == JSONRequests {
         request(door.request(endpoint), body)
     }
 
-    /// Makes a POST with a body that fails with an ``APIError``, for where the context names no error.
+    /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
@@ -90,12 +90,12 @@ extension UploadMethod where Door == JSONRequests {
 }
 
 extension UploadMethod {
-    /// Makes a POST with a body; the context names the error.
+    /// Creates a POST with a body. The context determines the error model.
     ///
     /// - Parameters:
-    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - body: What to upload: a file, bytes, a stream, a form.
-    /// - Returns: A value to modify and send.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    /// - Returns: The request.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody
@@ -103,7 +103,7 @@ extension UploadMethod {
         request(door.request(endpoint), body)
     }
 
-    /// Makes a POST with a body that fails with an ``APIError``, for where the context names no error.
+    /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
     @_disfavoredOverload
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint,
