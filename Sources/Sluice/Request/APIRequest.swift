@@ -1,9 +1,8 @@
 import SluiceHTTP
 
-/// A request whose model and error are known before it is sent.
+/// A request whose model and error model are known before it is sent.
 ///
-/// It is a value: every modifier gives a changed copy, and ``sender()`` can be asked for as often as the request is to
-/// be sent.
+/// It is a value. Every modifier returns a changed copy. Each ``sender()`` sends the request once.
 ///
 /// ```swift
 /// let search: APIRequest<Page<User>, GitHubError> = github.codable.request("search/users")
@@ -12,14 +11,14 @@ import SluiceHTTP
 /// let page = try await search.sender().value
 /// ```
 ///
-/// A body is given to a ``BodyRequest``, which `post()`, `put()` and `patch()` make of it.
+/// Only a ``BodyRequest``, which `post()`, `put()` and `patch()` return, can be given a body.
 public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
-    /// Where it is sent.
+    /// The client that sends the request.
     public let client: APIClient
-    /// All that the request says of itself, without its types.
+    /// The description of the request, without its types.
     public var draft: RequestDraft
     let serializer: any ResponseSerializer<Model>
-    /// Nil for the client's.
+    /// Nil for the client's decoder.
     let errorDecoder: (any DataDecoder)?
 
     init(
@@ -34,7 +33,7 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         self.errorDecoder = errorDecoder
     }
 
-    /// Makes a request of another for another model.
+    /// Creates a request from another one, for another model.
     init<Other>(
         _ request: APIRequest<Other, ErrorModel>,
         _ draft: RequestDraft,
@@ -46,52 +45,52 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         errorDecoder = request.errorDecoder
     }
 
-    /// Makes a sender, which sends the request once, when it is first asked for the outcome.
+    /// Creates a sender, which sends the request once, when its outcome is first read.
     public func sender() -> RequestSender<Model, ErrorModel> {
         RequestSender(self)
     }
 
-    /// The request as it would go to the first gate.
+    /// Builds the request as the first gate would see it.
     ///
-    /// - Returns: Method, URL, headers and body.
-    /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/building``.
+    /// - Returns: The method, URL, headers and body.
+    /// - Throws: A ``SluiceError`` of step ``SluiceError/Step/building``.
     public func httpRequest() throws(SluiceError) -> HTTPRequest {
         try draft.build(for: client.pipeline)
     }
 }
 
 extension APIRequest {
-    /// Makes it a GET, without a body.
+    /// Changes the method to GET and removes the body.
     public consuming func get() -> Self { bodiless(.get) }
-    /// Makes it a HEAD, without a body.
+    /// Changes the method to HEAD and removes the body.
     public consuming func head() -> Self { bodiless(.head) }
-    /// Makes it a DELETE, without a body.
+    /// Changes the method to DELETE and removes the body.
     public consuming func delete() -> Self { bodiless(.delete) }
-    /// Makes it an OPTIONS, without a body.
+    /// Changes the method to OPTIONS and removes the body.
     public consuming func options() -> Self { bodiless(.options) }
 
-    /// Makes it a POST that can be given a body.
+    /// Changes the method to POST, so that a body can be added.
     public consuming func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
-    /// Makes it a POST without a body.
+    /// Changes the method to POST.
     @_disfavoredOverload
     public consuming func post() -> Self { method(.post) }
-    /// Makes it a PUT that can be given a body.
+    /// Changes the method to PUT, so that a body can be added.
     public consuming func put() -> BodyRequest<Model, ErrorModel> { method(.put) }
-    /// Makes it a PUT without a body.
+    /// Changes the method to PUT.
     @_disfavoredOverload
     public consuming func put() -> Self { method(.put) }
-    /// Makes it a PATCH that can be given a body.
+    /// Changes the method to PATCH, so that a body can be added.
     public consuming func patch() -> BodyRequest<Model, ErrorModel> { method(.patch) }
-    /// Makes it a PATCH without a body.
+    /// Changes the method to PATCH.
     @_disfavoredOverload
     public consuming func patch() -> Self { method(.patch) }
 
-    /// Sets any method, with which a body can be sent, since the compiler cannot tell.
+    /// Sets the method. A body can be added.
     public consuming func method(_ method: HTTPMethod) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: self.method(method))
     }
 
-    /// Sets any method of a request that is sent as it is.
+    /// Sets the method.
     @_disfavoredOverload
     public consuming func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
 

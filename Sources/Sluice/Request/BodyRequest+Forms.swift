@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension BodyRequest {
-    /// Sends names with values of any encodable types as JSON, in any order.
+    /// Sets a JSON body of names and values of any encodable types. The members are in no particular order.
     ///
     /// ```swift
     /// .json(["name": name, "nick": nil, "tags": ["a"]], root: "user")     // nick is left out
@@ -21,11 +21,11 @@ extension BodyRequest {
         body(.json(parameters, root: root, encoder: encoder))
     }
 
-    /// Sends names and values as a browser sends a form, `application/x-www-form-urlencoded`.
+    /// Sets a form body, `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
     ///   - value: A structure or dictionary.
-    ///   - encoder: The encoder, nil for the client's.
+    ///   - encoder: The encoder; nil for the client's.
     /// - Returns: The request with that body.
     @_disfavoredOverload
     public consuming func form(
@@ -35,17 +35,17 @@ extension BodyRequest {
         body(.form(value, encoder: encoder))
     }
 
-    /// Sends names with values of any encodable types as a browser sends a form.
+    /// Sets a form body of names and values of any encodable types.
     public consuming func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> APIRequest<
         Model, ErrorModel
     > {
         body(.form(parameters, encoder: encoder))
     }
 
-    /// Sends the parts of a form, files and streams among them, read while they are sent (RFC 7578).
+    /// Sets a multipart form body. Files and streams are read while they are sent (RFC 7578).
     public consuming func multipart(_ form: MultipartForm) -> APIRequest<Model, ErrorModel> { body(.multipart(form)) }
 
-    /// Sends a value as a property list, in XML unless another format is named.
+    /// Sets a property list body, in XML by default.
     public consuming func propertyList(
         _ value: some Encodable & Sendable,
         format: PropertyListDecoder.PropertyListFormat = .xml
@@ -53,11 +53,11 @@ extension BodyRequest {
         body(.propertyList(value, format: format))
     }
 
-    /// Sends a file, read while it is sent; one that is missing fails the request before a byte is sent.
+    /// Sets a file as the body. It is read while it is sent. A missing file fails the request before a byte is sent.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - contentType: Its media type; nil for the one its extension stands for.
+    ///   - url: The URL of the file.
+    ///   - contentType: The media type; nil to derive it from the file's extension.
     /// - Returns: The request with that body.
     public consuming func file(_ url: URL, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
         body(.file(url, contentType: contentType))

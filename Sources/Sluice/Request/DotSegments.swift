@@ -1,12 +1,12 @@
-/// Takes the segments `.` and `..` out of a path (RFC 3986 §5.2.4).
+/// Removes the segments `.` and `..` from a path (RFC 3986 §5.2.4).
 ///
-/// A dot may be written `%2e`, in either case: to servers and to the WHATWG URL Standard it is the same dot, and a path
-/// that is checked for one of them must not slip by with the other.
+/// A dot can be written as `%2e`, in either case. Servers and the WHATWG URL Standard treat it as a dot, so a check of
+/// a path must cover both spellings.
 enum DotSegments {
-    /// The path without dot segments; those that would lead above the root lead to it.
+    /// Returns the path without dot segments. Segments that lead above the root lead to the root.
     ///
     /// - Parameter path: A path without query and fragment.
-    /// - Returns: The very same string if it has none.
+    /// - Returns: The unchanged string if it has none.
     static func removing(from path: String) -> String {
         let hasDots = path.utf8.withContiguousStorageIfAvailable { hasDotSegment($0) } ?? hasDotSegment(path.utf8)
         return hasDots ? String(decoding: removing(from: Array(path.utf8)), as: UTF8.self) : path
@@ -26,7 +26,7 @@ enum DotSegments {
         let slash = UInt8(ascii: "/")
         var output: [UInt8] = []
         output.reserveCapacity(path.count)
-        // The input that is left; always where a segment begins, with its slash if it has one.
+        // The start of the remaining input: always the start of a segment, at its slash if it has one.
         var start = 0
         while start < path.count {
             let isRooted = path[start] == slash
@@ -37,16 +37,16 @@ enum DotSegments {
                 output += path[start..<end]
             } else if isRooted {
                 if dots == 2 { output.removeSubrange((output.lastIndex(of: slash) ?? 0)...) }
-                // The dots were the last segment: what they lead to is a directory.
+                // A final dot segment leads to a directory.
                 if end == path.count { output.append(slash) }
             }
-            // Dots at the very beginning go with the slash behind them.
+            // Leading dots without a slash are removed together with the slash after them.
             start = dots > 0 && !isRooted ? min(end + 1, path.count) : end
         }
         return output
     }
 
-    /// 1 for a `.`, 2 for a `..`, 0 for any other segment.
+    /// Returns 1 for `.`, 2 for `..`, and 0 for any other segment.
     private static func dotCount<Segment: Collection<UInt8>>(_ segment: Segment) -> Int {
         var count = 0
         var rest = segment[...]

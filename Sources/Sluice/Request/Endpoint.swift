@@ -6,23 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a request can be made of: a path, a ``URITemplate`` with its variables, a ``Target``.
+/// A description that a request can be created from: a path, a ``URITemplate`` with its variables, or a ``Target``.
 public protocol Endpoint: Sendable {
-    /// Describes the request.
+    /// Returns the description of the request.
     ///
-    /// - Returns: What the endpoint says of the request.
-    /// - Throws: Whatever keeps it from being described; the request fails with it when it is sent.
+    /// - Returns: The description of the request.
+    /// - Throws: Any error. The request fails with it when it is sent.
     func draft() throws -> RequestDraft
 }
 
-/// A path that is appended to the base URL, with a query if it has one; or a whole URL in its place.
+/// A path that is appended to the base URL, optionally with a query, or a whole URL that replaces it.
 extension String: Endpoint {
-    /// A GET request to this path.
+    /// Returns a GET request to this path.
     public func draft() -> RequestDraft { RequestDraft(path: self) }
 }
 
-/// A whole URL in the base URL's place, or a path if it is relative.
+/// A whole URL that replaces the base URL, or a path if the URL is relative.
 extension URL: Endpoint {
-    /// A GET request to this URL.
+    /// Returns a GET request to this URL.
     public func draft() -> RequestDraft { RequestDraft(path: relativeString) }
 }

@@ -1,6 +1,7 @@
 import SluiceHTTP
 
-// What printing and `dump` show of a request that has yet to be sent: values of its query and its body are not looked at.
+// The text and the mirror of requests that are not sent yet. They omit the values of query
+// and body, which may be secret.
 
 extension RequestDraft: CustomStringConvertible, CustomReflectable {}
 extension APIRequest: CustomStringConvertible, CustomReflectable {}
@@ -9,12 +10,12 @@ extension StreamRequest: CustomStringConvertible, CustomReflectable {}
 extension DownloadAPIRequest: CustomStringConvertible, CustomReflectable {}
 
 extension CustomStringConvertible where Self: ModifiableRequest {
-    /// Method and path, or URL, without its secrets.
+    /// The method and the path or URL, without secrets.
     public var description: String { "\(draft.method) \(SecretRules.usual.url(draft.path))" }
 }
 
 extension CustomReflectable where Self: ModifiableRequest {
-    /// Method, path without its secrets, and names alone of what else there is.
+    /// The method, the path without secrets, and the names of everything else.
     public var customMirror: Mirror {
         var children: [Mirror.Child] = [
             ("method", draft.method), ("path", SecretRules.usual.url(draft.path)), ("headers", draft.headers),
@@ -28,7 +29,7 @@ extension CustomReflectable where Self: ModifiableRequest {
 }
 
 extension QueryPart: CustomReflectable {
-    /// Names without their values.
+    /// The names without their values.
     var names: [String] {
         switch self {
         case .item(let name, _): [name]
@@ -40,24 +41,24 @@ extension QueryPart: CustomReflectable {
 }
 
 extension RequestParameters: CustomReflectable {
-    /// Names without their values; the type of what tells its names only when it is encoded.
+    /// The names without their values, or the value's type if the names are only known after encoding.
     var names: [String] { (value as? Parameters)?.names ?? ["\(type(of: value))"] }
 
     var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }
 
 extension Parameters: CustomReflectable {
-    /// The names only: `dump` would show secrets.
+    /// Only the names, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }
 
 extension URITemplate.Variables: CustomReflectable {
-    /// The names only: `dump` would show secrets.
+    /// Only the names, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }
 
 extension MultipartForm.Part: CustomReflectable {
-    /// Its head: `dump` would show the content.
+    /// Only the properties of the part, because `dump` would show its content.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -7,12 +7,12 @@ import Foundation
 #endif
 
 extension ModifiableRequest {
-    /// Sets time-outs; what is left out keeps its value.
+    /// Sets time-outs. Those that are omitted keep their values.
     ///
     /// - Parameters:
-    ///   - total: From the call to the last byte: gates, all attempts, the pauses between them and redirects included.
-    ///   - connect: Until the connection stands.
-    ///   - idle: Without a byte in either direction.
+    ///   - total: The time from the call to the last byte, with gates, all attempts, pauses and redirects included.
+    ///   - connect: The time until the connection is established.
+    ///   - idle: The time without a byte in either direction.
     /// - Returns: A copy with those time-outs.
     public consuming func timeout(total: Duration? = nil, connect: Duration? = nil, idle: Duration? = nil) -> Self {
         modified { draft in
@@ -24,16 +24,17 @@ extension ModifiableRequest {
         }
     }
 
-    /// Sets all time-outs at once; nil in one of them stands for none.
+    /// Sets all time-outs at once. A nil value in them means no time-out.
     public consuming func timeouts(_ timeouts: Timeouts) -> Self {
         modified { $0.options.timeouts.replace(with: timeouts) }
     }
 
-    /// Sets the moment by which all of it must be over, each time that it is sent: the request fails with
-    /// ``SluiceError/Code/timedOut`` then, and is not sent if it has passed.
+    /// Sets the time by which the request must be complete, each time it is sent. After that time it fails with
+    /// ``SluiceError/Code/timedOut``. It is not sent if the time has already passed.
     ///
-    /// For requests that must be over together, the pages of a listing for example; ``Deadline/withDeadline(_:on:isolation:_:)`` sets
-    /// it for all that a task sends. The earliest of these and ``timeout(total:connect:idle:)`` holds.
+    /// A deadline suits requests that must be complete together, such as the pages of a listing.
+    /// ``Deadline/withDeadline(_:on:isolation:_:)`` sets it for all requests of a task. The earliest of these and
+    /// ``timeout(total:connect:idle:)`` applies.
     public consuming func deadline(_ deadline: Deadline?) -> Self { modified { $0.options.deadline = deadline } }
 
     /// Sets the limits on the response.
@@ -41,48 +42,49 @@ extension ModifiableRequest {
         modified { $0.options.limits.replace(with: limits) }
     }
 
-    /// Sets which responses are successes, in place of the client's rules.
+    /// Sets the rules for successful responses, which replace the client's.
     public consuming func validate(_ validation: Validation) -> Self {
         modified { $0.options.validation.replace(with: validation) }
     }
 
-    /// Accepts these statuses only, and whatever else the rules so far ask for.
+    /// Accepts only these statuses. The other rules still apply.
     public consuming func validate(statuses: Range<Int>...) -> Self {
         modified { $0.options.validation.change { $0.statuses = statuses } }
     }
 
-    /// Accepts these statuses only, and whatever else the rules so far ask for.
+    /// Accepts only these statuses. The other rules still apply.
     public consuming func validate(statuses: ClosedRange<Int>...) -> Self {
         modified { $0.options.validation.change { $0.statuses = statuses.map(Range.init) } }
     }
 
-    /// Accepts these content types only, `application/json` or `text/*`, and whatever else the rules so far ask for.
+    /// Accepts only these content types, such as `application/json` or `text/*`. The other rules still apply.
     public consuming func validate(contentTypes: String...) -> Self {
         modified { $0.options.validation.change { $0.contentTypes = contentTypes } }
     }
 
-    /// Asks a rule of one's own besides those so far; what it throws fails the request with
-    /// ``SluiceError/Code/validationFailed``.
+    /// Adds a custom rule. An error it throws fails the request with ``SluiceError/Code/validationFailed``.
     public consuming func validate(_ rule: @escaping Validation.Rule) -> Self {
         modified { $0.options.validation.change { $0.rules.append(rule) } }
     }
 
-    /// Sets whether the request takes part in the client's cookies, where it keeps any.
+    /// Enables or disables the client's cookie store for the request.
     public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.usesCookies = usesCookies } }
 
-    /// Sets which redirects are followed, in place of the client's policy.
+    /// Sets the redirects that are followed, which replaces the client's policy.
     public consuming func redirects(_ policy: RedirectPolicy) -> Self { modified { $0.options.redirects = policy } }
 
-    /// Sets what a challenge of the request's own origin is answered with, in place of the client's credentials; nil for nothing.
+    /// Sets the credentials that answer a challenge from the request's own origin, which
+    /// replace the client's; nil for none.
     public consuming func credentials(_ credentials: ChallengeCredentials?) -> Self {
         modified { $0.options.credentials = .some(credentials) }
     }
 
-    /// Adds words by which gates and interceptors tell requests apart.
+    /// Adds tags, by which gates and interceptors distinguish requests.
     public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
 
-    /// Names what requests of its kind have in common, `users/{id}`, for metrics and logs.
+    /// Sets a name that similar requests share in metrics and logs, such as `users/{id}`.
     ///
-    /// Without it a ``URITemplate`` names itself, and of any other path what looks like an ID is left out.
+    /// The default is the text of a ``URITemplate``. For any other path, it is the path without
+    /// the parts that look like an ID.
     public consuming func route(_ route: String) -> Self { modified { $0.route = route } }
 }

@@ -1,18 +1,19 @@
 import SluiceHTTP
 
 extension ModifiableRequest {
-    /// Sets whether the request goes before others, or after them, where they wait for each other: for a slot of
+    /// Sets the priority of the request where requests wait for each other: for a slot of
     /// ``APIClient/Configuration/transport``, and for their share of an HTTP/2 connection.
     public consuming func priority(_ priority: RequestPriority) -> Self { modified { $0.priority = priority } }
 
-    /// Asks the server whether it wants the body before sending it, by `Expect: 100-continue` (RFC 9110 §10.1.1).
+    /// Asks the server to accept the request before the body is sent, by `Expect: 100-continue` (RFC 9110 §10.1.1).
     ///
-    /// A server that refuses, with 401, 403 or 413 for example, does so without the body having been sent. One that says nothing gets
-    /// the body once the wait is over, and one that answers 417 gets the request again without being asked. Over HTTP/2, and where
-    /// there is no body, the question is left out.
+    /// A server can refuse, with 401, 403 or 413 for example, before the body is sent. If it does not answer within the
+    /// wait, the body is sent. If it answers 417, the request is sent again without the expectation. Over HTTP/2, and
+    /// for a request without a body, the expectation is omitted.
     ///
-    /// - Parameter wait: How long to wait for an answer; nil for ``Timeouts/continueWait``, which is 1 second by default.
-    /// - Returns: A copy that asks.
+    /// - Parameter wait: The time to wait for an answer; nil for ``Timeouts/continueWait``,
+    ///   which is 1 second by default.
+    /// - Returns: A copy with the expectation.
     public consuming func expectsContinue(waiting wait: Duration? = nil) -> Self {
         modified { draft in
             draft.headers[.expect] = "100-continue"

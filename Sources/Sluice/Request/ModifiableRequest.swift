@@ -1,8 +1,8 @@
 import SluiceHTTP
 
-/// What can be modified as a request is: ``APIRequest``, ``BodyRequest`` and ``RequestDraft`` alike.
+/// A value that has the modifiers of a request: ``APIRequest``, ``BodyRequest`` and ``RequestDraft``.
 ///
-/// Every modifier gives a changed copy. Modifiers of one's own are an extension of this protocol:
+/// Every modifier returns a changed copy. To add a modifier, extend this protocol:
 ///
 /// ```swift
 /// extension ModifiableRequest {
@@ -10,12 +10,12 @@ import SluiceHTTP
 /// }
 /// ```
 public protocol ModifiableRequest: Sendable {
-    /// All that the request says of itself, without its types.
+    /// The description of the request, without its types.
     var draft: RequestDraft { get set }
 }
 
 extension ModifiableRequest {
-    /// Consumes, as all modifiers do, so that a chain of them changes one value in place.
+    /// Consumes the value, so that a chain of modifiers changes it in place.
     @inline(__always)
     consuming func modified(_ change: (inout RequestDraft) -> Void) -> Self {
         change(&self.draft)

@@ -1,12 +1,12 @@
-/// A value that stands in for another's, and changes to whatever stands there.
+/// A replacement of another value, and changes that are applied to that value or its replacement.
 struct Override<Value: Sendable>: Sendable {
     private var replacement: Value?
     private var changes: [@Sendable (inout Value) -> Void] = []
 
-    /// Whether anything else is said.
+    /// True if there is a replacement or a change.
     var isChanged: Bool { replacement != nil || !changes.isEmpty }
 
-    /// Takes the place of all that was said before.
+    /// Sets the replacement and removes all earlier changes.
     mutating func replace(with value: Value) {
         replacement = value
         changes = []

@@ -1,13 +1,13 @@
 import SluiceHTTP
 
 extension PercentEncoding {
-    /// The byte that `%` and two hexadecimal digits stand for (RFC 3986 §2.1); nil where there is something else.
+    /// Returns the byte that `%` and two hexadecimal digits encode (RFC 3986 §2.1), or nil if there is no such triplet.
     static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
         bytes.percentTriplet(at: index)
     }
 
-    /// Appends bytes encoded: all but the unreserved, or all but the unreserved, the reserved and what is encoded
-    /// already (RFC 6570 §3.2.1).
+    /// Appends bytes in percent-encoding. Unreserved characters are kept. With `keepsReserved`, reserved characters and
+    /// existing triplets are kept too (RFC 6570 §3.2.1).
     static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8], keepsReserved: Bool) {
         let digits = StaticString("0123456789ABCDEF")
         digits.withUTF8Buffer { digits in
@@ -24,9 +24,9 @@ extension PercentEncoding {
         }
     }
 
-    /// Where the first `count` characters of a text in UTF-8 end, in bytes.
+    /// Returns the offset in bytes at which the first `count` characters of UTF-8 text end.
     ///
-    /// Characters are code points; one that is encoded is not cut apart where triplets count for what they stand for.
+    /// Characters are code points. With `countsTriplets`, a percent-encoded code point counts as one and is not split.
     static func end(ofFirst count: Int, in bytes: [UInt8], countsTriplets: Bool) -> Int {
         var end = 0
         var left = count
@@ -49,10 +49,10 @@ extension PercentEncoding {
         return end
     }
 
-    /// The value of a hexadecimal digit; nil for any other byte.
+    /// Returns the value of a hexadecimal digit, or nil for any other byte.
     static func hexadecimal(_ byte: UInt8) -> UInt8? { byte.hexadecimalValue }
 
-    /// The general and the sub-delimiters of RFC 3986 §2.2.
+    /// Returns true for the general and the sub-delimiters of RFC 3986 §2.2.
     private static func isReserved(_ byte: UInt8) -> Bool {
         ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
     }

@@ -2,8 +2,8 @@ import SluiceHTTP
 
 /// Percent-encoding (RFC 3986 §2).
 enum PercentEncoding {
-    /// Encodes the bytes no URL may hold, a `%` that begins no triplet among them, and leaves the rest, what is encoded already
-    /// included.
+    /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no
+    /// triplet. Existing triplets are kept.
     static func completed(_ text: String) -> String {
         if text.utf8.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) { return text }
         let bytes = Array(text.utf8)
@@ -16,7 +16,7 @@ enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Encodes all but unreserved characters, for a name or value in a query, behind what is there.
+    /// Appends a name or value of a query, in which all but unreserved characters are encoded.
     static func append(component text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 { append(byte, to: &bytes, byte.isUnreserved) }
     }
@@ -33,7 +33,7 @@ enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
-    /// Whether a byte may stand in a path or query as it is; a `%` may where it begins a triplet.
+    /// Returns true if a byte is allowed in a path or query. A `%` is allowed only at the start of a triplet.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F...0xFF: false

@@ -7,18 +7,18 @@ import Foundation
 #endif
 
 extension RequestBody {
-    /// Names and values, as a browser sends a form.
+    /// A form body of names and values.
     ///
     /// - Parameters:
     ///   - value: A structure or dictionary.
-    ///   - encoder: The encoder, nil for the client's.
-    /// - Returns: A body of the type `application/x-www-form-urlencoded`.
+    ///   - encoder: The encoder; nil for the client's.
+    /// - Returns: A body of type `application/x-www-form-urlencoded`.
     @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> RequestBody {
         form([RequestParameters(value: value, encoder: encoder)])
     }
 
-    /// Names with values of any encodable types.
+    /// A form body of names and values of any encodable types.
     public static func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestBody {
         form([RequestParameters(value: parameters, encoder: encoder)])
     }
@@ -30,17 +30,17 @@ extension RequestBody {
         }
     }
 
-    /// The parts of a form, files and streams among them, read while they are sent (RFC 7578).
+    /// A multipart form body. Files and streams are read while they are sent (RFC 7578).
     public static func multipart(_ form: MultipartForm) -> RequestBody {
         RequestBody(contentType: form.contentType) { _ in try form.body() }
     }
 
-    /// A value as a property list.
+    /// A property list body.
     ///
     /// - Parameters:
-    ///   - value: What to encode.
-    ///   - format: XML by default, or binary.
-    /// - Returns: A body of the type `application/x-plist`.
+    ///   - value: The value to encode.
+    ///   - format: The format; XML by default.
+    /// - Returns: A body of type `application/x-plist`.
     public static func propertyList(
         _ value: some Encodable & Sendable,
         format: PropertyListDecoder.PropertyListFormat = .xml
@@ -52,12 +52,12 @@ extension RequestBody {
         }
     }
 
-    /// A file, read while it is sent; one that is missing fails the request before a byte is sent.
+    /// A file as the body. It is read while it is sent. A missing file fails the request before a byte is sent.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - contentType: Its media type; nil for the one its extension stands for.
-    /// - Returns: A body of that file.
+    ///   - url: The URL of the file.
+    ///   - contentType: The media type; nil to derive it from the file's extension.
+    /// - Returns: A body with the contents of the file.
     public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
         .bytes(.file(url), contentType: contentType ?? MediaType.forFileExtension(url.pathExtension))
     }

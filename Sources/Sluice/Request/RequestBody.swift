@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a request sends after its head, before it is encoded.
+/// The body of a request, before it is encoded.
 ///
-/// It is encoded when the request is sent, so that what cannot be encoded fails the request, not the code that describes it.
+/// It is encoded when the request is sent. A failure to encode it fails the request, not the code that creates it.
 public struct RequestBody: Sendable {
     typealias Encode = @Sendable (APIClient.Configuration) throws -> HTTPBody
 
-    /// The `Content-Type`, unless a header says another.
+    /// The `Content-Type`, unless a header sets another.
     public var contentType: String?
     let encode: Encode
 
@@ -21,7 +21,7 @@ public struct RequestBody: Sendable {
         self.encode = encode
     }
 
-    /// A body as it is: bytes, a file or a stream.
+    /// A body that needs no encoding: bytes, a file or a stream.
     public static func bytes(_ body: HTTPBody, contentType: String? = nil) -> RequestBody {
         RequestBody(contentType: contentType) { _ in body }
     }
@@ -30,19 +30,20 @@ public struct RequestBody: Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: Their media type.
+    ///   - contentType: The media type.
     /// - Returns: A body of these bytes.
     public static func data(_ data: Data, contentType: String = MediaType.octetStream) -> RequestBody {
         .bytes(.data(data), contentType: contentType)
     }
 
-    /// Chunks as they come, read no faster than the network takes them.
+    /// A stream of chunks. Back-pressure limits how fast it is read.
     ///
     /// - Parameters:
-    ///   - chunks: The body in pieces of any size; an error it throws fails the request.
-    ///   - length: The exact number of bytes in all. Without it HTTP/1.1 sends the body chunked (RFC 9112 §7.1).
-    ///   - isReplayable: Whether a new iterator begins again at the first byte, for a retry or a redirect.
-    ///   - contentType: Their media type.
+    ///   - chunks: The body in pieces of any size. An error that the sequence throws fails the request.
+    ///   - length: The exact total number of bytes. Without it, HTTP/1.1 uses the chunked
+    ///     transfer coding (RFC 9112 §7.1).
+    ///   - isReplayable: True if a new iterator starts again at the first byte, for a retry or a redirect.
+    ///   - contentType: The media type.
     /// - Returns: A body that reads the sequence when it is sent.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -53,13 +54,13 @@ public struct RequestBody: Sendable {
         .bytes(.stream(chunks, length: length, isReplayable: isReplayable), contentType: contentType)
     }
 
-    /// A value as JSON.
+    /// A JSON body.
     ///
     /// - Parameters:
-    ///   - value: What to encode.
+    ///   - value: The value to encode.
     ///   - root: A key to put the value under; nil for none.
-    ///   - encoder: The encoder, nil for the client's.
-    /// - Returns: A body of the type `application/json`.
+    ///   - encoder: The encoder; nil for the client's.
+    /// - Returns: A body of type `application/json`.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable & Sendable,
@@ -81,7 +82,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Names with values of any encodable types as JSON.
+    /// A JSON body of names and values of any encodable types.
     public static func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> RequestBody {
         encodedJSON(parameters, root, encoder)
     }

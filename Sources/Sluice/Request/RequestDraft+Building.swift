@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension RequestDraft {
-    /// What an endpoint says of itself, changed by the client's mapping.
+    /// Creates the draft of an endpoint, changed by the client's mapping.
     init(_ endpoint: some Endpoint, _ mapping: APIClient.Configuration.EndpointMapping?) {
         do {
             let draft = try endpoint.draft()
@@ -12,7 +12,7 @@ extension RequestDraft {
         }
     }
 
-    /// Makes the request that goes into the pipeline.
+    /// Builds the request that enters the pipeline.
     func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
         if let failure = options.failure { throw failure }
         let location = try wholeLocation(for: pipeline)
@@ -26,7 +26,7 @@ extension RequestDraft {
         )
         if let body {
             if let contentType = body.contentType, !headers.contains(.contentType) {
-                // A type among the client's headers speaks of no body in particular.
+                // The body's type replaces a Content-Type among the client's headers.
                 request.headers[.contentType] = contentType
             }
             do {
@@ -45,7 +45,7 @@ extension RequestDraft {
         }
     }
 
-    /// Where it goes, with all of its query.
+    /// Returns the location with the whole query.
     func wholeLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         var location = try location(for: pipeline)
         if !query.isEmpty { try location.add(query, pipeline.configuration.formEncoder) }
@@ -55,13 +55,13 @@ extension RequestDraft {
         return location
     }
 
-    /// Whether its parameters are its body.
+    /// True if the parameters are sent as the body.
     var hasParametersInBody: Bool {
         body == nil && method.takesParametersInBody && !options.parameters.isEmpty
     }
 
-    /// The client's headers; without those that hold secrets where the path, which a server may have given, led away from the
-    /// base URL's origin.
+    /// Returns the client's headers. Headers with secrets are removed if the path, which may come from a server, leads
+    /// to another origin than the base URL's.
     private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
         let headers = pipeline.configuration.headers
         guard location.isFromPath, options.host == nil, options.baseURL == nil,

@@ -1,21 +1,21 @@
 import SluiceHTTP
 
-/// All that a request says of itself, without its types: what an ``Endpoint`` gives, and what a client's
-/// ``APIClient/Configuration/endpointMapping`` may change.
+/// The description of a request, without its types. An ``Endpoint`` provides it, and a client's
+/// ``APIClient/Configuration/endpointMapping`` can change it.
 public struct RequestDraft: ModifiableRequest {
     /// The method; GET by default.
     public var method: HTTPMethod
-    /// Appended to the base URL, with a query if it has one; or a whole URL in its place.
+    /// The path, which is appended to the base URL, optionally with a query, or a whole URL that replaces it.
     public var path: String
-    /// Headers; each replaces the client's of the same name.
+    /// The headers. Each replaces the client's header of the same name.
     public var headers: HTTPHeaders = [:]
-    /// What is sent after the head.
+    /// The body; nil for none.
     public var body: RequestBody?
     private(set) var query: [QueryPart] = []
-    /// What most requests say nothing of.
+    /// The options that most requests do not set.
     private var rare = Rare.none
 
-    /// Makes a draft of a path and nothing else.
+    /// Creates a draft with a method and a path.
     public init(method: HTTPMethod = .get, path: String) {
         self.method = method
         self.path = path
@@ -28,12 +28,12 @@ public struct RequestDraft: ModifiableRequest {
     }
 
     mutating func add(_ part: QueryPart) {
-        // Where there is one item there are others, as a rule.
+        // A query with one item usually gets more.
         if query.isEmpty { query.reserveCapacity(4) }
         query.append(part)
     }
 
-    /// Options behind one pointer: requests are copied often, and these would be most of what is copied.
+    /// The options behind one pointer. They would be the largest part of a request, which is copied often.
     private final class Rare: Sendable {
         static let none = Rare(RequestOptions())
         let options: RequestOptions
@@ -44,13 +44,13 @@ public struct RequestDraft: ModifiableRequest {
     }
 
     var options: RequestOptions {
-        // Lent, not copied: there is much in it, and it is asked for little things.
+        // Yields the options instead of copying them.
         _read { yield rare.options }
         set { rare = Rare(newValue) }
     }
 }
 
-/// What a request can say of itself besides its method, path, headers, query and body.
+/// The options of a request besides its method, path, headers, query and body.
 struct RequestOptions: Sendable {
     var baseURL: String?
     var host: String?
@@ -65,68 +65,69 @@ struct RequestOptions: Sendable {
     var hedging: HedgingPolicy?
     var isIdempotent: Bool?
     var redirects: RedirectPolicy?
-    /// Nil within where it goes without the client's.
+    /// The outer nil is for the client's credentials, the inner nil for none.
     var credentials: ChallengeCredentials??
     var stub: Stub?
     var stubMode: StubMode?
     var parameters: [RequestParameters] = []
     var timeouts = Override<Timeouts>()
-    /// When all of it must be over, whatever its time-outs.
+    /// The time by which the request must be complete.
     var deadline: Deadline?
     var limits = Override<ResponseLimits>()
     var validation = Override<Validation>()
     var caching = Override<Caching>()
     var sharing: RequestSharing?
     var modelLocation = ModelLocation()
-    /// Whether the client's steps are not all there is to it.
+    /// True if the request changes the steps of the client.
     var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }
-    /// Why there can be no request, where making the draft had failed.
+    /// The reason why the draft could not be created.
     var failure: SluiceError?
 }
 
 extension RequestDraft {
-    /// The base URL in place of the client's.
+    /// The base URL that replaces the client's; nil for the client's.
     public var baseURL: String? {
         get { options.baseURL }
         set { options.baseURL = newValue }
     }
-    /// The host the request is sent to in place of the URL's: `cdn.example.com`, `[::1]:8080`, or with another scheme,
-    /// `http://cdn.example.com`.
+    /// The host that replaces the URL's: `cdn.example.com`, `[::1]:8080`, or with another
+    /// scheme, `http://cdn.example.com`.
     public var host: String? {
         get { options.host }
         set { options.host = newValue }
     }
-    /// How base URL and path become one, in place of the client's way.
+    /// The rule for combining base URL and path; nil for the client's.
     public var urlBuilder: URLBuilder? {
         get { options.urlBuilder }
         set { options.urlBuilder = newValue }
     }
-    /// Words of one's own by which gates and interceptors tell requests apart.
+    /// The tags, by which gates and interceptors distinguish requests.
     public var tags: Set<String> {
         get { options.tags }
         set { options.tags = newValue }
     }
-    /// What requests of its kind have in common, for metrics: `users/{id}`. Nil for the path without what looks like an ID.
+    /// The name that similar requests share in metrics: `users/{id}`. Nil for the path without
+    /// the parts that look like an ID.
     public var route: String? {
         get { options.route }
         set { options.route = newValue }
     }
-    /// Which networks may carry the request.
+    /// The networks that can carry the request.
     public var networkAccess: NetworkAccess {
         get { options.networkAccess }
         set { options.networkAccess = newValue }
     }
-    /// Whether it goes before others that wait.
+    /// The priority over other requests that wait.
     public var priority: RequestPriority {
         get { options.priority }
         set { options.priority = newValue }
     }
-    /// Whether the request takes part in the client's cookies, where it keeps any.
+    /// True if the request sends and stores cookies, where the client has a cookie store.
     public var usesCookies: Bool {
         get { options.usesCookies }
         set { options.usesCookies = newValue }
     }
-    /// What answers in the server's place; nil for the client's stub.
+    /// The stub that answers instead of the server; nil for the client's.
     public var stub: Stub? {
         get { options.stub }
         set { options.stub = newValue }

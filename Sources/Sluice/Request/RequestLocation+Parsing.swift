@@ -1,12 +1,12 @@
 import SluiceHTTP
 
 extension RequestLocation {
-    /// Takes an absolute http or https URL apart (RFC 3986 §3); its fragment is dropped.
+    /// Parses an absolute http or https URL (RFC 3986 §3). Its fragment is removed.
     init(parsing text: String) throws(SluiceError) {
         try self.init(URIReference(text))
     }
 
-    /// Takes the parts of an absolute http or https URL.
+    /// Creates a location from the parts of an absolute http or https URL.
     init(_ url: URIReference) throws(SluiceError) {
         guard let scheme = url.scheme?.lowercased(), let authority = url.authority else {
             throw .invalidURL("it is not absolute: write it with http:// or https://")
@@ -25,7 +25,7 @@ extension RequestLocation {
         query = url.query.map(PercentEncoding.completed)
     }
 
-    /// What a reference means where this is the base URL (RFC 3986 §5).
+    /// Resolves a reference against this location as the base URL (RFC 3986 §5).
     func resolving(_ reference: String) throws(SluiceError) -> RequestLocation {
         let base = URIReference(scheme: scheme, authority: authority, path: path, query: query)
         return try RequestLocation(URIReference(reference).resolved(against: base))
@@ -33,7 +33,7 @@ extension RequestLocation {
 }
 
 extension SluiceError {
-    /// An URL that cannot be used; the URL itself is left out, since it may hold secrets.
+    /// Creates an error for a URL that is not valid. The URL is not included, because it may hold secrets.
     static func invalidURL(_ reason: String) -> SluiceError {
         SluiceError(.invalidURL, "The URL is not valid: \(reason).", step: .building)
     }

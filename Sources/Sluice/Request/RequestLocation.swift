@@ -1,17 +1,17 @@
 import SluiceHTTP
 
-/// Where a request goes: the parts of its URL, percent-encoded.
+/// The destination of a request: the parts of its URL, percent-encoded.
 struct RequestLocation: Sendable, Equatable {
     var scheme: String
     var authority: String
-    /// Empty or beginning with a slash.
+    /// Empty, or starting with a slash.
     var path: String
-    /// Without the question mark; nil if there is none.
+    /// The query without its question mark; nil if there is none.
     var query: String?
-    /// Whether the path decided where it is, and not the base URL alone.
+    /// True if the path, and not only the base URL, determined scheme and authority.
     var isFromPath = false
 
-    /// Path and query as they stand in a request line.
+    /// The path and query in the form of a request line.
     var target: String {
         guard let query else { return path.isEmpty ? "/" : path }
         var target = ""
@@ -22,7 +22,7 @@ struct RequestLocation: Sendable, Equatable {
         return target
     }
 
-    /// Adds items to the query, behind those there are.
+    /// Appends items to the query.
     mutating func add(_ parts: [QueryPart], _ encoder: URLEncodedFormEncoder) throws(SluiceError) {
         var text = Array((query ?? "").utf8)
         text.reserveCapacity(text.count + 32 * parts.count)
@@ -47,7 +47,7 @@ struct RequestLocation: Sendable, Equatable {
         if isAdding { query = String(decoding: text, as: UTF8.self) }
     }
 
-    /// Takes another host, and scheme where it names one.
+    /// Replaces the host, and the scheme if the text has one.
     mutating func move(to host: String) throws(SluiceError) {
         let origin = try RequestLocation(parsing: host.contains("://") ? host : "\(scheme)://\(host)")
         guard origin.path.isEmpty || origin.path == "/", origin.query == nil else {
@@ -59,7 +59,7 @@ struct RequestLocation: Sendable, Equatable {
 }
 
 extension RequestDraft {
-    /// Makes the location of base URL, path and host; the query items are still to be added.
+    /// Returns the location from base URL, path and host, without the query items.
     func location(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         var location = try unmovedLocation(for: pipeline)
         if let host { try location.move(to: host) }
@@ -99,7 +99,7 @@ extension RequestDraft {
         return try pipeline.base.get()
     }
 
-    /// Whether the path is a URL in the base URL's place; a scheme's case does not matter (RFC 3986 §3.1).
+    /// True if the path is a whole URL. The scheme's case does not matter (RFC 3986 §3.1).
     private var isWholeURL: Bool {
         let bytes = path.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
@@ -117,7 +117,7 @@ extension RequestLocation {
         return location
     }
 
-    /// Appends a path with one slash between, and its query to the query there is; its fragment is dropped.
+    /// Appends a path, with one slash between, and appends its query to the existing query. Its fragment is removed.
     fileprivate func appending(_ reference: String) -> RequestLocation {
         var rest = reference.utf8[...]
         if let number = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<number] }

@@ -1,12 +1,12 @@
 import SluiceHTTP
 
-/// A value to be encoded as names and values, when the request is built.
+/// A value that is encoded as names and values when the request is built.
 struct RequestParameters: Sendable {
     let value: any Encodable & Sendable
-    /// Nil for the client's.
+    /// Nil for the client's encoder.
     let encoder: URLEncodedFormEncoder?
 
-    /// The text of a query, without the question mark, or of a form body; empty if the value has nothing to say.
+    /// Returns the text of a query, without the question mark, or of a form body; empty if the value has no members.
     func text(by standard: URLEncodedFormEncoder) throws(SluiceError) -> String {
         do {
             return try (encoder ?? standard).encode(value)
@@ -16,15 +16,15 @@ struct RequestParameters: Sendable {
     }
 }
 
-/// A part of the query in the order it was given.
+/// A part of the query. Parts keep their order.
 enum QueryPart: Sendable {
     case item(name: String, value: String?)
-    /// Boxed: it is rare and many times as large.
+    /// Indirect, because it is rare and much larger.
     indirect case encoded(RequestParameters)
 }
 
 extension HTTPMethod {
-    /// Whether parameters go into the body by default; for the others they go into the query.
+    /// True if parameters are sent in the body by default. For other methods, they are sent in the query.
     var takesParametersInBody: Bool {
         switch self {
         case .get, .head, .delete, .options, .trace: false

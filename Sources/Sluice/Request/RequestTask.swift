@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a ``Target`` sends besides its head: parameters, a body, or both.
+/// The content of a ``Target``: parameters, a body, or both.
 ///
 /// ```swift
 /// var task: RequestTask {
@@ -22,10 +22,10 @@ public struct RequestTask: Sendable {
     private var parameters: RequestParameters?
     private var body: RequestBody?
 
-    /// Neither parameters nor body.
+    /// No parameters and no body.
     public static let plain = RequestTask()
 
-    /// Parameters, which go into the query where the method has no body, and into a form where it has one.
+    /// Parameters, sent in the query or, for a method with a body, as a form.
     @_disfavoredOverload
     public static func parameters(
         _ parameters: some Encodable & Sendable,
@@ -34,12 +34,12 @@ public struct RequestTask: Sendable {
         plain.adding(RequestParameters(value: parameters, encoder: encoder))
     }
 
-    /// Names with values of any encodable types; nil is left out.
+    /// Names and values of any encodable types. Nil values are omitted.
     public static func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         plain.adding(RequestParameters(value: parameters, encoder: encoder))
     }
 
-    /// A body described by a ``RequestBody``.
+    /// Any ``RequestBody``.
     public static func body(_ body: RequestBody) -> RequestTask {
         var task = RequestTask()
         task.body = body
@@ -54,14 +54,14 @@ public struct RequestTask: Sendable {
     /// A file, read while it is sent.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - contentType: Its media type; nil for the one its extension stands for.
+    ///   - url: The URL of the file.
+    ///   - contentType: The media type; nil to derive it from the file's extension.
     /// - Returns: A task that uploads the file.
     public static func file(_ url: URL, contentType: String? = nil) -> RequestTask {
         body(.file(url, contentType: contentType))
     }
 
-    /// A value as JSON.
+    /// A JSON body.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable & Sendable,
@@ -71,23 +71,23 @@ public struct RequestTask: Sendable {
         body(.json(value, root: root, encoder: encoder))
     }
 
-    /// Names with values of any encodable types as JSON.
+    /// A JSON body of names and values of any encodable types.
     public static func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask {
         body(.json(parameters, root: root, encoder: encoder))
     }
 
-    /// Names and values as a browser sends a form.
+    /// A form body.
     @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         body(.form(value, encoder: encoder))
     }
 
-    /// Names with values of any encodable types as a browser sends a form.
+    /// A form body of names and values of any encodable types.
     public static func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         body(.form(parameters, encoder: encoder))
     }
 
-    /// A value as a property list, in XML unless another format is named.
+    /// A property list body, in XML by default.
     public static func propertyList(
         _ value: some Encodable & Sendable,
         format: PropertyListDecoder.PropertyListFormat = .xml
@@ -95,18 +95,18 @@ public struct RequestTask: Sendable {
         body(.propertyList(value, format: format))
     }
 
-    /// Parts of a form, files among them.
+    /// A multipart form body.
     public static func multipart(_ form: MultipartForm) -> RequestTask {
         body(.multipart(form))
     }
 
-    /// Parameters in the query, whatever the method, beside the body.
+    /// Adds parameters to the query, for any method and with any body.
     @_disfavoredOverload
     public func query(_ parameters: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         adding(query: RequestParameters(value: parameters, encoder: encoder))
     }
 
-    /// Parameters in the query, of any encodable types.
+    /// Adds parameters of any encodable types to the query.
     public func query(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         adding(query: RequestParameters(value: parameters, encoder: encoder))
     }

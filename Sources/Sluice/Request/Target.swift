@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// A part of an API described by a type, as a rule an enum with a case a request.
+/// A part of an API as a type, usually an enum with one case for each request.
 ///
 /// ```swift
 /// enum GitHub: Target {
@@ -23,61 +23,62 @@ import SluiceHTTP
 /// let zen = try await client.string.request(GitHub.zen).sender().value
 /// ```
 ///
-/// All but ``baseURL`` and ``path`` has a default. One client sends targets of any number of types.
+/// All requirements except ``baseURL`` and ``path`` have defaults. One client can send targets of any number of types.
 public protocol Target: Endpoint {
-    /// An absolute http or https URL; takes the place of the client's.
+    /// An absolute http or https URL, which replaces the client's.
     var baseURL: String { get }
-    /// Appended to the base URL, with a query if it has one.
+    /// The path, which is appended to the base URL, optionally with a query.
     var path: String { get }
     /// The method; GET by default.
     var method: HTTPMethod { get }
     /// Parameters and body; ``RequestTask/plain`` by default.
     var task: RequestTask { get }
-    /// Headers, which replace the client's of the same name; none by default.
+    /// The headers, which replace the client's of the same name; none by default.
     var headers: HTTPHeaders { get }
-    /// Which responses are successes; nil, the default, for the client's rules.
+    /// The rules for successful responses; nil, the default, for the client's.
     var validation: Validation? { get }
-    /// Time-outs; nil, the default, for the client's.
+    /// The time-outs; nil, the default, for the client's.
     var timeouts: Timeouts? { get }
-    /// Another host to send to, a CDN's for example; nil by default.
+    /// Another host to send to, such as a CDN's; nil by default.
     var host: String? { get }
-    /// Which networks may carry the request; all by default.
+    /// The networks that can carry the request; all by default.
     var networkAccess: NetworkAccess { get }
-    /// Whether the request takes part in the client's cookies, where it keeps any; true by default.
+    /// True if the request sends and stores cookies, where the client has a cookie store. The default is true.
     var usesCookies: Bool { get }
-    /// What is asked of the caches on the way; nothing by default.
+    /// The instructions for caches; none by default.
     var cachePolicy: CachePolicy { get }
-    /// Words by which gates and interceptors tell requests apart; none by default.
+    /// The tags, by which gates and interceptors distinguish requests; none by default.
     var tags: Set<String> { get }
-    /// What answers in the server's place where ``APIClient/Configuration/stubMode`` lets it; nil by default.
+    /// The stub that answers instead of the server, where ``APIClient/Configuration/stubMode``
+    /// enables stubs; nil by default.
     var stub: Stub? { get }
 }
 
 extension Target {
-    /// GET.
+    /// The default: GET.
     public var method: HTTPMethod { .get }
-    /// Neither parameters nor body.
+    /// The default: no parameters and no body.
     public var task: RequestTask { .plain }
-    /// No headers of its own.
+    /// The default: no headers.
     public var headers: HTTPHeaders { [:] }
-    /// The client's rules.
+    /// The default: the client's rules.
     public var validation: Validation? { nil }
-    /// The client's time-outs.
+    /// The default: the client's time-outs.
     public var timeouts: Timeouts? { nil }
-    /// The URL's own host.
+    /// The default: the URL's host.
     public var host: String? { nil }
-    /// All networks.
+    /// The default: all networks.
     public var networkAccess: NetworkAccess { .all }
-    /// With the client's cookies.
+    /// The default: true.
     public var usesCookies: Bool { true }
-    /// Nothing is asked of caches.
+    /// The default: no instructions for caches.
     public var cachePolicy: CachePolicy { .standard }
-    /// No tags.
+    /// The default: no tags.
     public var tags: Set<String> { [] }
-    /// No stub.
+    /// The default: no stub.
     public var stub: Stub? { nil }
 
-    /// The request this target describes.
+    /// Returns the request that the target describes.
     public func draft() -> RequestDraft {
         var draft = RequestDraft(method: method, path: path)
         draft.baseURL = baseURL

@@ -1,19 +1,19 @@
-/// A URL, or what leads from one URL to another, taken apart (RFC 3986 §4.1, appendix B).
+/// The parts of a URI reference, absolute or relative (RFC 3986 §4.1, appendix B).
 ///
-/// Any text can be taken apart; whether its parts are what they should be is for others to judge.
+/// Any text can be parsed. The parts are not validated.
 struct URIReference: Sendable, Equatable {
-    /// Without its colon; nil where there is none.
+    /// The scheme without its colon; nil if there is none.
     var scheme: String?
-    /// Without the slashes before it; nil where there is none.
+    /// The authority without the slashes before it; nil if there is none.
     var authority: String?
-    /// May be empty.
+    /// The path, which may be empty.
     var path: String
-    /// Without its question mark; nil where there is none.
+    /// The query without its question mark; nil if there is none.
     var query: String?
-    /// Without its number sign; nil where there is none.
+    /// The fragment without its number sign; nil if there is none.
     var fragment: String?
 
-    /// Puts parts together.
+    /// Creates a reference from its parts.
     init(scheme: String?, authority: String?, path: String, query: String?) {
         self.scheme = scheme
         self.authority = authority
@@ -21,7 +21,8 @@ struct URIReference: Sendable, Equatable {
         self.query = query
     }
 
-    /// Takes a text apart, byte by byte: a combining mark behind a slash leaves it a slash.
+    /// Parses text byte by byte, because a combining mark after a delimiter would hide it
+    /// in a comparison of characters.
     init(_ text: String) {
         var rest = text.utf8[...]
         if let number = rest.firstIndex(of: UInt8(ascii: "#")) {
@@ -45,17 +46,17 @@ struct URIReference: Sendable, Equatable {
         path = String(Substring(rest))
     }
 
-    /// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986 §3.1).
+    /// Returns true for a letter followed by letters, digits, `+`, `-` and `.` (RFC 3986 §3.1).
     private static func isScheme(_ bytes: Substring.UTF8View) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         guard let first = bytes.first, letters.contains(first | 0x20) else { return false }
         return bytes.allSatisfy { letters.contains($0 | 0x20) || "0123456789+-.".utf8.contains($0) }
     }
 
-    /// What the reference means where a base URL is given (RFC 3986 §5.2.2, strictly).
+    /// Resolves the reference against a base URL (RFC 3986 §5.2.2, strict).
     ///
     /// - Parameter base: An absolute URL.
-    /// - Returns: An absolute URL without dot segments in what came of the reference.
+    /// - Returns: An absolute URL. Dot segments are removed from its path, unless the path is the base URL's.
     func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme != nil || authority != nil {
@@ -73,7 +74,7 @@ struct URIReference: Sendable, Equatable {
         return target
     }
 
-    /// The path in the place of the last segment of the base's (RFC 3986 §5.2.3).
+    /// Replaces the last segment of the base's path with this path (RFC 3986 §5.2.3).
     private func merged(with base: URIReference) -> String {
         if base.authority != nil, base.path.isEmpty { return "/\(path)" }
         guard let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
@@ -82,13 +83,13 @@ struct URIReference: Sendable, Equatable {
 }
 
 extension URIReference: CustomStringConvertible {
-    /// The parts put together again (RFC 3986 §5.3).
+    /// The text of the reference (RFC 3986 §5.3).
     var description: String {
         var text = scheme.map { "\($0):" } ?? ""
         if let authority {
             text += "//\(authority)"
         } else if path.utf8.starts(with: "//".utf8) {
-            // Else the path would be read as an authority.
+            // Without this, the path would be parsed as an authority.
             text += "/."
         }
         text += path

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// How base URL and path become one URL.
+/// A rule for combining base URL and path.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: "https://api.example.com/v2") {
@@ -10,8 +10,7 @@ import SluiceHTTP
 ///     .urlBuilder(URLBuilder { base, path in "\(base)/legacy.php?route=\(path)" })
 /// ```
 ///
-/// A path that is a whole URL is taken as it is and no builder is asked. Query items of the request are added to whatever
-/// the builder gives.
+/// If the path is a whole URL, the rule is not used. The query items of the request are added to the resulting URL.
 public struct URLBuilder: Sendable {
     enum Way: Sendable {
         case appending
@@ -25,16 +24,17 @@ public struct URLBuilder: Sendable {
         self.way = way
     }
 
-    /// Makes a builder of a closure.
+    /// Creates a rule from a closure.
     ///
-    /// - Parameter build: Gives an absolute URL of the base URL and the path, both as they were written. What it throws fails
-    ///   the request with ``SluiceError/Code/invalidURL``.
+    /// - Parameter build: Called with the base URL and the path, both as written; returns an absolute URL. An error it
+    ///   throws fails the request with ``SluiceError/Code/invalidURL``.
     public init(_ build: @escaping @Sendable (_ base: String, _ path: String) throws -> String) {
         way = .custom(build)
     }
 
-    /// Appends the path to the base URL's, with one slash between them, and its query to the base URL's: the default.
+    /// Appends the path to the base URL's path, with one slash between, and its query to the
+    /// base URL's. This is the default.
     public static let appending = URLBuilder(way: .appending)
-    /// Resolves the path against the base URL as a browser resolves a link (RFC 3986 §5).
+    /// Resolves the path against the base URL, as browsers resolve links (RFC 3986 §5).
     public static let relative = URLBuilder(way: .relative)
 }

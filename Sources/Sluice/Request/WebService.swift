@@ -18,13 +18,13 @@
 /// let user = try await GitHubAPI(client: github).user("apple").sender().value
 /// ```
 ///
-/// A body on a method that has none, `server.get("users").json(user)`, does not compile.
+/// A body on a method without one, as in `server.get("users").json(user)`, does not compile.
 public protocol WebService: Sendable {
-    /// Where the requests are sent.
+    /// The client that sends the requests.
     var client: APIClient { get }
 }
 
 extension WebService {
-    /// Where the service's functions begin: `get`, `post` and the other methods.
+    /// The client, as the start of the service's requests: `get`, `post` and the other methods.
     public var server: APIClient { client }
 }

@@ -1,15 +1,15 @@
 import SluiceHTTP
 
 extension URITemplate {
-    /// A template with its variables, for a request to be made of.
+    /// A template with its variables, from which a request can be created.
     public struct Expansion: Endpoint {
         let template: URITemplate
         let variables: Variables
 
-        /// A GET request to the expanded template.
+        /// Returns a GET request to the expanded template.
         ///
-        /// - Throws: ``SluiceError/Code/invalidURL``: with a ``URITemplateFailure``, or because a variable is a segment `.` or
-        ///   `..`, which cannot be escaped and would lead elsewhere.
+        /// - Throws: ``SluiceError/Code/invalidURL``, with a ``URITemplateFailure``, or because a variable makes a
+        ///   segment `.` or `..`, which cannot be escaped and would change the path.
         public func draft() throws(SluiceError) -> RequestDraft {
             do {
                 let path = try template.expand(variables)
@@ -35,7 +35,7 @@ extension URITemplate {
         }
     }
 
-    /// What a request is made of: `client.get(template.expanding(["id": 1]))`.
+    /// Returns an endpoint with these variables: `client.get(template.expanding(["id": 1]))`.
     public func expanding(_ variables: Variables) -> Expansion {
         Expansion(template: self, variables: variables)
     }

@@ -1,78 +1,78 @@
 extension URITemplate {
-    /// The values of a template's variables by their names, which are told apart by case.
+    /// The values of a template's variables by name. Names are case-sensitive.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         private var values: [String: Value] = [:]
 
-        /// Makes an empty set.
+        /// Creates an empty set.
         public init() {}
 
-        /// Makes values of a literal; of a name that is repeated, the last counts.
+        /// Creates a set from a literal. If a name is repeated, the last value counts.
         public init(dictionaryLiteral elements: (String, Value)...) {
             for (name, value) in elements { self[name] = value }
         }
 
-        /// The names of those that have a value, sorted.
+        /// The sorted names of the variables that have a value.
         var names: [String] { values.keys.sorted() }
 
-        /// A variable's value.
+        /// The value of a variable.
         public subscript(name: String) -> Value {
             get { values[name] ?? .undefined }
             set {
-                // A nil here would be a value that is undefined, not none.
+                // Assigning nil to the entry would store an undefined value instead of removing it.
                 values.removeValue(forKey: name)
                 if newValue != .undefined { values[name] = newValue }
             }
         }
     }
 
-    /// What stands for a variable (RFC 6570 §2.3).
+    /// The value of a variable (RFC 6570 §2.3).
     ///
-    /// Literals of strings, numbers, booleans, lists, dictionaries and nil are values; for what is not a literal there
-    /// are initialisers, and `"\(number)"` does too:
+    /// A value can be a literal: a string, number, boolean, list, dictionary or nil. For other expressions, use an
+    /// initializer or interpolation, `"\(number)"`:
     ///
     /// ```swift
     /// template.expand(["id": .init(user.id), "page": 2, "sort": nil, "fields": ["id", "name"]])
     /// ```
     public enum Value: Sendable, Hashable {
-        /// Leaves nothing behind.
+        /// No value. The variable expands to nothing.
         case undefined
-        /// A text, which may be empty.
+        /// A string, which may be empty.
         case string(String)
-        /// Texts in their order; none is the same as undefined.
+        /// Strings in order. An empty list is the same as an undefined value.
         case list([String])
-        /// Names with their texts, in their order; none is the same as undefined.
+        /// Names with strings, in order. An empty array is the same as an undefined value.
         case associative([Pair])
 
         /// A member of an associative array.
         public struct Pair: Sendable, Hashable {
-            /// The member's name.
+            /// The name.
             public let name: String
-            /// The member's text.
+            /// The value.
             public let value: String
 
-            /// Makes a member.
+            /// Creates a member.
             public init(name: String, value: String) {
                 self.name = name
                 self.value = value
             }
         }
 
-        /// Makes a value of a text, a number or a boolean as Swift writes it, `1.5`, `true`; undefined if it is nil.
+        /// Creates a string from a value as Swift prints it, `1.5`, `true`; undefined if it is nil.
         public init(_ value: (some LosslessStringConvertible)?) {
             self = value.map { .string($0.description) } ?? .undefined
         }
 
-        /// Makes a list; undefined if it is nil.
+        /// Creates a list; undefined if it is nil.
         public init(_ list: [some LosslessStringConvertible]?) {
             self = list.map { .list($0.map(\.description)) } ?? .undefined
         }
 
-        /// Makes an associative array in the order of the pairs.
+        /// Creates an associative array in the order of the pairs.
         public init(_ pairs: KeyValuePairs<String, String>) {
             self = .associative(pairs.map(Pair.init))
         }
 
-        /// Makes an associative array in the order of the names, since a dictionary has none of its own.
+        /// Creates an associative array sorted by name, because a dictionary has no order.
         public init(_ dictionary: [String: String]) {
             self = .associative(
                 dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(Pair.init)
@@ -84,20 +84,20 @@ extension URITemplate {
 extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
-    /// Makes a text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes a text of a number.
+    /// Creates a string from a number.
     public init(integerLiteral value: Int) { self = .string("\(value)") }
-    /// Makes a text of a number.
+    /// Creates a string from a number.
     public init(floatLiteral value: Double) { self = .string("\(value)") }
-    /// Makes the text `true` or `false`.
+    /// Creates the string `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .string("\(value)") }
-    /// Makes a list of those that are not nil.
+    /// Creates a list from the elements that are not nil.
     public init(arrayLiteral elements: String?...) { self = .list(elements.compactMap(\.self)) }
-    /// Makes an associative array of those that are not nil, in their order.
+    /// Creates an associative array from the elements that are not nil, in their order.
     public init(dictionaryLiteral elements: (String, String?)...) {
         self = .associative(elements.compactMap { name, value in value.map { Pair(name: name, value: $0) } })
     }
-    /// Makes an undefined value.
+    /// Creates an undefined value.
     public init(nilLiteral: ()) { self = .undefined }
 }

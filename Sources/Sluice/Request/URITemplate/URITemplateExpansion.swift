@@ -1,4 +1,4 @@
-/// A template's text as far as it has been expanded (RFC 6570 §3 and appendix A).
+/// The expansion of a template in progress (RFC 6570 §3 and appendix A).
 struct URITemplateExpansion {
     private let template: String
     private let variables: URITemplate.Variables

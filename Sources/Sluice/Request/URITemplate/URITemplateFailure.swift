@@ -1,20 +1,20 @@
-/// Why a ``URITemplate`` cannot be expanded.
+/// The reason why a ``URITemplate`` cannot be expanded.
 public struct URITemplateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The template.
     public let template: String
-    /// Where in the template, in Unicode scalars from 0.
+    /// The position of the error in the template, in Unicode scalars from 0.
     public let position: Int
-    /// What is wrong there, as the rest of a sentence.
+    /// The error, as the rest of a sentence.
     public let reason: String
 
     init(_ template: String, atByte offset: Int, _ reason: String) {
         self.template = template
-        // Continuation bytes are left out, so that a scalar counts once.
+        // Continuation bytes are skipped, so that each scalar counts once.
         position = template.utf8.prefix(offset).count { $0 & 0xC0 != 0x80 }
         self.reason = reason
     }
 
-    /// One sentence, without the value of any variable.
+    /// One sentence, without the values of variables.
     public var description: String {
         "The URI template “\(template)” cannot be expanded: at position \(position), \(reason)."
     }

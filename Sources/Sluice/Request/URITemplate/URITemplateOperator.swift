@@ -1,6 +1,6 @@
-/// How an expression joins its values (RFC 6570 §2.2 and appendix A).
+/// An expression's operator, which determines how values are joined (RFC 6570 §2.2 and appendix A).
 enum URITemplateOperator: UInt8, Sendable {
-    /// `{x}`: no character of its own, so the brace's stands for it, which no expression can begin with.
+    /// `{x}`: no operator. The raw value is that of `{`, which no expression can start with.
     case simple = 0x7B
     /// `{+x}`
     case reserved = 0x2B
@@ -17,12 +17,12 @@ enum URITemplateOperator: UInt8, Sendable {
     /// `{&x}`
     case continuation = 0x26
 
-    /// What comes before the first value that is defined.
+    /// The character before the first defined value.
     var first: UInt8? {
         self == .simple || self == .reserved ? nil : rawValue
     }
 
-    /// What comes between two values, and between the members of one that is exploded.
+    /// The character between values, and between the members of an exploded value.
     var separator: UInt8 {
         switch self {
         case .simple, .reserved, .fragment: UInt8(ascii: ",")
@@ -31,17 +31,17 @@ enum URITemplateOperator: UInt8, Sendable {
         }
     }
 
-    /// Whether values go with their names.
+    /// True if values are preceded by their names.
     var isNamed: Bool {
         self == .parameter || self == .query || self == .continuation
     }
 
-    /// Whether an empty value goes with a `=` behind its name.
+    /// True if the name of an empty value is followed by `=`.
     var marksEmptyValues: Bool {
         self != .parameter
     }
 
-    /// Whether reserved characters and encoded bytes stay as they are.
+    /// True if reserved characters and existing triplets are kept.
     var keepsReserved: Bool {
         self == .reserved || self == .fragment
     }

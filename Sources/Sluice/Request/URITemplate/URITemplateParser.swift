@@ -1,22 +1,22 @@
 import SluiceHTTP
 
-/// A template's literal text, encoded, or one of its expressions.
+/// A part of a template: literal text, percent-encoded, or an expression.
 enum URITemplatePart: Sendable {
     case literal([UInt8])
     case expression(URITemplateOperator, [URITemplateVariable])
 }
 
-/// A variable as an expression names it (RFC 6570 §2.3, §2.4).
+/// A variable of an expression (RFC 6570 §2.3, §2.4).
 struct URITemplateVariable: Sendable {
     var name: String
-    /// Where the name begins in the template, in bytes.
+    /// The position of the name in the template, in bytes.
     let offset: Int
-    /// How many characters of the value are taken; nil for all.
+    /// The maximum number of characters of the value; nil for all.
     var prefix: Int?
     var isExploded = false
 }
 
-/// Takes a template apart (RFC 6570 §2).
+/// Parses a template (RFC 6570 §2).
 struct URITemplateParser {
     private let template: String
     private let bytes: [UInt8]
@@ -86,7 +86,7 @@ struct URITemplateParser {
         return variable
     }
 
-    /// Letters, digits, underscores and encoded bytes, with single dots between them.
+    /// Checks a name: letters, digits, underscores and triplets, with single dots between them.
     private func checkName(_ range: Range<Int>) throws(URITemplateFailure) {
         if range.isEmpty { throw failure(range.lowerBound, "a variable has no name") }
         var offset = range.lowerBound
