@@ -7,17 +7,18 @@ import SluiceHTTP
 /// links["next"]?.target   // /users?page=2
 /// ```
 public struct LinkHeader: Sendable, Hashable {
-    /// All links in their order.
+    /// All links, in order.
     public let links: [WebLink]
 
-    /// Reads the value of a field, or of several that have been joined by commas.
+    /// Parses the value of one field, or the values of several joined by commas.
     public init(_ field: String) {
         self.init(fields: [field])
     }
 
-    /// Reads the values of fields. What is no link ends its field; the links before it are kept (RFC 8288, appendix B.2).
+    /// Parses the values of several fields. Invalid content ends the field that contains it, and the links before it
+    /// are kept (RFC 8288, appendix B.2).
     ///
-    /// - Parameter fields: The value of each `Link`.
+    /// - Parameter fields: The value of each `Link` field.
     public init(fields: [String]) {
         links = fields.flatMap { field in
             var reader = LinkReader(field)
@@ -27,8 +28,8 @@ public struct LinkHeader: Sendable, Hashable {
         }
     }
 
-    /// The first link of a relation, whose case does not matter, from the resource of the response; one with an
-    /// ``WebLink/anchor`` is from another.
+    /// The first link with a relation type, compared case-insensitively, whose context is the resource of the response.
+    /// Links with an ``WebLink/anchor`` have another context and are skipped.
     public subscript(relation: String) -> WebLink? {
         let relation = relation.lowercased()
         return links.first { $0.anchor == nil && $0.relations.contains(relation) }
@@ -41,7 +42,8 @@ extension HTTPResponse {
 }
 
 extension FieldValue {
-    /// The value of a `Link` as text; bytes of a target that are no UTF-8 are percent-encoded, others become replacement characters.
+    /// The value of a `Link` field as text. Bytes of a target that are not UTF-8 are percent-encoded, other such bytes
+    /// become replacement characters.
     fileprivate var linkText: String {
         if let exactText { return exactText }
         var text = ""
@@ -55,7 +57,7 @@ extension FieldValue {
     }
 }
 
-/// Reads the value of a `Link` from its beginning to its end (RFC 8288, appendix B).
+/// A parser for the value of a `Link` field (RFC 8288, appendix B).
 private struct LinkReader {
     private var rest: Substring.UTF8View
 
@@ -63,7 +65,7 @@ private struct LinkReader {
         rest = text[...].utf8
     }
 
-    /// The next link; nil at the end and where there is something else.
+    /// Returns the next link, or nil at the end and at invalid content.
     mutating func nextLink() -> WebLink? {
         repeat { skipSpace() } while skip(",")
         guard skip("<") else { return nil }
@@ -79,7 +81,7 @@ private struct LinkReader {
         return WebLink(target: String(Substring(target)), parameters: parameters)
     }
 
-    /// A parameter behind its semicolon; nil for an empty one.
+    /// Parses a parameter after its semicolon. Returns nil if it is empty.
     private mutating func parameter() -> WebLink.Parameter? {
         skipSpace()
         let name = take { $0.isSpace || $0 == UInt8(ascii: "=") || $0.endsParameter }
@@ -92,7 +94,7 @@ private struct LinkReader {
         return name.isEmpty ? nil : WebLink.Parameter(name: Substring(name).lowercased(), value: value)
     }
 
-    /// A quoted string behind its first quote (RFC 9110 §5.6.4); one without an end ends with the text.
+    /// Parses a quoted string after its opening quote (RFC 9110 §5.6.4). An unterminated string ends with the text.
     private mutating func quoted() -> String {
         var bytes: [UInt8] = []
         while let byte = rest.popFirst() {
@@ -125,7 +127,7 @@ extension UInt8 {
 }
 
 extension Substring.UTF8View {
-    /// Without the spaces and tabs behind it.
+    /// The text without trailing spaces and tabs.
     fileprivate var trimmed: Self {
         var text = self
         while text.last?.isSpace == true { text = text.dropLast() }

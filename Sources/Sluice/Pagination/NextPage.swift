@@ -1,37 +1,38 @@
 import SluiceHTTP
 
-/// What leads from a page to the next one.
+/// The location of the next page.
 enum NextPage: Sendable, Equatable {
-    /// There is none.
+    /// There is no next page.
     case none
-    /// A URL, or a reference that is relative to the URL of the page.
+    /// A URL, or a reference relative to the URL of the current page.
     case url(String)
-    /// The same request with another value of an item of its query.
+    /// The same request with a new value for a query item.
     case query(String, String)
 }
 
-/// A page, as that is judged which leads to the next.
+/// A page, as the pagination strategy sees it.
 struct PageView<Model: Sendable>: Sendable {
     let model: Model
     let response: ServerResponse
-    /// How many pages there have been, this one included.
+    /// The number of pages so far, including this one.
     let number: Int
-    /// How many items it has, and how many there have been with it; 0 where nobody counts them.
+    /// The number of items on this page and on all pages so far; 0 if the strategy does not count items.
     let items: Int
     let total: Int
 }
 
 extension RequestDraft {
-    /// The request for the next page.
+    /// Creates the request for the next page.
     ///
     /// - Parameters:
-    ///   - page: What leads there.
-    ///   - url: The URL of the page that said so.
-    ///   - origin: That of the first page.
-    ///   - followsOtherOrigins: Whether the next page may be elsewhere. Headers that hold secrets stay behind then.
-    ///   - pipeline: What it is sent through.
-    /// - Returns: The request; nil if there is no next page.
-    /// - Throws: ``SluiceError/Code/paginationRefused``, and what keeps a request from being built.
+    ///   - page: The location of the next page.
+    ///   - url: The URL of the current page.
+    ///   - origin: The origin of the first page.
+    ///   - followsOtherOrigins: True if the next page may have another origin. Headers that contain secrets are then
+    ///     removed.
+    ///   - pipeline: The pipeline that sends the request.
+    /// - Returns: The request, or nil if there is no next page.
+    /// - Throws: ``SluiceError/Code/paginationRefused``, or the error that prevents the request from being built.
     func next(
         _ page: NextPage,
         from url: String,
@@ -61,7 +62,7 @@ extension RequestDraft {
                         + "allow it with followsOtherOrigins."
                 )
             }
-            // Without these the client's headers know that they are among strangers.
+            // Without these, the client's default headers are not added for the foreign origin.
             next.host = nil
             next.baseURL = nil
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders
@@ -72,7 +73,7 @@ extension RequestDraft {
         }
     }
 
-    /// The same with a whole URL in place of its path and query.
+    /// Returns a copy of the request with a complete URL instead of its path and query.
     private func replacingLocation(with location: RequestLocation) -> RequestDraft {
         let url = "\(location.scheme)://\(location.authority)\(location.target)"
         var moved = RequestDraft(method: method, path: url)
@@ -87,7 +88,8 @@ extension RequestDraft {
 }
 
 extension RequestLocation {
-    /// Puts a value in the place of the first item of that name, and takes others of it away; adds it if there is none.
+    /// Replaces the value of the first item with that name and removes the other items with it. Appends the item if
+    /// there is none.
     mutating func replaceQueryItem(_ name: String, _ value: String) {
         var bytes: [UInt8] = []
         PercentEncoding.append(component: name, to: &bytes)
@@ -112,11 +114,11 @@ extension RequestLocation {
 }
 
 extension SluiceError.Code {
-    /// The next page is where the request may not go: at another origin, or at no URL for requests.
+    /// The next page has another origin, or a URL that no request can be sent to.
     public static let paginationRefused = SluiceError.Code("paginationRefused")
-    /// The next page is one that has been there already.
+    /// The request for the next page has already been sent.
     public static let paginationLoop = SluiceError.Code("paginationLoop")
-    /// What was to lead to the next page threw.
+    /// The closure that creates the request for the next page threw an error.
     public static let paginationFailed = SluiceError.Code("paginationFailed")
 }
 

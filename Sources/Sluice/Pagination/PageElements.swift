@@ -1,24 +1,24 @@
 import SluiceHTTP
 
-/// The pages of an API's answer with all that came of each request: head, body, metrics. See ``Pages/responses``.
+/// The pages of a paginated response with the details of each request: head, body and metrics. See ``Pages/responses``.
 public struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = APIResponse<Model, ErrorModel>
-    /// The request's error.
+    /// The request's error model.
     public typealias Failure = ErrorModel
 
     let pages: Pages<Model, ErrorModel>
 
-    /// Makes an iterator, which asks for the first page when it is wanted.
+    /// Creates an iterator. The first call of its `next()` requests the first page.
     public func makeAsyncIterator() -> Iterator {
         Iterator(walk: PageWalk(pages))
     }
 
-    /// Goes from page to page.
+    /// Iterates over the pages.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var walk: PageWalk<Model, ErrorModel>
 
-        /// The next page, nil behind the last one and after an error.
+        /// Returns the next page, or nil after the last one and after an error.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ErrorModel) -> APIResponse<Model, ErrorModel>? {
@@ -27,25 +27,25 @@ public struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: Asy
     }
 }
 
-/// The items of an API's answer, over all of its pages. See ``Pages/items(_:limit:)``.
+/// The items of all pages of a paginated response. See ``Pages/items(_:limit:)``.
 ///
-/// The next page is asked for when an item of it is wanted.
+/// A page is requested when its first item is needed.
 public struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// The request's error.
+    /// The request's error model.
     public typealias Failure = ErrorModel
 
     let pages: Pages<Model, ErrorModel>
     let items: @Sendable (Model) -> [Element]
     let limit: Int?
 
-    /// Makes an iterator, which asks for the first page when an item is wanted.
+    /// Creates an iterator. The first call of its `next()` requests the first page.
     public func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Goes from item to item.
+    /// Iterates over the items.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Nil once no further page is wanted.
+        /// The page iteration; nil once no further page is needed.
         private var walk: PageWalk<Model, ErrorModel>?
         private let items: @Sendable (Model) -> [Element]
         private var left: Int?
@@ -57,7 +57,7 @@ public struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSer
             walk = (sequence.limit ?? 1) > 0 ? PageWalk(sequence.pages) : nil
         }
 
-        /// The next item, nil behind the last one and after an error.
+        /// Returns the next item, or nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
             while true {
                 if let item = page.popFirst() { return item }

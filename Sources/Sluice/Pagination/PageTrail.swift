@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The requests that led to a page, by which one that leads back is told.
+/// The requests sent so far, used to detect a page that leads back to an earlier one.
 struct PageTrail: Sendable {
     private struct Stop: Hashable, Sendable {
         let method: HTTPMethod
@@ -17,16 +17,16 @@ struct PageTrail: Sendable {
 
     private var stops: Set<Stop> = []
 
-    /// Takes a request in.
+    /// Records a request.
     ///
-    /// - Parameter request: What is sent next.
-    /// - Throws: ``SluiceError/Code/paginationLoop`` if it has been sent before.
+    /// - Parameter request: The request that is sent next.
+    /// - Throws: ``SluiceError/Code/paginationLoop`` if the same request has been sent before.
     mutating func add(_ request: HTTPRequest) throws(SluiceError) {
         let body: Data?
         switch request.body.source {
         case .none: body = nil
         case .data(let data): body = data
-        // A stream may be another each time.
+        // A stream may have different content each time.
         case .file, .stream, .deferred: return
         }
         let stop = Stop(method: request.method, url: request.url, headers: request.headers, body: body)

@@ -1,16 +1,16 @@
 import SluiceHTTP
 
-/// Goes from page to page, no further than it is asked to, or one page further.
+/// Iterates over pages. Requests a page when the caller asks for it, or one page ahead if prefetching is enabled.
 struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     typealias Request = APIRequest<Model, ErrorModel>
     typealias Response = APIResponse<Model, ErrorModel>
 
     private enum Position {
-        /// Before a page that is still to be asked for.
+        /// The next page has not been requested yet.
         case before(Request)
-        /// Before one that has been asked for.
+        /// The next page has been requested in advance.
         case ahead(PageFetch<Model, ErrorModel>, Request)
-        /// Behind one that may lead to another.
+        /// The given response may lead to another page.
         case behind(Response, Request)
         case failed(SluiceError)
         case over
@@ -19,7 +19,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     private let pages: Pages<Model, ErrorModel>
     private var position: Position
     private var trail = PageTrail()
-    /// That of the first page.
+    /// The origin of the first page.
     private var origin: HTTPOrigin?
     private var pageCount = 0
     private var itemCount = 0
@@ -29,7 +29,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
         position = pages.limit ?? 1 > 0 ? .before(pages.request) : .over
     }
 
-    /// The next page, nil behind the last one and after an error.
+    /// Returns the next page, or nil after the last one and after an error.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Response? {
         while true {
             switch position {
@@ -68,7 +68,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
         return response
     }
 
-    /// Finds out what leads on from a page.
+    /// Determines the request for the page after a response.
     private mutating func advance(from response: Response, to request: Request) {
         do throws(SluiceError) {
             if origin == nil {
@@ -115,7 +115,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 }
 
-/// A page that has been asked for before it is wanted; cancelled where nobody wants it any longer.
+/// A page that is requested before the caller asks for it. Cancelled when the last reference is released.
 final class PageFetch<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     private let task: Task<APIResponse<Model, ErrorModel>, Never>
 

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// The pages of an API's answer, one after the other.
+/// The pages of a paginated response.
 ///
 /// ```swift
 /// let pages = github.codable.get("users", as: [User].self).pages(by: .link)
@@ -8,16 +8,16 @@ import SluiceHTTP
 /// for try await user in pages.items(\.self) { print(user.name) }
 /// ```
 ///
-/// A page is asked for when the loop wants it, by a request of its own that meets all steps of the pipeline; leaving the loop, or
-/// cancelling its task, cancels the one under way. Iterated twice, they are asked for twice. They end behind the last page and
-/// after as many as allowed, and fail with the request's error: as a page does, and with ``SluiceError/Code/paginationLoop`` where a
-/// page leads back to one before.
+/// A page is requested when the loop asks for it. Each page is a separate request that passes through all steps of the
+/// pipeline. Leaving the loop or cancelling its task cancels the request in progress. Iterating twice sends the
+/// requests twice. The pages end after the last page, or at the limit. They fail with the request's error model when a
+/// page fails, and with ``SluiceError/Code/paginationLoop`` when a page leads back to an earlier one.
 public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = Model
-    /// The request's error.
+    /// The request's error model.
     public typealias Failure = ErrorModel
-    /// Gives the request for the next page, of a page and the request for it; nil behind the last page.
+    /// Creates the request for the next page from a page and its request. Returns nil after the last page.
     public typealias Next =
         @Sendable (APIResponse<Model, ErrorModel>, APIRequest<Model, ErrorModel>) throws -> APIRequest<
             Model, ErrorModel
@@ -34,16 +34,16 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
     let prefetch: Bool
     let followsOtherOrigins: Bool
 
-    /// The same pages with all that came of each request: head, body, metrics.
+    /// The same pages with the details of each request: head, body and metrics.
     public var responses: PageResponses<Model, ErrorModel> { PageResponses(pages: self) }
 
     /// The items of all pages.
     ///
     /// - Parameters:
-    ///   - items: Where they are in a page: `\.orders`, `\.self`.
-    ///   - limit: How many to take at most, nil for no limit; no page is asked for beyond them, but for one that
-    ///     was prefetched.
-    /// - Returns: The items in their order.
+    ///   - items: The items of a page: `\.orders`, `\.self`.
+    ///   - limit: The maximum number of items; nil for no limit. No page is requested after the limit is reached,
+    ///     except one that was prefetched.
+    /// - Returns: The items, in order.
     public func items<Items: Sequence & SendableMetatype>(
         _ items: @escaping @Sendable (Model) -> Items,
         limit: Int? = nil
@@ -51,16 +51,16 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
         PageItems(pages: self, items: { Array(items($0)) }, limit: limit)
     }
 
-    /// Makes an iterator, which asks for the first page when it is wanted.
+    /// Creates an iterator. The first call of its `next()` requests the first page.
     public func makeAsyncIterator() -> Iterator {
         Iterator(walk: PageWalk(self))
     }
 
-    /// Goes from page to page.
+    /// Iterates over the pages.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var walk: PageWalk<Model, ErrorModel>
 
-        /// The next page, nil behind the last one and after an error.
+        /// Returns the next page, or nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
             try await walk.next(isolation: actor)?.result.get()
         }
@@ -68,7 +68,7 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
 }
 
 extension APIRequest {
-    /// The pages of its answer, of which this request asks for the first.
+    /// The pages of the response. This request fetches the first page.
     ///
     /// ```swift
     /// let orders = shop.codable.get("orders", as: OrderList.self).query("limit", 100)
@@ -76,12 +76,13 @@ extension APIRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - pagination: How a page leads to the next.
-    ///   - limit: How many pages to ask for at most; nil, the default, for as many as there are.
-    ///   - prefetch: Whether the next page is asked for while the loop is busy with one; false by default.
-    ///   - followsOtherOrigins: Whether a page may lead to another scheme, host or port than the first request's, which fails with
-    ///     ``SluiceError/Code/paginationRefused`` by default. Headers that hold secrets are not sent there.
-    /// - Returns: The pages; iterating them sends the requests.
+    ///   - pagination: The strategy that finds the next page.
+    ///   - limit: The maximum number of pages; nil, the default, for no limit.
+    ///   - prefetch: True to request the next page while the loop handles the current one; false by default.
+    ///   - followsOtherOrigins: True if a page may lead to another scheme, host or port than that of the first request.
+    ///     By default such a page fails with ``SluiceError/Code/paginationRefused``. Headers that contain secrets are
+    ///     not sent to another origin.
+    /// - Returns: The pages. Iterating over them sends the requests.
     public func pages(
         by pagination: Pagination<Model>,
         limit: Int? = nil,
@@ -97,7 +98,8 @@ extension APIRequest {
         )
     }
 
-    /// The pages of its answer, of which this request asks for the first, and a closure for each other.
+    /// The pages of the response. This request fetches the first page, and a closure creates the request for each
+    /// further page.
     ///
     /// ```swift
     /// let found = search.pages { response, request in
@@ -107,11 +109,11 @@ extension APIRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: How many pages to ask for at most; nil, the default, for as many as there are.
-    ///   - prefetch: Whether the next page is asked for while the loop is busy with one; false by default.
-    ///   - next: Gives the request for the next page, which is sent as it is, wherever it goes; nil behind the last page. What it
-    ///     throws fails the pages with ``SluiceError/Code/paginationFailed``.
-    /// - Returns: The pages; iterating them sends the requests.
+    ///   - limit: The maximum number of pages; nil, the default, for no limit.
+    ///   - prefetch: True to request the next page while the loop handles the current one; false by default.
+    ///   - next: Called to create the request for the next page, which is sent unchanged to any origin; returns nil
+    ///     after the last page. An error it throws fails the pages with ``SluiceError/Code/paginationFailed``.
+    /// - Returns: The pages. Iterating over them sends the requests.
     public func pages(
         limit: Int? = nil,
         prefetch: Bool = false,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How one page of an API's answers leads to the next.
+/// A strategy that finds the next page from the current one.
 ///
 /// ```swift
 /// github.codable.get("users").pages(by: .link)
@@ -14,9 +14,9 @@ import Foundation
 /// shop.codable.get("orders").pages(by: .pageNumber(counting: \.orders.count))
 /// ```
 ///
-/// Where none of these fits there is `pages(next:)`, with a closure of one's own.
+/// If none of these fits, pass a closure to `pages(next:)`.
 public struct Pagination<Model: Sendable>: Sendable {
-    /// How many items a page has; nil where it does not matter.
+    /// Returns the number of items on a page; nil if the strategy does not count items.
     let count: (@Sendable (Model) -> Int)?
     let next: @Sendable (PageView<Model>) throws(SluiceError) -> NextPage
 
@@ -28,22 +28,23 @@ public struct Pagination<Model: Sendable>: Sendable {
         self.next = next
     }
 
-    /// The `Link` header's relation `next` (RFC 8288), as GitHub and GitLab have it.
+    /// The `next` relation of the `Link` header (RFC 8288), as used by GitHub and GitLab.
     public static var link: Pagination { link("next") }
 
-    /// A relation of the `Link` header (RFC 8288); the page without one is the last.
+    /// A relation of the `Link` header (RFC 8288). A page without it is the last.
     public static func link(_ relation: String) -> Pagination {
         Pagination { page in
             page.response.head.links[relation].map { .url($0.target) } ?? .none
         }
     }
 
-    /// A cursor in the page, which is sent as a query item for the next; nil or an empty one ends.
+    /// A cursor in the page, sent as a query item with the next request. A page whose cursor is nil or empty is the
+    /// last.
     ///
     /// - Parameters:
     ///   - parameter: The query item's name.
-    ///   - cursor: Where the cursor is: `\.metadata.nextCursor`.
-    /// - Returns: A way from page to page.
+    ///   - cursor: The cursor of a page: `\.metadata.nextCursor`.
+    /// - Returns: A pagination strategy.
     public static func cursor(
         _ parameter: String,
         at cursor: @escaping @Sendable (Model) -> String?
@@ -54,15 +55,15 @@ public struct Pagination<Model: Sendable>: Sendable {
         }
     }
 
-    /// The number of items so far, which is sent as a query item; a page without items is the last.
+    /// The number of items so far, sent as a query item. A page without items is the last.
     ///
     /// - Parameters:
     ///   - parameter: The query item's name, `offset` by default.
-    ///   - start: What the first page's is, whether the request says so or not; 0 by default.
-    ///   - pageSize: How many items a page has, where it is known that one with fewer is the last.
-    ///   - count: How many items a page has: `\.orders.count`.
-    ///   - total: How many items there are in all, where the page says so.
-    /// - Returns: A way from page to page.
+    ///   - start: The offset of the first page, even if the request does not send it; 0 by default.
+    ///   - pageSize: The number of items on a full page. A page with fewer items is then the last.
+    ///   - count: The number of items on a page: `\.orders.count`.
+    ///   - total: The total number of items, if the page contains it.
+    /// - Returns: A pagination strategy.
     public static func offset(
         _ parameter: String = "offset",
         from start: Int = 0,
@@ -77,15 +78,15 @@ public struct Pagination<Model: Sendable>: Sendable {
         }
     }
 
-    /// The page's number, which is sent as a query item; a page without items is the last.
+    /// The page number, sent as a query item. A page without items is the last.
     ///
     /// - Parameters:
     ///   - parameter: The query item's name, `page` by default.
-    ///   - first: What the first page's is, whether the request says so or not; 1 by default.
-    ///   - pageSize: How many items a page has, where it is known that one with fewer is the last.
-    ///   - count: How many items a page has: `\.orders.count`.
-    ///   - total: How many items there are in all, where the page says so.
-    /// - Returns: A way from page to page.
+    ///   - first: The number of the first page, even if the request does not send it; 1 by default.
+    ///   - pageSize: The number of items on a full page. A page with fewer items is then the last.
+    ///   - count: The number of items on a page: `\.orders.count`.
+    ///   - total: The total number of items, if the page contains it.
+    /// - Returns: A pagination strategy.
     public static func pageNumber(
         _ parameter: String = "page",
         from first: Int = 1,
@@ -100,11 +101,11 @@ public struct Pagination<Model: Sendable>: Sendable {
         }
     }
 
-    /// A URL in the page's JSON body, whatever the model is made of; null, an empty one or none ends.
+    /// A URL in the page's JSON body, independent of the model. A page whose URL is null, empty or absent is the last.
     ///
-    /// - Parameter path: Where it is in the body, outside of any envelope: `"paging.next"`.
-    /// - Returns: A way from page to page. A body without JSON, and anything but text at the path, fails with
-    ///   ``SluiceError/Code/decodingFailed``.
+    /// - Parameter path: The path to the URL, from the root of the body and outside any envelope: `"paging.next"`.
+    /// - Returns: A pagination strategy. A body that is not JSON, or a value at the path that is not a string, fails
+    ///   with ``SluiceError/Code/decodingFailed``.
     public static func nextURL(at path: JSONPath) -> Pagination {
         Pagination { page throws(SluiceError) in
             let body: JSON
@@ -128,13 +129,13 @@ public struct Pagination<Model: Sendable>: Sendable {
 }
 
 extension PageView {
-    /// Whether what is known of the items says that this is the last page.
+    /// Returns true if the item counts show that this is the last page.
     ///
     /// - Parameters:
-    ///   - pageSize: How many items a page has that is not the last.
-    ///   - total: How many items there are.
-    ///   - before: How many of them are before the first page.
-    /// - Returns: Whether there is nothing to ask for.
+    ///   - pageSize: The number of items on a full page.
+    ///   - total: The total number of items.
+    ///   - before: The number of items before the first page.
+    /// - Returns: True if there is no further page.
     fileprivate func isLast(pageSize: Int?, total: Int?, before: Int = 0) -> Bool {
         if items <= 0 { return true }
         if let pageSize, items < pageSize { return true }

@@ -6,10 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives the elements that a parser makes of chunks, one by one; waits only where the next one has not arrived.
+/// Reads chunks and returns the elements that a parser makes from them, one at a time. Waits only if the next element
+/// is not complete yet.
 struct ElementReader<Chunks: AsyncIteratorProtocol, Element: Sendable>
 where Chunks.Element == Data, Chunks.Failure == SluiceError {
-    /// Nil once the stream is over, so that whatever sends it can stop.
+    /// The source of chunks. Set to nil once the stream is over, so that the sender can stop.
     private var chunks: Chunks?
     private(set) var parser: any StreamParser<Element>
     private var isFinished = false
@@ -19,7 +20,7 @@ where Chunks.Element == Data, Chunks.Failure == SluiceError {
         self.parser = parser
     }
 
-    /// The next element, nil at the end and after an error.
+    /// Returns the next element, or nil at the end and after an error.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Element? {
         do {
             while chunks != nil {

@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Elements made of chunks of bytes while these arrive.
+/// Elements that are parsed from chunks of bytes as the chunks arrive.
 ///
 /// ```swift
 /// for try await line in response.body.lines { print(line) }
 /// ```
 ///
-/// Nothing is read ahead of the loop but the chunk that its element lies in, so that a slow loop slows down whatever sends.
+/// Nothing is read ahead except the chunk that contains the current element, so a slow loop slows the sender down.
 public struct StreamElements<Chunks: AsyncSequence, Element: Sendable>: AsyncSequence
 where Chunks.Element == Data, Chunks.Failure == SluiceError {
-    /// The elements fail as the chunks do, or because they cannot be made.
+    /// The error of the chunks, or of the parser.
     public typealias Failure = SluiceError
 
     private let chunks: Chunks
@@ -26,16 +26,16 @@ where Chunks.Element == Data, Chunks.Failure == SluiceError {
         self.parser = parser
     }
 
-    /// Begins to read the chunks.
+    /// Creates an iterator over the elements.
     public func makeAsyncIterator() -> Iterator {
         Iterator(reader: ElementReader(chunks.makeAsyncIterator(), parser()))
     }
 
-    /// Reads the elements one by one.
+    /// Iterates over the elements.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var reader: ElementReader<Chunks.AsyncIterator, Element>
 
-        /// The next element, nil at the end.
+        /// Returns the next element, or nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Element? {
             try await reader.next(isolation: actor)
         }
@@ -44,26 +44,28 @@ where Chunks.Element == Data, Chunks.Failure == SluiceError {
 
 extension StreamElements: Sendable where Chunks: Sendable {}
 
-/// What chunks of bytes can be read as: a ``ResponseBody`` above all.
+/// Parses a sequence of chunks, such as a ``ResponseBody``, into lines, values or events.
 extension AsyncSequence where Element == Data, Failure == SluiceError {
-    /// The lines of a text in UTF-8, of up to 1 MiB each: see ``LineSplitter``.
+    /// The lines of a UTF-8 body, at most 1 MiB each: see ``LineSplitter``.
     public var lines: StreamElements<Self, String> { lines() }
 
-    /// The lines of a text in UTF-8: see ``LineSplitter``.
+    /// The lines of a UTF-8 body: see ``LineSplitter``.
     ///
-    /// - Parameter limit: The most bytes of a line; a longer one fails with ``SluiceError/Code/elementTooLarge``.
-    /// - Returns: The lines without their ends.
+    /// - Parameter limit: The maximum size of a line in bytes. A longer line fails with
+    ///   ``SluiceError/Code/elementTooLarge``.
+    /// - Returns: The lines without their line endings.
     public func lines(limit: Int = 1 << 20) -> StreamElements<Self, String> {
         StreamElements(self) { LineSplitter(limit: limit) }
     }
 
-    /// The values of a body that has one JSON text a line, as NDJSON and JSON Lines do; empty lines are passed over.
+    /// The values of a body with one JSON text per line, such as NDJSON or JSON Lines. Empty lines are skipped.
     ///
     /// - Parameters:
-    ///   - type: What a line is.
-    ///   - decoder: What decodes it.
-    ///   - limit: The most bytes of a line; 1 MiB by default.
-    /// - Returns: The values. A line that is none fails with ``SluiceError/Code/decodingFailed``, which says which line it is.
+    ///   - type: The type of the values.
+    ///   - decoder: The decoder to use.
+    ///   - limit: The maximum size of a line in bytes; 1 MiB by default.
+    /// - Returns: The values. A line that cannot be decoded fails with ``SluiceError/Code/decodingFailed``, which names
+    ///   the line number.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         decoder: any DataDecoder = JSONDecoder(),
@@ -73,17 +75,17 @@ extension AsyncSequence where Element == Data, Failure == SluiceError {
         return StreamElements(self) { JSONLineParser(decoder, limit: limit) }
     }
 
-    /// The events of a body of the type `text/event-stream`: see ``ServerSentEventParser``.
+    /// The events of a `text/event-stream` body: see ``ServerSentEventParser``.
     ///
-    /// - Parameter limit: The most bytes of an event's data, and of each of its lines; 1 MiB by default.
+    /// - Parameter limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
     /// - Returns: The events.
     public func serverSentEvents(limit: Int = 1 << 20) -> StreamElements<Self, ServerSentEvent> {
         StreamElements(self) { ServerSentEventParser(limit: limit) }
     }
 
-    /// What a parser makes of the chunks.
+    /// The elements that a parser makes from the chunks.
     ///
-    /// - Parameter parser: Makes a parser, for each time that the elements are read.
+    /// - Parameter parser: Called to create a parser each time the elements are iterated.
     /// - Returns: The elements.
     public func elements<Parser: StreamParser>(
         parsedBy parser: @escaping @Sendable () -> Parser

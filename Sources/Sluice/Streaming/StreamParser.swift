@@ -6,10 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes elements of a body that arrives in chunks: ``LineSplitter``, ``ServerSentEventParser``, or one's own.
+/// A parser that makes elements from a body that arrives in chunks: ``LineSplitter``, ``ServerSentEventParser``, or a
+/// custom one.
 ///
-/// It is given chunks as they come, asked for elements until it has no more, and given the next chunk; so it never holds more than
-/// an element that is not whole yet, and what is left of one chunk. How a body is cut into chunks must make no difference to it.
+/// The reader appends a chunk, calls ``next()`` until it returns nil, and then appends the next chunk. A parser
+/// therefore holds at most one incomplete element and the rest of one chunk. The result must not depend on the
+/// boundaries of the chunks.
 ///
 /// ```swift
 /// struct Records: StreamParser {
@@ -25,23 +27,23 @@ import Foundation
 /// }
 /// ```
 public protocol StreamParser<Element>: Sendable {
-    /// What it makes.
+    /// The type of the elements.
     associatedtype Element: Sendable
 
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     mutating func append(_ chunk: Data)
 
-    /// Learns that there will be no more bytes.
+    /// Signals the end of the body.
     mutating func finish()
 
-    /// The next element of the bytes there are; nil if it is not whole yet, or none is left.
+    /// Returns the next element, or nil if it is incomplete or there is none.
     ///
-    /// - Returns: An element.
-    /// - Throws: A ``SluiceError``, with which the stream ends.
+    /// - Returns: The next element.
+    /// - Throws: A ``SluiceError``, which ends the stream.
     mutating func next() throws(SluiceError) -> Element?
 }
 
 extension SluiceError.Code {
-    /// A line or an event of a stream is over its limit.
+    /// A line or an event of a stream exceeds its size limit.
     public static let elementTooLarge = SluiceError.Code("elementTooLarge")
 }

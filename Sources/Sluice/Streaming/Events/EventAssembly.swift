@@ -8,16 +8,16 @@ import Musl
 import Darwin
 #endif
 
-/// What is known of an event whose lines are still arriving, and of the stream it belongs to.
+/// The state of an event whose lines are still arriving, and of its stream.
 struct EventAssembly: Sendable {
     private(set) var lastEventID: String
     private(set) var reconnectionTime: Duration?
     private(set) var isOverLimit = false
     private let limit: Int
     private var type = ""
-    /// Each data field with a line feed behind it.
+    /// The values of all data fields, each followed by a line feed.
     private var data: [UInt8] = []
-    /// The ID that holds from the end of this event on.
+    /// The last event ID that takes effect when this event ends.
     private var id: String
     private var retry: Duration?
     private var isFirstLine = true
@@ -28,7 +28,7 @@ struct EventAssembly: Sendable {
         id = lastEventID
     }
 
-    /// Takes a line without its end; gives the event that it ends.
+    /// Processes a line without its line ending. Returns the event if the line completes one.
     mutating func take(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
         var line = line
         if isFirstLine {
@@ -37,7 +37,6 @@ struct EventAssembly: Sendable {
         }
         if line.isEmpty { return dispatched() }
         let colon = line.firstIndex(of: UInt8(ascii: ":"), from: 0)
-        // A line that begins with a colon is a comment.
         guard colon > 0 else { return nil }
         var value = UnsafeRawBufferPointer(rebasing: line[min(colon + 1, line.count)...])
         if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
@@ -84,7 +83,7 @@ extension UnsafeRawBufferPointer {
         return memcmp(start, text.utf8Start, count) == 0
     }
 
-    /// A number in nothing but decimal digits; the largest there is for one that is larger.
+    /// A number written in decimal digits only, or nil. A number that does not fit becomes `Int64.max`.
     fileprivate var milliseconds: Int64? {
         guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int64(String(decoding: self, as: UTF8.self)) ?? .max

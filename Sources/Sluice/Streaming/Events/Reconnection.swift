@@ -1,31 +1,31 @@
 import SluiceHTTP
 
-/// Whether, when and how often a stream of events is asked for again after it has ended or was lost.
-///
+/// A policy for reconnecting to an event stream after it ends or fails.
 /// ```swift
 /// let quick = Reconnection(delay: .seconds(1), maximumAttempts: 3)
 /// for try await event in request.serverSentEvents(reconnection: quick) { … }
 /// ```
 ///
-/// Only a request that can be sent again is: by a method that is idempotent (RFC 9110 §9.2.2), or that says so itself with
-/// ``ModifiableRequest/idempotent(_:)``, and with a body that can be read twice.
+/// Only requests that can be repeated reconnect. The method must be idempotent (RFC 9110 §9.2.2) or the request must be
+/// marked with ``ModifiableRequest/idempotent(_:)``, and the body must be replayable.
 public struct Reconnection: Sendable, Hashable {
-    /// How long to wait, until the server says something else with the field `retry`.
+    /// The delay before reconnecting, until the server sends the field `retry`.
     public var delay: Duration
-    /// How much longer to wait after a connection was lost, or did not come about, or brought no event.
+    /// The additional delay after a connection failed, was lost or delivered no event.
     public var backoff: Backoff
-    /// How many connections may be tried for each other until one brings an event.
+    /// The maximum number of consecutive connection attempts that deliver no event.
     public var maximumAttempts: Int
-    /// Statuses that may pass, after which it connects again; none by default, as the standard has it.
+    /// The response statuses after which the client reconnects; none by default, as the standard requires.
     public var statuses: Set<HTTPStatus>
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - delay: The wait until the server says something else; 3 seconds by default.
-    ///   - backoff: What is added to it after failures; by default up to a second at random, doubled with each up to 30 seconds.
-    ///   - maximumAttempts: How many connections in a row may bring no event; 10 by default.
-    ///   - statuses: Statuses that may pass; none by default.
+    ///   - delay: The delay until the server sends another value; 3 seconds by default.
+    ///   - backoff: The additional delay after failures; by default a random delay of at most 1 second, doubled after
+    ///     each further failure up to 30 seconds.
+    ///   - maximumAttempts: The maximum number of consecutive connections that deliver no event; 10 by default.
+    ///   - statuses: The response statuses after which the client reconnects; none by default.
     public init(
         delay: Duration = .seconds(3),
         backoff: Backoff = Backoff(base: .seconds(1)),
@@ -38,15 +38,16 @@ public struct Reconnection: Sendable, Hashable {
         self.statuses = statuses
     }
 
-    /// As a browser does it: after 3 seconds or when the server says, longer after failures, up to 10 times in a row.
+    /// The behavior of a browser: waits 3 seconds, or as long as the server asks for, longer after failures, and makes
+    /// at most 10 consecutive attempts.
     public static let standard = Reconnection()
-    /// The events end where the response does.
+    /// No reconnection: the events end with the response.
     public static let none = Reconnection(maximumAttempts: 0)
 }
 
-/// What is known of the connections that have brought, or have not brought, a stream of events.
+/// The reconnection state of an event stream.
 struct ReconnectionState: Sendable {
-    /// What to do where a connection is over.
+    /// The action to take after a connection ends.
     enum Decision: Sendable {
         case wait(Duration)
         case finish
@@ -55,25 +56,25 @@ struct ReconnectionState: Sendable {
 
     /// The policy, or ``Reconnection/none`` for a request that cannot be sent again.
     let policy: Reconnection
-    /// Connections tried since the last event.
+    /// The number of connection attempts since the last event.
     private var attempts = 0
 
     init(_ policy: Reconnection) {
         self.policy = policy
     }
 
-    /// Learns that an event has arrived.
+    /// Resets the number of attempts after an event arrived.
     mutating func eventArrived() {
         attempts = 0
     }
 
-    /// Decides what follows a connection (WHATWG HTML §9.2.3).
+    /// Decides how to continue after a connection (WHATWG HTML §9.2.3).
     ///
     /// - Parameters:
-    ///   - failure: Why it was lost, or did not come about; nil where the server has ended it.
-    ///   - retry: How long the server has said to wait.
+    ///   - failure: The error that ended the connection or prevented it; nil if the server closed it.
+    ///   - retry: The delay the server asked for.
     ///   - random: 64 random bits.
-    /// - Returns: What to do.
+    /// - Returns: The action to take.
     mutating func decision(after failure: SluiceError?, retry: Duration?, random: UInt64) -> Decision {
         guard policy.maximumAttempts > 0 else { return failure.map(Decision.fail) ?? .finish }
         if let failure, !isPassing(failure) { return .fail(failure) }

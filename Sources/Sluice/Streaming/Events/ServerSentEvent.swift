@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An event of a stream of the type `text/event-stream` (WHATWG HTML §9.2).
+/// An event of a `text/event-stream` body (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// What kind of event it is: its field `event`, or `message`.
+    /// The event type: the value of its field `event`, or `message`.
     public var type: String
-    /// Its fields `data`, joined by line feeds.
+    /// The values of its `data` fields, joined by line feeds.
     public var data: String
-    /// The last ID that the stream has told so far, by this event or one before it; empty if none.
+    /// The last event ID of the stream, set by this event or an earlier one; empty if none was set.
     public var lastEventID: String
-    /// How long to wait before connecting again, where the event says so.
+    /// The reconnection delay, if this event sets one.
     public var retry: Duration?
 
-    /// Makes an event.
+    /// Creates an event.
     public init(type: String = "message", data: String, lastEventID: String = "", retry: Duration? = nil) {
         self.type = type
         self.data = data
@@ -28,10 +28,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// Decodes the data.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - decoder: What decodes it.
-    /// - Returns: The value.
-    /// - Throws: ``SluiceError/Code/decodingFailed``, which names type and path.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder to use.
+    /// - Returns: The decoded value.
+    /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the coding path.
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         by decoder: any DataDecoder = JSONDecoder()

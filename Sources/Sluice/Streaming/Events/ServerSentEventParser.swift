@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes events of a body of the type `text/event-stream` that arrives in chunks (WHATWG HTML §9.2.6).
+/// Parses a `text/event-stream` body that arrives in chunks (WHATWG HTML §9.2.6).
 ///
 /// ```swift
 /// var parser = ServerSentEventParser()
@@ -15,39 +15,40 @@ import Foundation
 /// while let event = try parser.next() { print(event.type, event.data) }   // price 12.50
 /// ```
 ///
-/// An event whose data field is there but empty is an event; one that ends with the body and not with an empty line is none.
+/// An event with an empty data field is delivered. An event that is not followed by an empty line when the body ends is
+/// discarded.
 public struct ServerSentEventParser: StreamParser {
     private var lines: LineReader
     private var event: EventAssembly
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The last ID of the stream that this one goes on; empty for none.
-    ///   - limit: The most bytes of an event's data, and of each of its lines; 1 MiB by default.
+    ///   - lastEventID: The last event ID of the stream that this body continues; empty for none.
+    ///   - limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
     public init(lastEventID: String = "", limit: Int = 1 << 20) {
         lines = LineReader(endingAt: .any, limit: limit)
         event = EventAssembly(lastEventID: lastEventID, limit: limit)
     }
 
-    /// The last ID, that of an event without data included; what `Last-Event-ID` says when the stream is asked for again.
+    /// The last event ID, including that of an event without data. A reconnecting request sends it as `Last-Event-ID`.
     public var lastEventID: String { event.lastEventID }
 
-    /// How long to wait before the stream is asked for again, as it has told last.
+    /// The reconnection delay that the stream set last.
     public var reconnectionTime: Duration? { event.reconnectionTime }
 
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     public mutating func append(_ chunk: Data) {
         lines.append(chunk)
     }
 
-    /// Learns that there will be no more bytes, which ends no event.
+    /// Signals the end of the body. An incomplete event is discarded.
     public mutating func finish() {}
 
-    /// The next event; nil if it is not whole yet, or none is left.
+    /// Returns the next event, or nil if it is incomplete or there is none.
     ///
-    /// - Returns: An event.
-    /// - Throws: ``SluiceError/Code/elementTooLarge``, and from then on again.
+    /// - Returns: The next event.
+    /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
     public mutating func next() throws(SluiceError) -> ServerSentEvent? {
         while !event.isOverLimit {
             guard let whole = try lines.next(&event, { $0.take($1) }) else { return nil }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The events of a server, over as many connections as it takes (WHATWG HTML §9.2).
+/// The events of a server, received over one or more connections (WHATWG HTML §9.2).
 ///
 /// ```swift
 /// for try await event in shop.stream("prices").serverSentEvents() {
@@ -14,26 +14,26 @@ import Foundation
 /// }
 /// ```
 ///
-/// The request is sent when the first event is asked for, with `Accept: text/event-stream` and `Cache-Control: no-store` unless it
-/// says something else. When the response ends or is lost it is sent again, with the last event's ID in `Last-Event-ID`, after the
-/// wait that the server has asked for: see ``Reconnection``. The events end with a response of status 204, and fail with any other
-/// than 200 and any other type than `text/event-stream`.
+/// The first call of `next()` sends the request. It sends `Accept: text/event-stream` and `Cache-Control: no-store`
+/// unless the request sets these headers. When the response ends or fails, the request is sent again with the last
+/// event ID in `Last-Event-ID`, after the delay the server asked for: see ``Reconnection``. A response with status 204
+/// ends the events. Any other status than 200, and any other content type than `text/event-stream`, fails them.
 public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
-    /// The request's error.
+    /// The request's error model.
     public typealias Failure = ErrorModel
 
     let request: StreamRequest<ErrorModel>
     let reconnection: Reconnection
     let limit: Int
 
-    /// Makes an iterator, which sends the request when it is first asked for an event.
+    /// Creates an iterator. The first call of its `next()` sends the request.
     public func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Reads the events one by one.
+    /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {
         private let request: StreamRequest<ErrorModel>
         private let limit: Int
@@ -50,7 +50,7 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
             parser = ServerSentEventParser(lastEventID: request.draft.headers[.lastEventID] ?? "", limit: limit)
         }
 
-        /// The next event, nil at the end and after an error.
+        /// Returns the next event, or nil at the end and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> ServerSentEvent? {
             do throws(StreamFailure) {
                 while !isOver {
@@ -69,7 +69,8 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
             }
         }
 
-        /// The next event of this connection, which is made if there is none; nil at its end.
+        /// Returns the next event of the current connection, or nil at its end. Connects first if there is no
+        /// connection.
         private mutating func received(
             isolation actor: isolated (any Actor)?
         ) async throws(StreamFailure) -> ServerSentEvent? {
@@ -93,7 +94,7 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
             return nil
         }
 
-        /// Waits until the stream is to be asked for again, if it is.
+        /// Ends the current connection. Waits until it is time to reconnect, or ends the events.
         private mutating func disconnect(
             after failure: StreamFailure?,
             isolation actor: isolated (any Actor)?
@@ -118,13 +119,13 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
 }
 
 extension StreamRequest {
-    /// The events of a server, over as many connections as it takes.
+    /// The events of a server, received over one or more connections.
     ///
     /// - Parameters:
-    ///   - reconnection: Whether, when and how often it connects again; as a browser does by default. ``Reconnection/none`` for
-    ///     events that end with the response.
-    ///   - limit: The most bytes of an event's data, and of each of its lines; 1 MiB by default.
-    /// - Returns: The events; iterating them sends the request.
+    ///   - reconnection: The reconnection policy; that of a browser by default. With ``Reconnection/none`` the events
+    ///     end with the response.
+    ///   - limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
+    /// - Returns: The events. Iterating over them sends the request.
     public func serverSentEvents(
         reconnection: Reconnection = .standard,
         limit: Int = 1 << 20
@@ -132,10 +133,10 @@ extension StreamRequest {
         ServerSentEvents(request: self, reconnection: reconnection, limit: limit)
     }
 
-    /// Whether it may be sent a second time, by what it says of itself.
+    /// True if the request may be sent again: it is idempotent and its body is replayable.
     fileprivate var canBeSentAgain: Bool {
         guard draft.options.isIdempotent ?? draft.method.isIdempotent else { return false }
-        // Only the encoded body tells; one that cannot be encoded fails where it is sent.
+        // Replayability is a property of the encoded body. A body that cannot be encoded fails later, when it is sent.
         return draft.body == nil || (try? httpRequest())?.body.isReplayable ?? true
     }
 
@@ -146,7 +147,7 @@ extension StreamRequest {
         }
     }
 
-    /// The body of a response of events; nil if the server has none and will have none.
+    /// Sends the request and returns the response body, or nil if the server answered 204 (No Content).
     fileprivate func events(after id: String) async throws(StreamFailure) -> StreamedBody? {
         let request = header(.lastEventID, id.isEmpty ? nil : id)
         let body = try await request.begun { head throws(SluiceError) in
@@ -161,7 +162,7 @@ extension StreamRequest {
             }
         }
         guard body.response.head.status == .noContent else { return body }
-        // Read to its end, which is told to observers.
+        // Read the body to its end, so that observers are notified of it.
         _ = try? await body.next(isolation: nil)
         return nil
     }

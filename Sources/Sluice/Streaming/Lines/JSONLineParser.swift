@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes values of a body that has one JSON text a line, as NDJSON and JSON Lines do.
+/// Parses a body with one JSON text per line, such as NDJSON or JSON Lines.
 struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
     private var reader: LineReader
     private let serializer: CodableSerializer<Value>
@@ -43,7 +43,7 @@ struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
 }
 
 extension UInt8 {
-    /// What JSON allows around a value, but for what ends a line (RFC 8259 §2).
+    /// True for the whitespace of JSON (RFC 8259 §2) except the line feed.
     fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
 }
 

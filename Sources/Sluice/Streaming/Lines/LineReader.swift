@@ -13,31 +13,31 @@ import Musl
 import Darwin
 #endif
 
-/// Finds lines in bytes that arrive in chunks, without copying those that lie in one chunk.
+/// Splits bytes that arrive in chunks into lines. A line that lies in one chunk is not copied.
 struct LineReader: Sendable {
-    /// What ends a line.
+    /// The line endings that are recognized.
     enum LineEnd: Sendable {
-        /// LF, or CR and LF.
+        /// LF or CRLF.
         case lineFeed
-        /// LF, CR and LF, or CR.
+        /// LF, CRLF or CR.
         case any
     }
 
-    /// Where the next line feed and carriage return are; a place before the offset has not been looked for.
+    /// The offsets of the next line feed and carriage return. A value below the current offset is out of date.
     private struct Places: Sendable {
         var lineFeed = -1
         var carriageReturn = -1
     }
 
-    /// The most bytes of a line, without its end.
+    /// The maximum size of a line in bytes, without its line ending.
     let limit: Int
     private let lineEnd: LineEnd
     private var chunk = Data()
     private var offset = 0
     private var places = Places()
-    /// What a line began with in the chunks before.
+    /// The part of the current line that arrived in earlier chunks.
     private var beginning: [UInt8] = []
-    /// Whether a line feed belongs to the carriage return before it.
+    /// True after a carriage return: a line feed that follows belongs to the same line ending.
     private var skipsLineFeed = false
     private var isFinished = false
     private var isOverLimit = false
@@ -61,18 +61,18 @@ struct LineReader: Sendable {
         isFinished = true
     }
 
-    /// Lends the next line without its end.
+    /// Passes the next line, without its line ending, to a closure.
     ///
     /// - Parameters:
-    ///   - state: What the line changes.
-    ///   - take: Makes something of the line.
-    /// - Returns: What was made; nil if there is no whole line.
+    ///   - state: The state the closure may change.
+    ///   - take: Called with the state and the line.
+    /// - Returns: The result of the closure, or nil if there is no complete line.
     /// - Throws: ``SluiceError/Code/elementTooLarge``.
     mutating func next<State, Value>(
         _ state: inout State,
         _ take: (inout State, UnsafeRawBufferPointer) -> Value
     ) throws(SluiceError) -> Value? {
-        // Held here, since the closure changes the rest of this reader.
+        // A local copy, because the closure mutates this reader.
         let chunk = chunk
         let value = chunk.withUnsafeBytes { bytes -> Value? in
             guard let line = line(in: bytes) else { return nil }
@@ -88,15 +88,15 @@ struct LineReader: Sendable {
 }
 
 extension LineReader {
-    /// A line that lies in the chunk, or one that has been put together of several.
+    /// A line that lies in the current chunk, or one collected in `beginning` from several chunks.
     private struct Line {
         var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
         var isWhole = false
-        /// How many bytes of its end were put together with it.
+        /// The number of bytes of the line ending at the end of `beginning`.
         var surplus = 0
     }
 
-    /// Finds the end of the next line; keeps what there is of one that has none.
+    /// Finds the end of the next line. Keeps the bytes of an incomplete line.
     private mutating func line(in bytes: UnsafeRawBufferPointer) -> Line? {
         if isOverLimit { return nil }
         if skipsLineFeed, offset < bytes.count {
@@ -107,7 +107,7 @@ extension LineReader {
             keep(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
             offset = bytes.count
             guard isFinished, !isOverLimit, !beginning.isEmpty else { return nil }
-            // Here a last carriage return is no end.
+            // At the end of the body a trailing carriage return is part of the line.
             if beginning.count > limit { isOverLimit = true }
             return isOverLimit ? nil : Line()
         }
@@ -129,7 +129,7 @@ extension LineReader {
         if !isOverLimit { beginning.append(contentsOf: part) }
     }
 
-    /// How many bytes at the end of what stands before a line feed belong to the end of the line.
+    /// Returns the number of bytes before a line feed that belong to the line ending.
     private func surplus(of last: UInt8?) -> Int {
         lineEnd == .lineFeed && last == .carriageReturn ? 1 : 0
     }
@@ -138,7 +138,8 @@ extension LineReader {
         if places.lineFeed < offset { places.lineFeed = bytes.firstIndex(of: .lineFeed, from: offset) }
         var end = places.lineFeed
         if lineEnd == .any {
-            // Each place is looked for once: else a text of carriage returns alone would be searched to its end for every line.
+            // Cache both offsets. Otherwise a text that contains only carriage returns would be searched to its end for
+            // a line feed once per line.
             if places.carriageReturn < offset {
                 places.carriageReturn = bytes.firstIndex(of: .carriageReturn, from: offset)
             }
@@ -154,7 +155,7 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The first place of a byte from an offset on; the end if there is none.
+    /// Returns the offset of the first occurrence of a byte at or after an offset, or `count` if there is none.
     func firstIndex(of byte: UInt8, from offset: Int) -> Int {
         guard let start = baseAddress, offset < count else { return count }
         guard let found = memchr(start + offset, Int32(byte), count - offset) else { return count }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes lines of text of a body in UTF-8 that arrives in chunks.
+/// Splits a UTF-8 body that arrives in chunks into lines of text.
 ///
 /// ```swift
 /// var splitter = LineSplitter()
@@ -15,32 +15,32 @@ import Foundation
 /// while let line = try splitter.next() { print(line) }    // one, two
 /// ```
 ///
-/// LF ends a line, and so does CR with LF; a CR alone is part of one. Empty lines are lines, and so is what stands behind the last
-/// end if it is not empty. What is no UTF-8 becomes U+FFFD.
+/// A line ends with LF or CRLF. A CR alone does not end a line. Empty lines are returned, as is a last line without a
+/// line ending. Invalid UTF-8 is replaced with U+FFFD.
 public struct LineSplitter: StreamParser {
     private var reader: LineReader
 
-    /// Makes a splitter.
+    /// Creates a splitter.
     ///
-    /// - Parameter limit: The most bytes of a line without its end; 1 MiB by default.
+    /// - Parameter limit: The maximum size of a line in bytes, without its line ending; 1 MiB by default.
     public init(limit: Int = 1 << 20) {
         reader = LineReader(endingAt: .lineFeed, limit: limit)
     }
 
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     public mutating func append(_ chunk: Data) {
         reader.append(chunk)
     }
 
-    /// Learns that there will be no more bytes, which ends the last line.
+    /// Signals the end of the body, which also ends the last line.
     public mutating func finish() {
         reader.finish()
     }
 
-    /// The next line without its end; nil if it is not whole yet, or none is left.
+    /// Returns the next line without its line ending, or nil if it is incomplete or there is none.
     ///
-    /// - Returns: A line.
-    /// - Throws: ``SluiceError/Code/elementTooLarge``, and from then on again.
+    /// - Returns: The next line.
+    /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
     public mutating func next() throws(SluiceError) -> String? {
         var nothing: Void = ()
         return try reader.next(&nothing) { _, line in String(decoding: line, as: UTF8.self) }

@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a response can be read as while it arrives: a ``StreamRequest``, which is sent when the reading begins, or a
+/// A response that can be read while it arrives: a ``StreamRequest``, which is sent when reading starts, or a
 /// ``StreamedResponse``.
 public protocol StreamReadable<ErrorModel>: Sendable {
-    /// What the reading fails with.
+    /// The error model that reading fails with.
     associatedtype ErrorModel: ErrorSerializable
 
-    /// Decodes the values of ``jsonLines(of:decoder:limit:)`` where no other decoder is given.
+    /// The decoder that ``jsonLines(of:decoder:limit:)`` uses by default.
     var modelDecoder: any DataDecoder { get }
 
-    /// What a parser makes of the chunks that arrive.
+    /// The elements that a parser makes from the body.
     ///
-    /// - Parameter parser: Makes a parser, for each time that the elements are read.
+    /// - Parameter parser: Called to create a parser each time the elements are iterated.
     /// - Returns: The elements.
     func elements<Parser: StreamParser>(
         parsedBy parser: @escaping @Sendable () -> Parser
@@ -25,27 +25,29 @@ public protocol StreamReadable<ErrorModel>: Sendable {
 }
 
 extension StreamReadable {
-    /// The bytes in chunks as they come, none of them empty.
+    /// The non-empty chunks of bytes, as they arrive.
     public var bytes: StreamSequence<Data, ErrorModel> { elements { ChunkParser() } }
 
-    /// The lines of a text in UTF-8, of up to 1 MiB each: see ``LineSplitter``.
+    /// The lines of a UTF-8 body, at most 1 MiB each: see ``LineSplitter``.
     public var lines: StreamSequence<String, ErrorModel> { lines() }
 
-    /// The lines of a text in UTF-8: see ``LineSplitter``.
+    /// The lines of a UTF-8 body: see ``LineSplitter``.
     ///
-    /// - Parameter limit: The most bytes of a line; a longer one fails with ``SluiceError/Code/elementTooLarge``.
-    /// - Returns: The lines without their ends.
+    /// - Parameter limit: The maximum size of a line in bytes. A longer line fails with
+    ///   ``SluiceError/Code/elementTooLarge``.
+    /// - Returns: The lines without their line endings.
     public func lines(limit: Int = 1 << 20) -> StreamSequence<String, ErrorModel> {
         elements { LineSplitter(limit: limit) }
     }
 
-    /// The values of a body that has one JSON text a line, as NDJSON and JSON Lines do; empty lines are passed over.
+    /// The values of a body with one JSON text per line, such as NDJSON or JSON Lines. Empty lines are skipped.
     ///
     /// - Parameters:
-    ///   - type: What a line is.
-    ///   - decoder: What decodes it; nil for the client's.
-    ///   - limit: The most bytes of a line; 1 MiB by default.
-    /// - Returns: The values. A line that is none fails with ``SluiceError/Code/decodingFailed``, which says which line it is.
+    ///   - type: The type of the values.
+    ///   - decoder: The decoder to use; nil for the client's decoder.
+    ///   - limit: The maximum size of a line in bytes; 1 MiB by default.
+    /// - Returns: The values. A line that cannot be decoded fails with ``SluiceError/Code/decodingFailed``, which names
+    ///   the line number.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         decoder: (any DataDecoder)? = nil,
@@ -57,7 +59,7 @@ extension StreamReadable {
 }
 
 extension StreamRequest: StreamReadable {
-    /// What a parser makes of the chunks that arrive; iterating it sends the request.
+    /// The elements that a parser makes from the body. Iterating over them sends the request.
     public func elements<Parser: StreamParser>(
         parsedBy parser: @escaping @Sendable () -> Parser
     ) -> StreamSequence<Parser.Element, ErrorModel> {
@@ -68,7 +70,7 @@ extension StreamRequest: StreamReadable {
     public var modelDecoder: any DataDecoder { client.pipeline.modelDecoder.decoder }
 }
 
-/// Gives each chunk as it came.
+/// Returns each chunk unchanged.
 private struct ChunkParser: StreamParser {
     private var chunks: [Data] = []
 

@@ -6,25 +6,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why there is no stream, with the body of a response that was not accepted.
+/// The error of a stream request, with the body of the response that was not accepted.
 struct StreamFailure: Error {
     let error: SluiceError
     var body = Data()
 }
 
 extension StreamRequest {
-    /// Sends the request and takes the body of a response that is accepted.
+    /// Sends the request and returns the body of an accepted response.
     ///
-    /// - Parameter check: Throws for a response that is none of those there should be, though the request accepts it.
-    /// - Returns: The body.
-    /// - Throws: Why there is none.
+    /// - Parameter check: Called with the head of a response that passes the request's validation. Throws to reject it.
+    /// - Returns: The response body.
+    /// - Throws: The error, with the body of a rejected response.
     func begun(
         _ check: @escaping @Sendable (HTTPResponse) throws(SluiceError) -> Void = { _ in }
     ) async throws(StreamFailure) -> StreamedBody {
         let pipeline = client.pipeline
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
         let sink = StreamSink { head, request in
-            // A redirect that is followed has a body too; it is not for whoever reads the stream.
+            // A redirect response has a body too, which the caller must not see.
             head.status.class != .redirection && validation.failure(of: head, to: request, check) == nil
         }
         let landing = await pipeline.landing(of: draft, into: sink, nil)
@@ -39,11 +39,11 @@ extension StreamRequest {
             landing.sending?.finish(.failure(error))
             throw StreamFailure(error: error, body: response.body)
         }
-        // What a sink did not take, an interceptor has made.
+        // The sink has no body if an interceptor provided the response.
         return StreamedBody(sink.body() ?? ResponseBody(response.body), response, landing.sending)
     }
 
-    /// The error model of a failure.
+    /// Creates the error model for a failure.
     func model(of failure: StreamFailure) -> ErrorModel {
         let configuration = client.pipeline.configuration
         return ErrorModel(
@@ -58,13 +58,13 @@ extension StreamRequest {
 }
 
 extension Validation {
-    /// What is wrong with a response whose body is still to come.
+    /// Returns the error that validation reports for a response whose body has not arrived yet, or nil.
     fileprivate func failure(
         of head: HTTPResponse,
         to request: HTTPRequest,
         _ check: (HTTPResponse) throws(SluiceError) -> Void
     ) -> SluiceError? {
-        // A type is asked of no empty body, so here is one that is not.
+        // An empty body skips the content type check, so validate with a non-empty placeholder.
         let body = head.status == .noContent ? Data() : Data([0])
         let rules = rules.map { rule in { @Sendable head, _ in try rule(head, Data()) } as Rule }
         do throws(SluiceError) {

@@ -15,18 +15,18 @@ import Foundation
 /// for try await event in answer.serverSentEvents() { print(event.data, terminator: "") }
 /// ```
 ///
-/// It meets the same steps as an ``APIRequest``, up to the response's head: gates get their passes back with it, interceptors and
-/// retries see no more of it. A response that is not accepted is collected, and thrown as the request's error. ``Validation``'s
-/// rules are asked with an empty body.
+/// Its steps are those of an ``APIRequest``, up to the head of the response. Gates release their permits when the head
+/// arrives. Interceptors and retries do not see the body. The body of a rejected response is read completely and is
+/// available to the request's error model. The rules of ``Validation`` receive an empty body.
 ///
-/// Of the client's limits and time-outs those on the whole body do not hold, ``ResponseLimits/body`` and ``Timeouts/total``; those
-/// that the request sets itself do.
+/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply. Those that the
+/// request sets itself do.
 public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
-    /// Where it is sent.
+    /// The client that sends the request.
     public let client: APIClient
-    /// All that the request says of itself, without its types.
+    /// All properties of the request, without its types.
     public var draft: RequestDraft
-    /// Nil for the client's.
+    /// The error decoder; nil for the client's decoder.
     let errorDecoder: (any DataDecoder)?
 
     init(_ client: APIClient, _ draft: RequestDraft, _ errorDecoder: (any DataDecoder)? = nil) {
@@ -35,10 +35,10 @@ public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
         self.errorDecoder = errorDecoder
     }
 
-    /// Sends the request; returns as soon as the head of an accepted response is there.
+    /// Sends the request and returns when the head of an accepted response has arrived.
     ///
-    /// - Returns: The head, and what arrives behind it.
-    /// - Throws: The request's error model, cancellation included.
+    /// - Returns: The head, and a body that is still arriving.
+    /// - Throws: The request's error model, also for a cancellation.
     public func response() async throws(ErrorModel) -> StreamedResponse<ErrorModel> {
         do throws(StreamFailure) {
             return StreamedResponse(try await begun(), self)
@@ -47,9 +47,9 @@ public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
         }
     }
 
-    /// The request as it would go to the first gate.
+    /// Builds the request as it is passed to the first gate.
     ///
-    /// - Returns: Method, URL, headers and body.
+    /// - Returns: The method, URL, headers and body.
     /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/building``.
     public func httpRequest() throws(SluiceError) -> HTTPRequest {
         try draft.build(for: client.pipeline)
@@ -57,23 +57,23 @@ public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
 }
 
 extension StreamRequest {
-    /// Makes it a GET, without a body.
+    /// Sets the method to GET, without a body.
     public consuming func get() -> Self { method(.get) }
-    /// Makes it a DELETE, without a body.
+    /// Sets the method to DELETE, without a body.
     public consuming func delete() -> Self { method(.delete) }
-    /// Makes it a POST: `.post(.json(question))`.
+    /// Sets the method to POST: `.post(.json(question))`.
     public consuming func post(_ body: RequestBody? = nil) -> Self { method(.post, body) }
-    /// Makes it a PUT.
+    /// Sets the method to PUT.
     public consuming func put(_ body: RequestBody? = nil) -> Self { method(.put, body) }
-    /// Makes it a PATCH.
+    /// Sets the method to PATCH.
     public consuming func patch(_ body: RequestBody? = nil) -> Self { method(.patch, body) }
 
-    /// Sets any method.
+    /// Sets the method and the body.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - body: What is sent after the head; nil for nothing.
-    /// - Returns: A copy with that method and that body.
+    ///   - body: The request body; nil for none.
+    /// - Returns: A copy with that method and body.
     public consuming func method(_ method: HTTPMethod, _ body: RequestBody? = nil) -> Self {
         modified { draft in
             draft.method = method
@@ -83,16 +83,16 @@ extension StreamRequest {
 }
 
 extension APIClient {
-    /// Makes a request whose response is read while it arrives, and whose error the context names.
+    /// Creates a request whose response is read while it arrives, with the error model inferred from the context.
     ///
-    /// - Parameter endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    /// - Returns: A value to modify and read, a GET unless the endpoint says otherwise.
+    /// - Parameter endpoint: A path appended to the base URL, a complete URL, a URI template, or a target.
+    /// - Returns: A request to configure and read. Its method is GET unless the endpoint sets another.
     public func stream<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> StreamRequest<ErrorModel> {
         StreamRequest(self, RequestDraft(endpoint, pipeline.configuration.endpointMapping))
     }
 
-    /// Makes a request whose response is read while it arrives and that fails with an ``APIError``, for where the context names no
-    /// error.
+    /// Creates a request whose response is read while it arrives and that fails with an ``APIError``. Used if the
+    /// context specifies no error model.
     @_disfavoredOverload
     public func stream(_ endpoint: some Endpoint) -> StreamRequest<APIError> {
         StreamRequest(self, RequestDraft(endpoint, pipeline.configuration.endpointMapping))
@@ -100,14 +100,14 @@ extension APIClient {
 }
 
 extension APIRequest {
-    /// The same request, whose response is read while it arrives, in the place of its model.
+    /// Returns this request with its response read while it arrives instead of decoded.
     public consuming func stream() -> StreamRequest<ErrorModel> {
         StreamRequest(client, draft, errorDecoder)
     }
 }
 
 extension BodyRequest {
-    /// The same request without a body, whose response is read while it arrives, in the place of its model.
+    /// Returns this request, without a body, with its response read while it arrives instead of decoded.
     public consuming func stream() -> StreamRequest<ErrorModel> {
         request.stream()
     }

@@ -6,35 +6,36 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What arrives of a response, as elements of one kind: chunks of bytes, lines, values.
+/// The elements of a response that is read while it arrives: chunks of bytes, lines or values.
 ///
 /// ```swift
 /// for try await reading in sensors.stream("readings").jsonLines(of: Reading.self) { print(reading) }
 /// ```
 ///
-/// That of a ``StreamRequest`` sends the request each time it is iterated, when the first element is asked for; that of a
-/// ``StreamedResponse`` goes on with what has not been read yet. No more is read than the loop wants: a slow one slows the server
-/// down. Cancelling the loop's task stops the transfer; so does leaving the loop, unless a ``StreamedResponse`` still holds it.
+/// The sequence of a ``StreamRequest`` sends the request each time it is iterated, when the first element is requested.
+/// The sequence of a ``StreamedResponse`` continues with the unread rest of the body. Only as much is read as the loop
+/// consumes, so a slow loop slows the server down. Cancelling the loop's task stops the transfer. So does leaving the
+/// loop, unless a ``StreamedResponse`` still exists.
 public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// The request's error.
+    /// The request's error model.
     public typealias Failure = ErrorModel
 
     let request: StreamRequest<ErrorModel>
-    /// Nil where iterating sends the request.
+    /// The body to read; nil if iterating sends the request.
     let body: StreamedBody?
     let parser: @Sendable () -> any StreamParser<Element>
 
-    /// Makes an iterator, which sends the request when it is first asked for an element.
+    /// Creates an iterator. If the request has not been sent yet, the first call of `next()` sends it.
     public func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Reads the elements one by one.
+    /// Iterates over the elements.
     public struct Iterator: AsyncIteratorProtocol {
         private let request: StreamRequest<ErrorModel>
         private let parser: any StreamParser<Element>
         private var reader: ElementReader<StreamedBody.Iterator, Element>?
-        /// Nil before the request is sent, and once the stream is over.
+        /// The response body; nil before the request is sent and after the stream is over.
         private var body: StreamedBody?
         private var isBegun: Bool
 
@@ -46,7 +47,7 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
             reader = body.map { ElementReader(StreamedBody.Iterator(body: $0), parser) }
         }
 
-        /// The next element, nil at the end and after an error.
+        /// Returns the next element, or nil at the end and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
             do throws(StreamFailure) {
                 if !isBegun {

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Keeps the body of a response that is accepted for whoever reads it.
+/// A sink that keeps the body of an accepted response for the reader of the stream.
 final class StreamSink: ResponseSink {
     private let isAccepted: @Sendable (HTTPResponse, HTTPRequest) -> Bool
     private let taken = Locked<ResponseBody?>(nil)
@@ -9,7 +9,7 @@ final class StreamSink: ResponseSink {
         self.isAccepted = isAccepted
     }
 
-    /// The body, once.
+    /// Takes the body. Returns nil if there is none or it was taken before.
     func body() -> ResponseBody? {
         taken.withLock { $0.take() }
     }

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The body of a response that is read while it arrives, once; says when the request is over.
+/// A response body that is read once, while it arrives. Completes the request when the body ends or fails.
 ///
-/// The transfer stops when nobody holds it any longer.
+/// The transfer stops when the last reference is released.
 final class StreamedBody: Sendable {
     /// The response without its body.
     let response: ServerResponse
     private let body: ResponseBody
     private let sending: Sending?
-    /// Of a body that was there from the start, whether it has been read.
+    /// True if a body that was complete from the start has been read.
     private let isRead = Locked(false)
 
     init(_ body: ResponseBody, _ response: ServerResponse, _ sending: Sending?) {
@@ -24,20 +24,21 @@ final class StreamedBody: Sendable {
     }
 
     deinit {
-        // Without effect where the end has been told already.
+        // No effect if the request has already finished.
         sending?.finish(.failure(.cancelled.with(request: response.request, response: response.head)))
     }
 
-    /// What the transfer took, once the whole body has arrived.
+    /// The metrics of the transfer, available once the whole body has arrived.
     var metrics: TransferMetrics? { body.metrics }
 
-    /// The trailer section, once the whole body has arrived. A body that an interceptor has put there has that of its response.
+    /// The trailer section, available once the whole body has arrived. A body set by an interceptor has the trailers of
+    /// its response.
     var trailers: HTTPHeaders? {
         guard let trailers = body.trailers else { return nil }
         return trailers.isEmpty ? response.trailers : trailers
     }
 
-    /// The next chunk, nil at the end.
+    /// Returns the next chunk, or nil at the end.
     func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
         do {
             if let (data, _) = body.whole {
@@ -60,14 +61,14 @@ final class StreamedBody: Sendable {
         return nil
     }
 
-    /// Says that the request is over with an error, which is told where it happened.
+    /// Finishes the request with an error. Returns the error with the request and the response added.
     func failed(_ error: SluiceError) -> SluiceError {
         let error = error.with(request: response.request, response: response.head)
         sending?.finish(.failure(error))
         return error
     }
 
-    /// Reads a body chunk by chunk; several go on where the others are.
+    /// An iterator over the chunks. Several iterators share one position.
     struct Iterator: AsyncIteratorProtocol {
         let body: StreamedBody
 

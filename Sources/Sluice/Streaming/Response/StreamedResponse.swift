@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An accepted response whose body is still to be read.
+/// An accepted response whose body is still arriving.
 ///
 /// ```swift
 /// let response = try await files.stream("report.csv").response()
@@ -14,8 +14,8 @@ import Foundation
 /// for try await line in response.lines { print(line) }
 /// ```
 ///
-/// The body is read once: a second sequence goes on where the first one has stopped, with the next chunk. The transfer stops when
-/// nobody holds the response or one of its iterators any longer.
+/// The body can be read once: a second sequence continues with the chunk after the last one read. The transfer stops
+/// when the response and all its iterators are released.
 public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     let body: StreamedBody
     let streamRequest: StreamRequest<ErrorModel>
@@ -25,24 +25,25 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
         self.streamRequest = streamRequest
     }
 
-    /// The request it answers: after interceptors and redirects.
+    /// The request that was answered, after interceptors and redirects.
     public var request: HTTPRequest { body.response.request }
-    /// Status, headers and version.
+    /// The status, headers and version.
     public var head: HTTPResponse { body.response.head }
     /// The status.
     public var status: HTTPStatus { head.status }
-    /// Where it comes from: the server or the cache.
+    /// The origin of the response: the server or the cache.
     public var source: ResponseSource { body.response.source }
-    /// What the transfer took, known once the whole body has arrived.
+    /// The metrics of the transfer, available once the whole body has arrived.
     public var metrics: TransferMetrics? { body.metrics }
-    /// The trailer section behind the body (RFC 9110 §6.5), known once the whole body has arrived; empty where there was none.
+    /// The trailer section (RFC 9110 §6.5), available once the whole body has arrived; empty if there is none.
     public var trailers: HTTPHeaders? { body.trailers }
 
-    /// Reads what is left of the body into memory.
+    /// Reads the rest of the body into memory.
     ///
-    /// - Parameter limit: The most bytes to take, nil for no limit.
+    /// - Parameter limit: The maximum number of bytes; nil for no limit.
     /// - Returns: The bytes.
-    /// - Throws: The request's error: ``SluiceError/Code/bodyTooLarge`` over the limit, or what failed the transfer.
+    /// - Throws: The request's error model: ``SluiceError/Code/bodyTooLarge`` over the limit, or the error of the
+    ///   transfer.
     public func collect(upTo limit: Int64? = nil) async throws(ErrorModel) -> Data {
         var all = Data()
         do throws(SluiceError) {
@@ -60,7 +61,7 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
 }
 
 extension StreamedResponse: StreamReadable {
-    /// What a parser makes of the chunks that arrive.
+    /// The elements that a parser makes from the body.
     public func elements<Parser: StreamParser>(
         parsedBy parser: @escaping @Sendable () -> Parser
     ) -> StreamSequence<Parser.Element, ErrorModel> {
@@ -70,9 +71,9 @@ extension StreamedResponse: StreamReadable {
     /// The client's decoder.
     public var modelDecoder: any DataDecoder { streamRequest.modelDecoder }
 
-    /// The events of a body of the type `text/event-stream`: see ``ServerSentEventParser``.
+    /// The events of a `text/event-stream` body: see ``ServerSentEventParser``.
     ///
-    /// - Parameter limit: The most bytes of an event's data, and of each of its lines; 1 MiB by default.
+    /// - Parameter limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
     /// - Returns: The events.
     public func serverSentEvents(limit: Int = 1 << 20) -> StreamSequence<ServerSentEvent, ErrorModel> {
         elements { ServerSentEventParser(limit: limit) }
