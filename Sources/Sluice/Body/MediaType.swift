@@ -1,26 +1,26 @@
-/// The media types that files are sent as (RFC 6838), by the extensions of their names.
+/// The media types of files (RFC 6838), by file name extension.
 ///
 /// ```swift
 /// MediaType.forFileExtension("png")  // "image/png"
 /// ```
 ///
-/// A fixed table, so that a program sends the same everywhere, whatever is installed.
+/// The table is fixed, so the result does not depend on the system.
 public enum MediaType {
-    /// Bytes of no known kind.
+    /// The media type of unknown content.
     public static let octetStream = "application/octet-stream"
 
-    /// The type that an extension stands for.
+    /// Returns the media type of a file name extension.
     ///
     /// - Parameter fileExtension: The extension without its dot, in any case.
-    /// - Returns: The type, ``octetStream`` where it is not known.
+    /// - Returns: The media type, or ``octetStream`` if the extension is unknown.
     public static func forFileExtension(_ fileExtension: String) -> String {
         types[fileExtension.lowercased()] ?? octetStream
     }
 
-    /// The type that a file's name stands for.
+    /// Returns the media type of a file name.
     ///
-    /// - Parameter fileName: A name or a path; what follows its last dot decides.
-    /// - Returns: The type, ``octetStream`` where there is no extension or it is not known.
+    /// - Parameter fileName: A file name or a path. The part after the last dot is the extension.
+    /// - Returns: The media type, or ``octetStream`` if there is no extension or it is unknown.
     public static func forFileName(_ fileName: String) -> String {
         guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return octetStream }
         return forFileExtension(String(fileName[fileName.utf8.index(after: dot)...]))
@@ -44,7 +44,7 @@ public enum MediaType {
         "webp": "image/webp", "avif": "image/avif", "heic": "image/heic", "heif": "image/heif", "svg": "image/svg+xml",
         "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "ico": "image/vnd.microsoft.icon",
         "psd": "image/vnd.adobe.photoshop", "jxl": "image/jxl",
-        // Sound and film
+        // Audio and video
         "mp3": "audio/mpeg", "m4a": "audio/mp4", "aac": "audio/aac", "wav": "audio/wav", "flac": "audio/flac",
         "ogg": "audio/ogg", "oga": "audio/ogg", "opus": "audio/ogg", "weba": "audio/webm", "mid": "audio/midi",
         "midi": "audio/midi", "mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm",

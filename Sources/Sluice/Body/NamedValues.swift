@@ -1,10 +1,11 @@
-/// Values by name in the order they came; a name's later value takes its earlier one's place.
+/// A dictionary of values by name that keeps insertion order. Setting an existing name replaces its value in place.
 struct NamedValues<Value> {
-    /// Up to this many, looking at each is quicker than a table and needs no memory.
+    /// The maximum number of entries for which a linear search is used. It is faster than a dictionary and needs no
+    /// memory.
     private static var scanned: Int { 16 }
 
     private(set) var entries: [(name: String, value: Value)] = []
-    /// Where each name is, once there are too many to look at each.
+    /// The position of each name. Used only above the limit for linear search.
     private var positions: [String: Int] = [:]
 
     subscript(name: String) -> Value? {

@@ -1,102 +1,101 @@
-/// Parameters of any types by name, in the order they are written: for a query, a form or a JSON object without a type
-/// of its own.
+/// Parameters of any types, by name and in order, for a query, a form or a JSON object without a dedicated type.
 ///
 /// ```swift
 /// var parameters: Parameters = ["page": 1, "name": name, "tags": ["a", "b"]]
 /// parameters["filter"] = ["state": "open", "stars": 5] as Parameters
 /// ```
 ///
-/// A name stands once; a later value takes the earlier one's place. In JSON and with a ``URLEncodedFormEncoder`` of
-/// ``URLEncodedFormEncoder/KeyOrder/asEncoded`` order the parameters are encoded in theirs, as far as the encoder keeps
-/// an order: `JSONEncoder` does not.
+/// Names are unique, and setting a name again replaces its value. A ``URLEncodedFormEncoder`` with the key order
+/// ``URLEncodedFormEncoder/KeyOrder/asEncoded`` encodes the parameters in their order, as do JSON encoders that keep the
+/// order of keys. `JSONEncoder` does not keep it.
 public struct Parameters: Sendable {
-    /// A value to encode, or nil.
+    /// An encodable value, or nil.
     public typealias Value = (any Encodable & Sendable)?
 
-    /// What becomes of parameters that are nil.
+    /// The handling of nil parameters.
     public enum NilValues: Sendable, Hashable {
-        /// They are not encoded.
+        /// They are omitted.
         case dropped
-        /// They are encoded as null. What a form makes of that is its encoder's ``URLEncodedFormEncoder/nilEncoding``.
+        /// They are encoded as null. In a form, ``URLEncodedFormEncoder/nilEncoding`` determines the result.
         case null
     }
 
-    /// What becomes of parameters that are nil; ``NilValues/dropped`` by default.
+    /// The handling of nil parameters; ``NilValues/dropped`` by default.
     ///
-    /// Parameters within these follow their own.
+    /// Nested parameters use their own setting.
     public var nilValues: NilValues
 
     private var values = NamedValues<Value>()
 
-    /// Makes parameters without any.
+    /// Creates empty parameters.
     public init(nilValues: NilValues = .dropped) {
         self.nilValues = nilValues
     }
 
-    /// Makes parameters of a literal, as `Parameters(["name": name], nilValues: .null)`; of values with the same name the
-    /// last one counts.
+    /// Creates parameters from a literal, such as `Parameters(["name": name], nilValues: .null)`. If a name occurs more
+    /// than once, the last value is used.
     ///
     /// - Parameters:
     ///   - values: The parameters.
-    ///   - nilValues: What becomes of those that are nil.
+    ///   - nilValues: The handling of nil parameters.
     public init(_ values: KeyValuePairs<String, Value>, nilValues: NilValues = .dropped) {
         self.init(contentsOf: values, nilValues: nilValues)
     }
 
-    /// Makes parameters of names and values in their order, of those of a dictionary for example; of values with the
-    /// same name the last one counts.
+    /// Creates parameters from a sequence of names and values in order, such as a dictionary. If a name occurs more
+    /// than once, the last value is used.
     ///
     /// - Parameters:
     ///   - values: The parameters.
-    ///   - nilValues: What becomes of those that are nil.
+    ///   - nilValues: The handling of nil parameters.
     public init(contentsOf values: some Sequence<(key: String, value: Value)>, nilValues: NilValues = .dropped) {
         self.nilValues = nilValues
         for (name, value) in values { self[name] = value }
     }
 
-    /// The names in their order, those of nil values included.
+    /// The names in order, including those of nil values.
     public var names: [String] { values.entries.map(\.name) }
 
-    /// Whether there are none.
+    /// True if there are no parameters.
     public var isEmpty: Bool { values.entries.isEmpty }
 
-    /// The value of a name; nil too if there is none of that name.
+    /// The value for a name; nil if the value is nil or there is no such name.
     ///
-    /// A name that is there keeps its place, a new one goes to the end. Setting nil keeps the name with nil for its value;
-    /// ``remove(_:)`` takes it away.
+    /// An existing name keeps its position, a new one is appended. Setting nil keeps the name with a nil value;
+    /// ``remove(_:)`` removes it.
     public subscript(name: String) -> Value {
         get { values[name] ?? nil }
         set { values.set(name, Self.flattened(newValue)) }
     }
 
-    /// Adds a parameter at the end, and takes away the one that had its name.
+    /// Appends a parameter and removes an existing one with the same name.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - value: Its value.
+    ///   - name: The name of the parameter.
+    ///   - value: The value of the parameter.
     public mutating func append(_ name: String, _ value: Value) {
         values.remove(name)
         self[name] = value
     }
 
-    /// Takes a parameter away, if there is one of that name.
+    /// Removes the parameter with a name, if it exists.
     public mutating func remove(_ name: String) {
         values.remove(name)
     }
 
-    /// Sets all parameters of another value, as the subscript does; ``nilValues`` stays.
+    /// Sets all parameters of another value, as the subscript does. ``nilValues`` is unchanged.
     public mutating func merge(_ other: Parameters) {
         for (name, value) in other.values.entries { values.set(name, value) }
     }
 
-    /// A copy with all parameters of another value set, as the subscript does; ``nilValues`` stays.
+    /// Returns a copy with all parameters of another value set, as the subscript does. ``nilValues`` is unchanged.
     public func merging(_ other: Parameters) -> Parameters {
         var merged = self
         merged.merge(other)
         return merged
     }
 
-    /// An optional that went in as a value of its own is nil if what it wraps is.
+    /// Returns nil for a value that is itself a nil optional.
     private static func flattened(_ value: Value) -> Value {
         guard let value, let optional = value as? any WrappedValue else { return value }
         return optional.isNil ? nil : value
@@ -104,7 +103,7 @@ public struct Parameters: Sendable {
 }
 
 extension Parameters: ExpressibleByDictionaryLiteral {
-    /// Makes parameters of a literal; of values with the same name the last one counts.
+    /// Creates parameters from a literal. If a name occurs more than once, the last value is used.
     public init(dictionaryLiteral elements: (String, Value)...) {
         self.init()
         for (name, value) in elements { self[name] = value }
@@ -112,7 +111,7 @@ extension Parameters: ExpressibleByDictionaryLiteral {
 }
 
 extension Parameters: Encodable {
-    /// A key that is made as it is needed.
+    /// A coding key with an arbitrary name.
     struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -126,10 +125,10 @@ extension Parameters: Encodable {
         }
     }
 
-    /// Encodes the parameters in their order, each under its name.
+    /// Encodes the parameters in order, each under its name.
     ///
-    /// - Parameter encoder: Any encoder; one that converts keys converts these too.
-    /// - Throws: What the encoder or a value throws.
+    /// - Parameter encoder: The encoder. Its key conversion applies to the names.
+    /// - Throws: The error of the encoder or of a value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in values.entries {
@@ -142,7 +141,7 @@ extension Parameters: Encodable {
     }
 }
 
-/// An optional whose type is not known.
+/// An optional of any type.
 private protocol WrappedValue {
     var isNil: Bool { get }
 }

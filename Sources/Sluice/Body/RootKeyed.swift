@@ -1,4 +1,4 @@
-/// A value in an object of its own, under one key: `{"user": {…}}`.
+/// A value wrapped in an object with a single key: `{"user": {…}}`.
 struct RootKeyed: Encodable, Sendable {
     let key: String
     let value: any Encodable & Sendable

@@ -62,7 +62,7 @@ extension RequestDraft {
                         + "allow it with followsOtherOrigins."
                 )
             }
-            // Without these, the client's default headers are not added for the foreign origin.
+            // Without a host or base URL of its own, the request gets no client headers that contain secrets.
             next.host = nil
             next.baseURL = nil
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders

@@ -1,13 +1,14 @@
 import SluiceHTTP
 
-/// Why a value could not be written as a form: what ``URLEncodedFormEncoder`` throws, and the underlying error of
-/// ``SluiceError/Code/encodingFailed``.
+/// The error that ``URLEncodedFormEncoder`` throws if a value cannot be encoded as a form. It is the underlying error
+/// of ``SluiceError/Code/encodingFailed``.
 public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
-    /// Where in the value encoding stopped, as `filter.items[2].price`; empty for the value itself.
+    /// The coding path of the value that could not be encoded, such as `filter.items[2].price`; empty for the root
+    /// value.
     public let codingPath: String
-    /// What was wrong there, without the value.
+    /// The reason, without the value.
     public let reason: String
-    /// What a value's own encoding or a closure of the encoder's options threw.
+    /// The error that the value's `encode(to:)` or a closure of the encoder's options threw.
     public let cause: (any Error)?
 
     init(at path: FormPath, _ step: FormPath.Step, _ reason: String, cause: (any Error)? = nil) {
@@ -16,21 +17,21 @@ public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// One sentence without any of the values.
+    /// A one-sentence description without any values.
     var sentence: String {
         codingPath.isEmpty
             ? "The form could not be encoded: \(reason)."
             : "The form could not be encoded: at “\(codingPath)” \(reason)."
     }
 
-    /// The sentence with the cause, if there is one, without what looks like a secret in it.
+    /// The sentence and the cause, if there is one, with text that looks like a secret redacted.
     public var description: String {
         cause.map { "\(sentence) The cause: \(SecretRules.usual.text(SecretRules.words(of: $0)))" } ?? sentence
     }
 }
 
 extension FormEncodingFailure: CustomReflectable {
-    /// What the description says: a cause may quote values.
+    /// Shows only the description, because a cause may contain values.
     public var customMirror: Mirror {
         Mirror(self, children: ["codingPath": codingPath, "description": description], displayStyle: .struct)
     }

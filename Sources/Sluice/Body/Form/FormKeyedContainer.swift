@@ -1,4 +1,4 @@
-/// Encodes the fields of an object.
+/// The keyed encoding container for the fields of an object.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let scope: FormScope
     let path: FormPath
@@ -20,12 +20,13 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder() -> any Encoder { slot(forKey: Parameters.Name(stringValue: "super")) }
     func superEncoder(forKey key: Key) -> any Encoder { slot(forKey: key) }
 
-    /// The place of a key, the same each time, so that a container asked for twice is one.
+    /// Returns the encoder for a key. The same key always returns the same encoder, so repeated requests for its
+    /// container share one.
     private func slot(forKey key: some CodingKey) -> FormSlot {
         let name = key.stringValue
         let current = object.fields[name] ?? .nothing
         if case .slot(let slot) = current { return slot }
-        // Where it is too deep, what follows goes nowhere, and the failure is thrown.
+        // Beyond the depth limit, encode into a detached encoder. The recorded failure is thrown later.
         guard let slot = scope.slot(.key(key), in: path, holding: current) else {
             return FormSlot(scope: scope, path: path)
         }
@@ -57,7 +58,7 @@ extension FormKeyedContainer {
     }
 }
 
-/// By default these leave nil out; a form's options decide what becomes of it.
+/// The default implementations omit nil. These pass nil on, so that the encoder's `nilEncoding` decides.
 extension FormKeyedContainer {
     private func encodeOptional(_ value: (some Encodable)?, _ key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
@@ -79,7 +80,7 @@ extension FormKeyedContainer {
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, key) }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, key) }
     func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encodeOptional(value, key) }
-    /// Without a detour, since the frames of this one add up where values are nested.
+    /// Implemented directly, to use less stack for each level of nesting.
     func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
         guard let value else { return try set(key, .null) }
         try set(key, scope.node(of: value, .key(key), in: path))

@@ -1,12 +1,12 @@
-/// What a value became.
+/// The encoded form of a value.
 enum FormNode {
-    /// It encoded nothing.
+    /// The value encoded nothing.
     case nothing
     case null
     case text(String)
     case object(FormObject)
     case array(FormArray)
-    /// The place of a nested container or a super encoder, which is filled later.
+    /// A nested container or super encoder that is filled later.
     case slot(FormSlot)
 
     var resolved: FormNode {
@@ -14,12 +14,12 @@ enum FormNode {
     }
 }
 
-/// Fields in the order they were encoded.
+/// The fields of an object, in the order in which they were encoded.
 final class FormObject {
     var fields = NamedValues<FormNode>()
 }
 
-/// Elements in their order, those that encoded nothing included, since each has an index.
+/// The elements of an array. Elements that encoded nothing are included, because every element has an index.
 final class FormArray {
     var elements: [FormNode] = []
 }

@@ -1,17 +1,17 @@
-/// Where in the value the encoder is.
+/// The position of the encoder in the value.
 ///
-/// It is known step by step, and written out only for an error or for a value that asks.
+/// A linked list of steps, converted to text or coding keys only when needed.
 final class FormPath: Sendable {
     enum Step: Sendable {
         case key(any CodingKey)
         case index(Int)
-        /// Nowhere deeper: the value stands in place of the one around it.
+        /// The value takes the place of the value around it, at the same level.
         case itself
     }
 
-    /// How deep values may be nested. A value that holds itself would have no end.
+    /// The maximum nesting depth. Stops the encoding of a value that contains itself.
     static let depthLimit = 512
-    /// How much of a path is written out, in characters.
+    /// The maximum length of the text of a path, in characters.
     private static let textLimit = 256
 
     let parent: FormPath?
@@ -24,17 +24,17 @@ final class FormPath: Sendable {
         self.depth = depth
     }
 
-    /// The path of the whole value.
+    /// Creates the path of the root value.
     convenience init() {
         self.init(parent: nil, step: .itself, depth: 0)
     }
 
-    /// A step deeper, or nil where that is too deep.
+    /// Returns the path extended by a step, or nil beyond the depth limit.
     func appending(_ step: Step) -> FormPath? {
         depth < Self.depthLimit ? FormPath(parent: self, step: step, depth: depth + 1) : nil
     }
 
-    /// The steps from the whole value to here.
+    /// The steps from the root value to this position.
     private var steps: [Step] {
         var steps: [Step] = []
         var path: FormPath? = self
@@ -55,7 +55,7 @@ final class FormPath: Sendable {
         }
     }
 
-    /// The path as `items[0].id`, cut short if it is very long; empty for the whole value.
+    /// Returns the path as text, such as `items[0].id`, truncated if it is very long; empty for the root value.
     func text(appending last: Step) -> String {
         var text = ""
         for step in steps + [last] {
@@ -69,7 +69,7 @@ final class FormPath: Sendable {
     }
 }
 
-/// The key of an array's element.
+/// The coding key of an array element.
 struct FormIndexKey: CodingKey {
     private let index: Int
 

@@ -4,7 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the encoders and containers of one call share: the options, and the first failure met where none can be thrown.
+/// The state that all encoders and containers of one encoding share: the options, and the first failure that could not
+/// be thrown where it occurred.
 final class FormScope {
     let options: URLEncodedFormEncoder
     private(set) var failure: FormEncodingFailure?
@@ -13,7 +14,7 @@ final class FormScope {
         self.options = options
     }
 
-    /// Keeps the first failure, which the next call that can throw throws.
+    /// Records a failure if it is the first. The next throwing call throws it.
     func fail(_ failure: @autoclosure () -> FormEncodingFailure) {
         if self.failure == nil { self.failure = failure() }
     }
@@ -21,11 +22,11 @@ final class FormScope {
     /// Encodes a value.
     ///
     /// - Parameters:
-    ///   - value: What to encode.
-    ///   - step: The way from the path to the value.
-    ///   - path: Where the value around it is.
-    /// - Returns: What the value became.
-    /// - Throws: A ``FormEncodingFailure`` that names the innermost value that cannot be encoded.
+    ///   - value: The value to encode.
+    ///   - step: The step from the path to the value.
+    ///   - path: The path of the enclosing value.
+    /// - Returns: The encoded form of the value.
+    /// - Throws: A ``FormEncodingFailure`` for the innermost value that cannot be encoded.
     func node<Value: Encodable>(
         of value: Value,
         _ step: FormPath.Step,
@@ -45,14 +46,15 @@ final class FormScope {
         }
     }
 
-    /// The place of a nested container or a super encoder, or nil with a failure kept where that is too deep.
+    /// Creates the encoder for a nested container or a super encoder. Beyond the depth limit, records a failure and
+    /// returns nil.
     func slot(_ step: FormPath.Step, in path: FormPath, holding node: FormNode = .nothing) -> FormSlot? {
         if let deeper = path.appending(step) { return FormSlot(scope: self, path: deeper, node: node) }
         fail(tooDeep(step, path))
         return nil
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     func node(
         of number: some BinaryFloatingPoint & CustomStringConvertible,
         _ step: FormPath.Step,
@@ -62,7 +64,8 @@ final class FormScope {
         throw FormEncodingFailure(at: path, step, "the number is \(number), which a form has no text for")
     }
 
-    /// Types that encode themselves in another way than a form should have them, and two that are quicker this way.
+    /// Encodes the types for which a form does not use `encode(to:)`, and two common types for speed. Returns nil for
+    /// others.
     private func wellKnown<Value>(_ value: Value, _ step: FormPath.Step, _ path: FormPath) throws -> FormNode? {
         if Value.self == String.self { return (value as? String).map(FormNode.text) }
         if Value.self == Int.self { return (value as? Int).map { .text($0.description) } }

@@ -1,4 +1,4 @@
-/// The encoder of one value: the place it goes to.
+/// The encoder of a single value.
 final class FormSlot: Encoder {
     let scope: FormScope
     let path: FormPath
@@ -23,7 +23,7 @@ final class FormSlot: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// The same object each time, as for a class and its superclass, which share one.
+    /// Returns the same object each time, so that a class and its superclass share one.
     private func object() -> FormObject {
         switch node {
         case .object(let object): return object

@@ -1,4 +1,4 @@
-/// Encodes the elements of an array.
+/// The unkeyed encoding container for the elements of an array.
 struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     let scope: FormScope
     let path: FormPath
@@ -18,7 +18,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { slot() }
 
     private func slot() -> FormSlot {
-        // Where it is too deep, what follows goes nowhere, and the failure is thrown.
+        // Beyond the depth limit, encode into a detached encoder. The recorded failure is thrown later.
         guard let slot = scope.slot(next, in: path) else { return FormSlot(scope: scope, path: path) }
         array.elements.append(.slot(slot))
         return slot

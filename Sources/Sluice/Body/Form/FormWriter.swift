@@ -1,7 +1,7 @@
-/// Writes what a value became as `name=value&name=value`.
+/// Writes an encoded value as `name=value&name=value`.
 struct FormWriter {
     private(set) var output: [UInt8] = []
-    /// The name up to here, not escaped. Fields append to it and take away what they appended.
+    /// The name of the current field, unescaped. Nested fields append to it and remove their suffix again.
     private var name: [UInt8] = []
     private let options: URLEncodedFormEncoder
     private let isSpacePlus: Bool
@@ -12,7 +12,7 @@ struct FormWriter {
         output.reserveCapacity(128)
     }
 
-    /// Writes the fields of the whole value.
+    /// Writes the fields of the root value.
     mutating func writeAll(of object: FormObject) {
         for field in ordered(object) {
             name.append(contentsOf: field.name.utf8)
@@ -21,7 +21,7 @@ struct FormWriter {
         }
     }
 
-    /// Writes what stands under the name.
+    /// Writes a value under the current name.
     private mutating func write(_ node: FormNode) {
         switch node {
         case .nothing: break
@@ -77,7 +77,8 @@ struct FormWriter {
         default: for index in fields.indices { fields[index].name = options.keyEncoding.name(for: fields[index].name) }
         }
         if options.keyOrder == .sorted {
-            // By their bytes, since Swift's order of strings is none where one begins with an equivalent of the other.
+            // Compare bytes, because Swift's string order is inconsistent if one string starts with a canonical
+            // equivalent of the other.
             fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         }
         return fields

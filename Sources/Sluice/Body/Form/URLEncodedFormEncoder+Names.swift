@@ -1,13 +1,14 @@
 extension URLEncodedFormEncoder {
     /// The order of an object's fields.
     public enum KeyOrder: Sendable, Hashable {
-        /// By name, so that equal values give equal text: good for caches and signatures.
+        /// Sorted by name, so that equal values give equal text. Suitable for caches and signatures.
         case sorted
-        /// As the value encodes them: a structure's properties as they are declared, a dictionary's entries at random.
+        /// The order in which the value encodes them. A structure's properties have their declaration order, a
+        /// dictionary's entries a random order.
         case asEncoded
     }
 
-    /// How an array's elements are named, for the key `a`.
+    /// The naming of an array's elements, for the key `a`.
     public enum ArrayEncoding: Sendable {
         /// `a[]=1&a[]=2`
         case brackets
@@ -15,23 +16,24 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `a[0]=1&a[1]=2`
         case indexInBrackets
-        /// The closure gives an element's whole name, of the array's and the element's index from 0.
+        /// Called with the array's name and the element's index from 0. Returns the complete name of the element.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
     }
 
-    /// How an object's fields are named, for the field `b` of `a`.
+    /// The naming of an object's fields, for the field `b` of `a`.
     public enum KeyPathEncoding: Sendable {
         /// `a[b]=1`
         case brackets
         /// `a.b=1`
         case dots
-        /// The closure gives what follows the object's name, of the field's: `[b]` for `b`, say.
+        /// Called with the field's name. Returns the text that is appended to the object's name, such as `[b]` for `b`.
         case custom(@Sendable (_ subkey: String) -> String)
     }
 
-    /// How keys become names, at every depth: a structure's, a dictionary's and those of ``Parameters``.
+    /// The conversion of keys to names. It applies to the keys of structures, dictionaries and ``Parameters`` at every
+    /// depth.
     public enum KeyEncoding: Sendable {
-        /// As they are.
+        /// Keys are unchanged.
         case useDefaultKeys
         /// `baseURLPath` as `base_url_path`.
         case convertToSnakeCase
@@ -43,7 +45,7 @@ extension URLEncodedFormEncoder {
         case uppercased
         /// `baseURLPath` as `baseurlpath`.
         case lowercased
-        /// The closure gives a name for a key.
+        /// Called with a key. Returns the name.
         case custom(@Sendable (_ key: String) -> String)
 
         func name(for key: String) -> String {
@@ -58,7 +60,8 @@ extension URLEncodedFormEncoder {
             }
         }
 
-        /// A word begins with a capital that follows anything else, or that ends a run of them: `base|URL|Path`.
+        /// Splits a key into words. A word starts at an uppercase letter that follows another kind of character, or at
+        /// the last one of a run if a lowercase letter follows: `base|URL|Path`.
         private static func words(of key: String, separator: Unicode.Scalar) -> String {
             let scalars = Array(key.unicodeScalars)
             var text = String.UnicodeScalarView()

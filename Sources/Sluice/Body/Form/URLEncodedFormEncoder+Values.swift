@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension URLEncodedFormEncoder {
-    /// How booleans are written.
+    /// The encoding of booleans.
     public enum BoolEncoding: Sendable, Hashable {
         /// `1` and `0`.
         case numeric
@@ -20,37 +20,38 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How `Data` is written.
+    /// The encoding of `Data`.
     public enum DataEncoding: Sendable {
-        /// As `Data` encodes itself: an array of numbers.
+        /// The encoding of `Data` itself: an array of numbers.
         case deferredToData
         /// As Base64 (RFC 4648 §4).
         case base64
-        /// As the closure has it; what it throws fails the encoding.
+        /// Called with the data. An error it throws fails the encoding.
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// How `Date` is written. Seconds are whole where they can be: `12`, not `12.0`.
+    /// The encoding of `Date`. A whole number of seconds has no fraction: `12`, not `12.0`.
     public enum DateEncoding: Sendable {
-        /// As `Date` encodes itself: seconds since 2001-01-01T00:00:00Z.
+        /// The encoding of `Date` itself: seconds since 2001-01-01T00:00:00Z.
         case deferredToDate
         /// Seconds since 1970-01-01T00:00:00Z.
         case secondsSince1970
-        /// Milliseconds since 1970-01-01T00:00:00Z, rounded to whole ones.
+        /// Milliseconds since 1970-01-01T00:00:00Z, rounded to an integer.
         case millisecondsSince1970
-        /// `2001-02-03T04:05:06Z`, in whole seconds; for the years 1 to 9999 (ISO 8601, RFC 3339).
+        /// `2001-02-03T04:05:06Z`, in whole seconds, for the years 1 to 9999 (ISO 8601, RFC 3339).
         case iso8601
-        /// As the closure has it; what it throws fails the encoding.
+        /// Called with the date. An error it throws fails the encoding.
         case custom(@Sendable (Date) throws -> String)
 
-        /// The text of a date, nil if it has none.
+        /// Returns the text of a date, or nil if the format cannot represent it.
         func text(of date: Date) throws -> String? {
             switch self {
             case .deferredToDate: Self.text(of: date.timeIntervalSinceReferenceDate)
             case .secondsSince1970: Self.text(of: date.timeIntervalSince1970)
             case .millisecondsSince1970: Self.text(of: (date.timeIntervalSince1970 * 1000).rounded())
             case .iso8601:
-                // Beyond these years the style has no four digits, and far beyond it gives another date.
+                // Outside these years the format style does not write four digits, and far outside it writes a wrong
+                // date.
                 date >= .distantPast && date.timeIntervalSince1970 < 253_402_300_800
                     ? Date.ISO8601FormatStyle().format(date) : nil
             case .custom(let text): try text(date)
@@ -63,15 +64,15 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// What becomes of nil, whether it is a property, an element of an array or a dictionary's value.
+    /// The encoding of nil, for properties, array elements and dictionary values.
     public enum NilEncoding: Sendable {
-        /// Neither name nor value.
+        /// The name and the value are omitted.
         case dropKey
         /// `a=`
         case dropValue
         /// `a=null`
         case null
-        /// The closure gives the value, or nil for neither name nor value.
+        /// Called to get the value; nil omits the name and the value.
         case custom(@Sendable () -> String?)
 
         var text: String? {
@@ -84,9 +85,9 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a space is written.
+    /// The encoding of spaces.
     public enum SpaceEncoding: Sendable, Hashable {
-        /// `%20`, which is right in queries and forms.
+        /// `%20`, which is valid in queries and in forms.
         case percentEscaped
         /// `+`, as browsers send forms.
         case plusReplaced

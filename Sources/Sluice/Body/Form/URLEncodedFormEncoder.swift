@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Encodes a value as names and values for a query or a form body: `application/x-www-form-urlencoded`.
+/// Encodes a value as the names and values of a query or a form body: `application/x-www-form-urlencoded`.
 ///
 /// ```swift
 /// struct Search: Encodable {
@@ -19,48 +19,48 @@ import Foundation
 /// // range[from]=1&range[to]=9&tags[]=x&tags[]=y&text=a%20%26%20b, where [ is %5B and ] is %5D
 /// ```
 ///
-/// The value is a structure, a dictionary whose keys are text or integers, ``Parameters``, or whatever else encodes
-/// itself under keys. Arrays and objects without anything in them leave no trace, since a form has no word for them.
+/// The value is a structure, a dictionary with string or integer keys, ``Parameters``, or any other type that encodes
+/// itself into a keyed container. Empty arrays and objects are omitted, because a form cannot represent them.
 ///
-/// The text is ASCII: UTF-8, percent-encoded (RFC 3986 §2.1). Read as a form it always gives back the same names and
-/// values, whatever characters they hold and the options are.
+/// The output is ASCII: UTF-8, percent-encoded (RFC 3986 §2.1). A form parser always recovers the same names and
+/// values, whatever characters they contain and whichever options are set.
 public struct URLEncodedFormEncoder: Sendable {
-    /// The order of an object's fields; sorted by name by default. Arrays keep theirs.
+    /// The order of an object's fields; sorted by name by default. Arrays keep their order.
     public var keyOrder: KeyOrder
-    /// How an array's elements are named; `tags[]` by default.
+    /// The naming of array elements; `tags[]` by default.
     public var arrayEncoding: ArrayEncoding
-    /// How booleans are written; `1` and `0` by default.
+    /// The encoding of booleans; `1` and `0` by default.
     public var boolEncoding: BoolEncoding
-    /// How `Data` is written; as Base64 by default.
+    /// The encoding of `Data`; Base64 by default.
     public var dataEncoding: DataEncoding
-    /// How `Date` is written; as the seconds since 2001 by default.
+    /// The encoding of `Date`; seconds since 2001 by default.
     public var dateEncoding: DateEncoding
-    /// How keys become names; as they are by default.
+    /// The conversion of keys to names; unchanged by default.
     public var keyEncoding: KeyEncoding
-    /// How an object's fields are named; `range[from]` by default.
+    /// The naming of an object's fields; `range[from]` by default.
     public var keyPathEncoding: KeyPathEncoding
-    /// What becomes of nil; it is left out by default.
+    /// The encoding of nil; omitted by default.
     public var nilEncoding: NilEncoding
-    /// How a space is written; as `%20` by default.
+    /// The encoding of spaces; `%20` by default.
     public var spaceEncoding: SpaceEncoding
-    /// Which characters are written as they are; the unreserved ones by default (RFC 3986 §2.3).
+    /// The characters that are not percent-encoded; the unreserved characters of RFC 3986 §2.3 by default.
     public var allowedCharacters: AllowedCharacters
-    /// What values find in `Encoder.userInfo`; nothing by default.
+    /// The contents of `Encoder.userInfo`; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
     ///   - keyOrder: The order of an object's fields.
-    ///   - arrayEncoding: How an array's elements are named.
-    ///   - boolEncoding: How booleans are written.
-    ///   - dataEncoding: How `Data` is written.
-    ///   - dateEncoding: How `Date` is written.
-    ///   - keyEncoding: How keys become names.
-    ///   - keyPathEncoding: How an object's fields are named.
-    ///   - nilEncoding: What becomes of nil.
-    ///   - spaceEncoding: How a space is written.
-    ///   - allowedCharacters: Which characters are written as they are.
+    ///   - arrayEncoding: The naming of array elements.
+    ///   - boolEncoding: The encoding of booleans.
+    ///   - dataEncoding: The encoding of `Data`.
+    ///   - dateEncoding: The encoding of `Date`.
+    ///   - keyEncoding: The conversion of keys to names.
+    ///   - keyPathEncoding: The naming of an object's fields.
+    ///   - nilEncoding: The encoding of nil.
+    ///   - spaceEncoding: The encoding of spaces.
+    ///   - allowedCharacters: The characters that are not percent-encoded.
     public init(
         keyOrder: KeyOrder = .sorted,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -87,19 +87,20 @@ public struct URLEncodedFormEncoder: Sendable {
 
     /// Encodes a value as text.
     ///
-    /// - Parameter value: What has names for its values; nil gives empty text.
-    /// - Returns: ASCII text, without a question mark.
-    /// - Throws: A ``FormEncodingFailure`` that names the field: the value has no names, like an array or a number; a
-    ///   number is not finite; values are nested deeper than 512 levels; or a value's own encoding throws.
+    /// - Parameter value: A value that encodes itself into a keyed container; nil gives an empty string.
+    /// - Returns: ASCII text without a leading question mark.
+    /// - Throws: A ``FormEncodingFailure`` that names the field. It is thrown if the value has no keys, such as an
+    ///   array or a number; if a number is not finite; if values are nested deeper than 512 levels; or if the value's
+    ///   `encode(to:)` throws.
     public func encode(_ value: some Encodable) throws(FormEncodingFailure) -> String {
         String(decoding: try bytes(of: value), as: UTF8.self)
     }
 
     /// Encodes a value as the bytes of a form body.
     ///
-    /// - Parameter value: What has names for its values; nil gives no bytes.
+    /// - Parameter value: A value that encodes itself into a keyed container; nil gives no bytes.
     /// - Returns: ASCII text.
-    /// - Throws: A ``FormEncodingFailure`` that names the field, as for text.
+    /// - Throws: A ``FormEncodingFailure`` that names the field, in the same cases as for a string.
     @_disfavoredOverload
     public func encode(_ value: some Encodable) throws(FormEncodingFailure) -> Data {
         Data(try bytes(of: value))

@@ -1,11 +1,11 @@
 import SluiceHTTP
 
-/// What may separate the parts of a form (RFC 2046 §5.1.1).
+/// The boundary that separates the parts of a form (RFC 2046 §5.1.1).
 enum MultipartBoundary {
-    /// The longest one that is allowed, in characters.
+    /// The maximum length of a boundary, in characters.
     private static let lengthLimit = 70
 
-    /// Makes a boundary of 128 random bits, which no content will hold by chance.
+    /// Creates a boundary from 128 random bits. It is practically impossible for content to contain it by chance.
     static func random(using generator: inout some RandomNumberGenerator) -> String {
         let digits = (0..<2).map { _ in
             let word = String(generator.next(), radix: 16)
@@ -14,21 +14,21 @@ enum MultipartBoundary {
         return "sluice-\(digits.joined())"
     }
 
-    /// Whether the standard allows the boundary.
+    /// Returns true if RFC 2046 allows the boundary.
     static func isValid(_ boundary: String) -> Bool {
         let characters = boundary.utf8
         return (1...lengthLimit).contains(characters.count) && characters.allSatisfy(isAllowed)
             && characters.last != UInt8(ascii: " ")
     }
 
-    /// Refuses a boundary that is not valid, or at which a reader of one of the forms around could stop.
+    /// Checks that a boundary is valid and cannot be confused with the boundary of an enclosing form.
     ///
-    /// A line that begins with a boundary is taken for it, whatever follows (RFC 2046 §5.1.2).
+    /// A line that begins with a boundary is a delimiter, whatever follows on the line (RFC 2046 §5.1.2).
     ///
     /// - Parameters:
-    ///   - boundary: Of the form.
-    ///   - outer: Of the forms around it.
-    /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/encodingFailed``.
+    ///   - boundary: The boundary of the form.
+    ///   - outer: The boundaries of the enclosing forms.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/encodingFailed``.
     static func check(_ boundary: String, within outer: [String]) throws(SluiceError) {
         guard isValid(boundary) else {
             throw SluiceError(
@@ -46,7 +46,7 @@ enum MultipartBoundary {
         }
     }
 
-    /// The boundary as a parameter of a media type has it, in quotes where it is no token (RFC 9110 §5.6.6).
+    /// Returns the boundary as a media type parameter value, quoted if it is not a token (RFC 9110 §5.6.6).
     static func parameterValue(_ boundary: String) -> String {
         if !boundary.isEmpty, boundary.utf8.allSatisfy(\.isTokenCharacter) { return boundary }
         return "\"" + boundary.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""

@@ -7,24 +7,24 @@ import Foundation
 #endif
 
 extension MultipartForm {
-    /// One part of a form: a head and its content.
+    /// A part of a form: a head and its content.
     ///
     /// ```swift
     /// let form: MultipartForm = [.text("Ada", name: "user"), .file(picture, name: "picture")]
     /// ```
     ///
-    /// A name is needed in form-data. In other forms a part with a name or a file name is called an `attachment` of
-    /// these, and one without is only its type and content.
+    /// A part of form-data requires a name. In other forms, a part with a name or a file name gets the content disposition
+    /// `attachment`. A part without either has only its media type and content.
     ///
-    /// The extra headers of a part stand behind its own and replace those of the same name. Receivers of form-data pass
-    /// over them (RFC 7578 §4.8).
+    /// Extra headers follow the part's generated headers and replace those with the same name. Receivers of form-data
+    /// ignore them (RFC 7578 §4.8).
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
             case file(URL)
             case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool)
             case form(MultipartForm)
-            /// Stands for a form that holds too many within each other.
+            /// A placeholder for a form that exceeds the nesting limit.
             case tooDeep
         }
 
@@ -34,16 +34,15 @@ extension MultipartForm {
         let headers: HTTPHeaders
         var content: Content
 
-        /// A text, in UTF-8 and with its line breaks as they are.
+        /// Creates a part from text, sent as UTF-8 with its line breaks unchanged.
         ///
         /// - Parameters:
         ///   - text: The content; it may be empty.
         ///   - name: The field's name.
-        ///   - fileName: A file name, none by default.
-        ///   - contentType: The part's type; none by default, as browsers do, which stands for plain text (RFC
-        ///     7578 §4.4).
+        ///   - fileName: A file name; none by default.
+        ///   - contentType: The part's media type; none by default, which means plain text (RFC 7578 §4.4).
         ///   - headers: Extra headers.
-        /// - Returns: A part of the text's bytes.
+        /// - Returns: A part with the text as its content.
         public static func text(
             _ text: String,
             name: String? = nil,
@@ -60,16 +59,16 @@ extension MultipartForm {
             )
         }
 
-        /// Bytes in memory.
+        /// Creates a part from bytes in memory.
         ///
         /// - Parameters:
         ///   - data: The content; it may be empty.
         ///   - name: The field's name.
-        ///   - fileName: A file name, none by default.
-        ///   - contentType: The part's type; that of the file name's extension by default, else
+        ///   - fileName: A file name; none by default.
+        ///   - contentType: The part's media type; derived from the extension of the file name by default, otherwise
         ///     `application/octet-stream`.
         ///   - headers: Extra headers.
-        /// - Returns: A part of the bytes.
+        /// - Returns: A part with the bytes as its content.
         public static func data(
             _ data: Data,
             name: String? = nil,
@@ -86,16 +85,16 @@ extension MultipartForm {
             )
         }
 
-        /// A file, opened when its turn comes and read in pieces.
+        /// Creates a part from a file, which is opened when the part is sent and read in pieces.
         ///
         /// - Parameters:
-        ///   - url: Where it is; it must be a regular file that can be read when the request is sent.
+        ///   - url: The URL of the file. It must be a regular file that is readable when the request is sent.
         ///   - name: The field's name.
-        ///   - fileName: The file name to send; the URL's last component by default.
-        ///   - contentType: The part's type; that of the file name's extension by default, else
+        ///   - fileName: The file name to send; the last path component of the URL by default.
+        ///   - contentType: The part's media type; derived from the extension of the file name by default, otherwise
         ///     `application/octet-stream`.
         ///   - headers: Extra headers.
-        /// - Returns: A part of the file's bytes.
+        /// - Returns: A part with the file as its content.
         public static func file(
             _ url: URL,
             name: String? = nil,
@@ -113,19 +112,19 @@ extension MultipartForm {
             )
         }
 
-        /// Chunks as they come from an asynchronous sequence, read when their turn comes and no faster than the network
-        /// takes them; each goes out without waiting for the next.
+        /// Creates a part from an asynchronous sequence of chunks. It is read when the part is sent, no faster than the
+        /// network accepts the data. Each chunk is sent without waiting for the next one.
         ///
         /// - Parameters:
-        ///   - chunks: The content in pieces of any size; an error it throws fails the request.
-        ///   - length: The exact number of bytes in all. Without it the length of the whole body is not known.
+        ///   - chunks: The content, in chunks of any size. An error it throws fails the request.
+        ///   - length: The exact number of bytes in total. Without it the length of the whole body is unknown.
         ///   - name: The field's name.
-        ///   - fileName: A file name, none by default.
-        ///   - contentType: The part's type; that of the file name's extension by default, else
+        ///   - fileName: A file name; none by default.
+        ///   - contentType: The part's media type; derived from the extension of the file name by default, otherwise
         ///     `application/octet-stream`.
         ///   - headers: Extra headers.
-        ///   - isReplayable: Whether a new iterator begins again at the first byte. False by default.
-        /// - Returns: A part of the chunks' bytes.
+        ///   - isReplayable: True if a new iterator starts again at the first byte; false by default.
+        /// - Returns: A part with the chunks as its content.
         public static func stream<Chunks: AsyncSequence & Sendable>(
             _ chunks: Chunks,
             length: Int64? = nil,
@@ -148,14 +147,14 @@ extension MultipartForm {
             )
         }
 
-        /// A form within the form; form-data is sent as `multipart/mixed` there, since its fields would have no
-        /// meaning.
+        /// Creates a part from another form. Nested form-data is sent as `multipart/mixed`, because its fields would
+        /// have no meaning there.
         ///
         /// - Parameters:
-        ///   - form: The content; its boundary must be another.
+        ///   - form: The nested form. Its boundary must differ from that of the outer form.
         ///   - name: The field's name.
-        ///   - headers: Extra headers; the type is the form's own.
-        /// - Returns: A part of the form's parts.
+        ///   - headers: Extra headers. The media type is that of the form.
+        /// - Returns: A part with the form as its content.
         public static func nested(
             _ form: MultipartForm,
             name: String? = nil,

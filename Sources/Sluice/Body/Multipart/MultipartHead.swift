@@ -7,13 +7,13 @@ import Foundation
 #endif
 
 extension MultipartForm.Part {
-    /// The fields before the content, each on a line of its own, and the empty line behind them.
+    /// Returns the header fields of the part and the empty line after them.
     ///
     /// - Parameters:
-    ///   - subtype: Of the form that the part is in.
-    ///   - label: What an error calls the part.
+    ///   - subtype: The subtype of the form that contains the part.
+    ///   - label: The name of the part in error messages.
     /// - Returns: The bytes.
-    /// - Throws: A ``SluiceError`` for what cannot stand there.
+    /// - Throws: A ``SluiceError`` for a missing name or an invalid header field.
     func head(in subtype: MultipartForm.Subtype, label: String) throws(SluiceError) -> Data {
         let fields = try fields(in: subtype, label: label)
         if let field = fields.firstInvalidField {
@@ -66,7 +66,7 @@ extension MultipartForm.Part {
         return disposition
     }
 
-    /// The type without its parameters, nil where there is none that could be quoted.
+    /// The media type without parameters, or nil if it cannot be written in a quoted string.
     var mediaType: String? {
         let type: String
         if case .form(let form) = content {
@@ -81,7 +81,7 @@ extension MultipartForm.Part {
 }
 
 extension MultipartForm {
-    /// What the form is called as a part of another.
+    /// The subtype that the form has as a part of another form.
     var nestedSubtype: Subtype { subtype == .formData ? .mixed : subtype }
 }
 
@@ -89,9 +89,9 @@ extension HTTPHeaderName {
     static let contentDisposition: Self = "Content-Disposition"
 }
 
-/// How names are written between quotes (WHATWG HTML, “multipart/form-data encoding algorithm”).
+/// Escapes names for quoted strings (WHATWG HTML, “multipart/form-data encoding algorithm”).
 enum MultipartEscaping {
-    /// A part's name: each line break becomes CRLF, and is then escaped.
+    /// Escapes the name of a part. Line breaks are normalized to CRLF first.
     static func name(_ name: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(name.utf8.count)
@@ -107,7 +107,7 @@ enum MultipartEscaping {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A file's name.
+    /// Escapes a file name.
     static func fileName(_ name: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(name.utf8.count)
@@ -126,7 +126,7 @@ enum MultipartEscaping {
 }
 
 extension String {
-    /// The first characters, without those that would break a line or be unseen, fit for a one-line message.
+    /// The first 64 characters with control characters replaced, for use in a one-line message.
     var printable: String {
         let scalars = unicodeScalars.prefix(64).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
         return String(String.UnicodeScalarView(scalars))

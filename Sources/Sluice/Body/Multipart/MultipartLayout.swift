@@ -6,24 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All that a form sends, in its order: heads and contents, the forms within it laid out between them.
+/// The sequence of all heads and contents of a form, with nested forms flattened.
 struct MultipartLayout: Sendable {
     enum Segment: Sendable {
         case bytes(Data)
-        /// A file; its length is known once it has been asked for.
+        /// A file. The length is nil until it has been determined.
         case file(URL, length: Int64?, part: String)
         case stream(HTTPBody.Stream, length: Int64?, part: String)
     }
 
     private(set) var segments: [Segment] = []
     private(set) var isReplayable = true
-    /// The end of one part and the head of the next, until a content comes.
+    /// The delimiter of one part and the head of the next, collected until the next content.
     private var framing = Data()
 
-    /// Lays a form out.
+    /// Creates the layout of a form.
     ///
-    /// - Parameter form: The outermost one.
-    /// - Throws: A ``SluiceError`` for what cannot be sent.
+    /// - Parameter form: The outermost form.
+    /// - Throws: A ``SluiceError`` if the form cannot be sent.
     init(_ form: MultipartForm) throws(SluiceError) {
         try add(form, as: form.subtype, within: [], path: "")
         addFraming()
@@ -71,10 +71,10 @@ struct MultipartLayout: Sendable {
         framing = Data()
     }
 
-    /// The sum of all lengths; nil while one of them is not known.
+    /// Returns the sum of all lengths, or nil if a length is unknown.
     ///
     /// - Returns: The length in bytes.
-    /// - Throws: A ``SluiceError`` when it is beyond what 64 bits can count.
+    /// - Throws: A ``SluiceError`` if the sum exceeds 64 bits.
     func length() throws(SluiceError) -> Int64? {
         var sum: Int64 = 0
         for segment in segments {
@@ -93,7 +93,7 @@ struct MultipartLayout: Sendable {
         return sum
     }
 
-    /// Makes the body: in memory where that is no more than a piece, else one that is read while it is sent.
+    /// Creates the body: in memory if it fits into one piece, otherwise a body that is read while it is sent.
     func body() throws(SluiceError) -> HTTPBody {
         let length = try length()
         if let data = wholeInMemory(length) { return .data(data) }
@@ -121,7 +121,7 @@ struct MultipartLayout: Sendable {
         return .stream(stream, length: try length(), isReplayable: isReplayable)
     }
 
-    /// Asks all files for their lengths; each is closed again, so that a form may hold any number of them.
+    /// Determines the lengths of all files. Each file is closed again at once, so the number of files is not limited.
     private func measured() async throws(SluiceError) -> MultipartLayout {
         var layout = self
         for (index, segment) in segments.enumerated() {
@@ -144,7 +144,7 @@ extension MultipartLayout.Segment {
 }
 
 extension SluiceError {
-    /// A part that cannot be had, and why.
+    /// The error for a part whose content could not be read.
     static func unavailable(_ part: String, _ error: SluiceError) -> SluiceError {
         SluiceError(error.code, "The part \(part) cannot be sent. \(error.reason)", underlyingError: error)
     }

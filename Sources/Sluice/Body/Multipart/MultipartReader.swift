@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads a laid out form from its start to its end, in pieces worth a write.
+/// Reads a multipart layout from start to end, in pieces that are large enough for one write.
 ///
-/// No file is open but the one that is being read.
+/// Only the file that is being read is open.
 struct MultipartReader {
     static let pieceSize = FileReader.pieceSize
 
@@ -23,7 +23,7 @@ struct MultipartReader {
         let length: Int64?
         let part: String
         var count: Int64 = 0
-        /// What is left of the last chunk.
+        /// The unread rest of the last chunk.
         var rest = Data()
     }
 
@@ -34,12 +34,12 @@ struct MultipartReader {
         self.segments = segments[...]
     }
 
-    /// The next piece, nil at the end.
+    /// Returns the next piece, or nil at the end.
     mutating func next() async throws(SluiceError) -> Data? {
         var piece = Data()
         var isGathered = false
         while piece.count < Self.pieceSize / 2 {
-            // A stream may take its time, in which the server should have what there is.
+            // A stream may be slow, so send the bytes that are available first.
             if !piece.isEmpty, isNextOfAStream { break }
             guard let more = try await take(upTo: Self.pieceSize - piece.count) else { break }
             if piece.isEmpty {
@@ -47,7 +47,7 @@ struct MultipartReader {
                 continue
             }
             if !isGathered {
-                // To grow the slice of a large part could take memory for all that lies before it.
+                // Appending to a slice of a large part could allocate memory for all bytes before the slice.
                 var gathered = Data(capacity: Self.pieceSize)
                 gathered.append(piece)
                 piece = gathered
@@ -68,7 +68,7 @@ struct MultipartReader {
         }
     }
 
-    /// Some of what comes next, nil at the end.
+    /// Returns the next bytes, or nil at the end.
     private mutating func take(upTo count: Int) async throws(SluiceError) -> Data? {
         while true {
             switch current {
@@ -111,14 +111,14 @@ struct MultipartReader {
         }
     }
 
-    /// Reads a piece of a file; nil when it had none and is done with.
+    /// Reads a piece of a file. Returns nil at the end of the file.
     private mutating func read(
         _ file: FileReader,
         _ left: Int64,
         _ part: String,
         upTo count: Int
     ) async throws(SluiceError) -> Data? {
-        // One byte more than is left shows whether the file has grown.
+        // Request one more byte than is left, to detect a file that has grown.
         let wanted = Int(min(left, Int64(count) - 1) + 1)
         let piece: Data?
         do {
@@ -136,7 +136,7 @@ struct MultipartReader {
 }
 
 extension MultipartReader.OpenStream {
-    /// Takes the next chunk, and holds the stream to its length; false at its end.
+    /// Reads the next chunk and checks the stream against its announced length. Returns false at the end.
     fileprivate mutating func readChunk() async throws(SluiceError) -> Bool {
         do {
             guard let chunk = try await next() else {
