@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decodes a model from a JSON body.
+/// Decodes a `Decodable` model from a JSON body.
 public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
     private let decoder: SharedDecoder
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init(decoder: any DataDecoder = JSONDecoder()) {
         self.decoder = SharedDecoder(decoder)
     }
@@ -19,11 +19,11 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
         self.decoder = decoder
     }
 
-    /// JSON, unless a decoder of another format was given.
+    /// True unless the decoder is a `PropertyListDecoder`.
     public var readsJSON: Bool { decoder.readsJSON }
 
-    /// Decodes the body. An ``Empty`` model is made of any, and a ``JSON`` value straight from the text where the decoder is
-    /// Foundation's, which would lose digits.
+    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is a
+    /// `JSONDecoder`, which would lose digits of numbers.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         guard let entry = response.entry else { return try model(of: response.body) }
         return try entry.model(of: response.body, by: decoder) { () throws(SluiceError) in
@@ -31,7 +31,7 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
         }
     }
 
-    /// Decodes a body, or a line of one.
+    /// Decodes a body or a single line of one.
     func model(of body: Data) throws(SluiceError) -> Model {
         if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         do {
@@ -47,11 +47,11 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     }
 }
 
-/// A decoder behind one pointer, so that the requests of a client share it without an allocation each.
+/// A reference to a decoder, so that the requests of a client share it without an allocation each.
 final class SharedDecoder: Sendable {
     let decoder: any DataDecoder
     let readsJSON: Bool
-    /// Whether it is Foundation's for JSON.
+    /// True if the decoder is a `JSONDecoder`.
     let isFoundations: Bool
 
     init(_ decoder: any DataDecoder) {

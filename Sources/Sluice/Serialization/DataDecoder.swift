@@ -4,15 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What makes a `Decodable` of bytes: `JSONDecoder`, `PropertyListDecoder`, ``LenientJSONDecoder``, or one's own.
+/// A decoder that creates `Decodable` values from bytes: `JSONDecoder`, `PropertyListDecoder`, ``LenientJSONDecoder``,
+/// or a custom one.
 public protocol DataDecoder: Sendable {
     /// Decodes a value.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - data: The whole of the encoded value.
-    /// - Returns: The value.
-    /// - Throws: A `DecodingError` as a rule.
+    ///   - type: The type to decode.
+    ///   - data: The complete encoded value.
+    /// - Returns: The decoded value.
+    /// - Throws: Usually a `DecodingError`.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 

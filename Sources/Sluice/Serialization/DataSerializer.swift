@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives the body as it came.
+/// Returns the body unchanged.
 public struct DataSerializer: ResponseSerializer {
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// Gives the body, which may be empty.
+    /// Returns the body, which may be empty.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Data {
         response.body
     }

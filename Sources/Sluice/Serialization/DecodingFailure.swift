@@ -4,18 +4,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why a body is not the model it should be: the underlying error of ``SluiceError/Code/decodingFailed``.
+/// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// The model's type.
     public let type: String
-    /// Where in the body decoding stopped, as `items[0].id`; empty for the body itself.
+    /// The coding path in the body, such as `items[0].id`; empty for the body itself.
     public internal(set) var codingPath: String
-    /// What was wrong there.
+    /// The problem at that path.
     public let reason: String
-    /// The body's first bytes, 200 at most, with `REDACTED` in the place of what has a secret's name; a note in parentheses where secrets
-    /// cannot be told from the rest.
+    /// At most the first 200 bytes of the body. Values whose names indicate a secret are replaced with `REDACTED`. If
+    /// secrets cannot be identified, a note in parentheses instead of the bytes.
     public let bodyPrefix: String
-    /// The decoder's own error.
+    /// The error of the decoder.
     public let cause: any Error
 
     init(_ type: Any.Type, body: Data, cause: any Error) {
@@ -46,7 +46,7 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What may be shown of a body's beginning.
+    /// Returns the beginning of a body with secrets redacted.
     static func beginning(of body: Data) -> String {
         let beginning = Data(body.prefix(200))
         return switch Redaction.standard.body(beginning, contentType: nil) {
@@ -56,19 +56,19 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One sentence without any of the body.
+    /// A one-sentence description without any of the body.
     var sentence: String {
         codingPath.isEmpty
             ? "The response is no \(type): \(reason)."
             : "The response is no \(type): at “\(codingPath)” \(reason)."
     }
 
-    /// The sentence with the body's first bytes, without secrets.
+    /// The description with the beginning of the body, secrets redacted.
     public var description: String {
         "\(sentence) It begins with: \(bodyPrefix)"
     }
 
-    /// A copy for a value that stands somewhere inside of the body.
+    /// Returns a copy for a value at a path in the body.
     func inside(_ path: JSONPath) -> DecodingFailure {
         guard !path.isEmpty else { return self }
         var failure = self
@@ -79,14 +79,14 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension SluiceError {
-    /// A body that is not the model it should be.
+    /// The error for a body that could not be decoded.
     static func undecodable(_ failure: DecodingFailure) -> SluiceError {
         SluiceError(.decodingFailed, failure.sentence, step: .serialization, underlyingError: failure)
     }
 }
 
 extension DecodingFailure: CustomReflectable {
-    /// All but the decoder's own error, which may quote the body.
+    /// Omits the decoder's error, which may contain parts of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,22 +1,23 @@
 import SluiceHTTP
 
-/// Makes a model of an accepted response.
+/// Creates a model from an accepted response.
 public protocol ResponseSerializer<Model>: Sendable {
-    /// What it makes.
+    /// The type of the model.
     associatedtype Model: Sendable
 
-    /// Makes the model.
+    /// Creates the model.
     ///
     /// - Parameter response: A response that has passed validation.
     /// - Returns: The model.
-    /// - Throws: A ``SluiceError``, of ``SluiceError/Code/decodingFailed`` as a rule.
+    /// - Throws: A ``SluiceError``, usually with the code ``SluiceError/Code/decodingFailed``.
     func serialize(_ response: ServerResponse) throws(SluiceError) -> Model
 
-    /// Whether the body is JSON to it, so that the client's ``Envelope`` is opened first; false by default.
+    /// True if the serializer reads the body as JSON, so that the client's ``Envelope`` is opened first; false by
+    /// default.
     var readsJSON: Bool { get }
 }
 
 extension ResponseSerializer {
-    /// The body is taken as it is.
+    /// False: the body is used unchanged.
     public var readsJSON: Bool { false }
 }

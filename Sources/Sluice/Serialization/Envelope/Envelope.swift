@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How an API wraps all that it answers: where the outcome, the message and the payload are.
+/// The envelope in which an API wraps all its responses: the locations of the status, the message and the payload.
 ///
 /// ```swift
 /// // {"code": 0, "msg": "OK", "data": {"user": {…}}}
@@ -14,25 +14,26 @@ import Foundation
 /// let user: User = try await shop.codable.request("users/1").keyPath("user").sender().value
 /// ```
 ///
-/// Requests for text, bytes and pictures take the response as it is, with its envelope. Those for `Decodable` and ``JSONDecodable`` models, and for ``Empty``, ask for the payload. A response whose status is none of the
-/// success values fails them with ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` has its code and message.
+/// Requests for text, bytes and images receive the whole response, including the envelope. Requests for `Decodable` and
+/// ``JSONDecodable`` models and for ``Empty`` receive the payload. If the status is not a success value, they fail with
+/// ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` contains the code and the message.
 public struct Envelope: Sendable, Hashable {
-    /// Where the outcome is.
+    /// The path to the status.
     public var status: JSONPath
-    /// The values that stand for success; a number and a string of the same text are equal.
+    /// The values that mean success. A number and a string with the same text are equal.
     public var successValues: [JSON]
-    /// Where the message for people is; it may be missing.
+    /// The path to the human-readable message, which may be missing.
     public var message: JSONPath
-    /// Where the payload is; it may be missing where there is nothing to tell.
+    /// The path to the payload, which may be missing.
     public var payload: JSONPath
 
-    /// Makes an envelope.
+    /// Creates an envelope.
     ///
     /// - Parameters:
-    ///   - status: Where the outcome is: `code`, `error.code` or `error>code`.
-    ///   - success: The values that stand for success.
-    ///   - message: Where the message for people is.
-    ///   - payload: Where the payload is.
+    ///   - status: The path to the status: `code`, `error.code` or `error>code`.
+    ///   - success: The values that mean success.
+    ///   - message: The path to the human-readable message.
+    ///   - payload: The path to the payload.
     public init(status: JSONPath, success: JSON..., message: JSONPath, payload: JSONPath) {
         self.status = status
         self.successValues = success
@@ -60,7 +61,7 @@ public struct Envelope: Sendable, Hashable {
 }
 
 extension JSON {
-    /// Whether it is a string, a number or a boolean.
+    /// True for a string, a number or a boolean.
     var isScalar: Bool {
         switch self {
         case .bool, .number, .string: true

@@ -1,26 +1,28 @@
 import SluiceHTTP
 
-/// What an envelope says of a request that failed: the underlying error of ``SluiceError/Code/envelopeFailed``.
+/// The code and message of an envelope that reports a failure: the underlying error of
+/// ``SluiceError/Code/envelopeFailed``.
 public struct EnvelopeFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The API's own status.
+    /// The API's status code.
     public let code: JSON
-    /// The API's message for people; nil if there was none.
+    /// The API's human-readable message; nil if there is none.
     public let message: String?
 
-    /// Makes a failure, to test an error model with.
+    /// Creates a failure, for testing an error model.
     public init(code: JSON, message: String?) {
         self.code = code
         self.message = message
     }
 
-    /// Code and message as they came. They may hold what the API says of its user.
+    /// The code and the message, unchanged. They may contain personal data from the API.
     public var description: String {
         message.map { "\(code.stringValue): \($0)" } ?? code.stringValue
     }
 }
 
 extension RequestFailure {
-    /// What the response's envelope says, where the client has declared one and the body is in it; whatever the HTTP status.
+    /// The failure in the response's envelope, regardless of the HTTP status; nil if the client declares no
+    /// ``Envelope``, the body does not contain one, or the envelope reports success.
     public var envelope: EnvelopeFailure? {
         if let failure = error.underlyingError as? EnvelopeFailure { return failure }
         guard let declaredEnvelope, !body.isEmpty, let document = try? JSONDocument(body),
@@ -31,6 +33,6 @@ extension RequestFailure {
 }
 
 extension APIError {
-    /// What the response's envelope says of the failure, where the client has declared one.
+    /// The failure in the response's envelope; nil if there is none.
     public var envelope: EnvelopeFailure? { failure.envelope }
 }

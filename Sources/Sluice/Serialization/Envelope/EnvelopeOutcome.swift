@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// What an envelope says, success or failure, with the payload of a success.
+/// The contents of an envelope: success or failure, with the payload of a success.
 ///
 /// ```swift
 /// let outcome = try await shop.codable.request("orders", as: Order.self).outcome().sender().value
@@ -8,25 +8,25 @@ import SluiceHTTP
 /// let (ok, message) = try await shop.empty.post("logout").outcome().sender().value.summary
 /// ```
 public struct EnvelopeOutcome<Payload: Sendable>: Sendable {
-    /// Whether the status is one of the success values.
+    /// True if the status is one of the success values.
     public let isSuccess: Bool
-    /// The API's own status.
+    /// The API's status code.
     public let code: JSON
-    /// The API's message for people; nil if there was none.
+    /// The API's human-readable message; nil if there is none.
     public let message: String?
-    /// The payload of a success; nil of a failure.
+    /// The payload of a success; nil for a failure.
     public let payload: Payload?
 
-    /// Success and message alone.
+    /// The success and the message only.
     public var summary: (isSuccess: Bool, message: String?) { (isSuccess, message) }
 }
 
 extension EnvelopeOutcome: Equatable where Payload: Equatable {}
 
 extension APIRequest {
-    /// Gives what the envelope says instead of failing with it.
+    /// Returns the contents of the envelope as the model, so that a failure in the envelope does not fail the request.
     ///
-    /// Fails with ``SluiceError/Code/unsupported`` where neither request nor client have an ``Envelope``.
+    /// The request fails with ``SluiceError/Code/unsupported`` if neither it nor the client declares an ``Envelope``.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
         var draft = draft
         draft.options.modelLocation.isOutcome = true
@@ -39,11 +39,11 @@ extension APIRequest {
 }
 
 extension BodyRequest {
-    /// Gives what the envelope says instead of failing with it, of the request without a body.
+    /// Returns the contents of the envelope as the model, for the request without a body.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
 }
 
-/// A serializer that opens the envelope itself.
+/// A serializer that reads the envelope itself.
 protocol EnvelopeReading<Model>: ResponseSerializer {
     func serialize(
         _ response: ServerResponse,
@@ -52,7 +52,7 @@ protocol EnvelopeReading<Model>: ResponseSerializer {
     ) throws(SluiceError) -> Model
 }
 
-/// Opens an envelope and has the payload of a success made into a model.
+/// Reads an envelope and serializes the payload of a success.
 struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
     let serializer: any ResponseSerializer<Payload>
 

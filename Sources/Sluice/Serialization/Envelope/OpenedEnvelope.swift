@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What was in one response's envelope.
+/// The contents of a response's envelope.
 struct OpenedEnvelope: Sendable {
     let isSuccess: Bool
     let code: JSON
     let message: String?
-    /// Where the payload is.
+    /// The path to the payload.
     let path: JSONPath
-    /// The text of the payload, or why there is none.
+    /// The JSON text of the payload, or the reason there is none.
     let payload: Result<Data, JSONPathFailure>
 
-    /// Has the payload made into a model; where there is none, whatever the serializer makes of `null`.
+    /// Serializes the payload. A missing payload is serialized as `null`.
     func model<Model>(
         of response: ServerResponse,
         at location: ModelLocation,
@@ -24,7 +24,7 @@ struct OpenedEnvelope: Sendable {
     ) throws(SluiceError) -> Model {
         var response = response
         var location = location
-        // A text in JSON is read as a value, not as it is written; an empty path leads to the payload itself.
+        // Read a JSON string as a value, not as its source text. The empty path refers to the payload itself.
         if location.keyPath == nil, serializer is any JSONPartReading<Model> { location.keyPath = JSONPath() }
         switch payload {
         case .success(let data):
@@ -56,7 +56,7 @@ extension Envelope {
 }
 
 extension SluiceError {
-    /// A body that is no JSON, or has nothing where the model should be.
+    /// The error for a body that is not JSON, or that has no value at the path of the model.
     static func noModel(_ failure: any Error) -> SluiceError {
         SluiceError(
             .decodingFailed,

@@ -1,8 +1,8 @@
-/// The logical screen of a GIF file (GIF89a §18).
+/// The logical screen descriptor of a GIF file (GIF89a §18).
 enum GIFHeader {
-    /// Width and height, which may be zero here.
+    /// Returns the width and height, which may be zero.
     static func size(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
-        // The whole descriptor must be there, colours' flags, background and aspect ratio too.
+        // The descriptor must be complete, including color flags, background and aspect ratio.
         _ = try bytes.byte(at: 12, of: .gif)
         return ImageSize(
             width: Int(try bytes.littleEndian(at: 6, count: 2, of: .gif)),

@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A width and a height in pixels, as a header has them.
+/// A width and a height in pixels, as stored in a header.
 struct ImageSize: Sendable, Equatable {
     let width: Int
     let height: Int
 }
 
-/// The bytes of an image, counted from 0 wherever their `Data` begins, and none behind their end.
+/// The bytes of an image, indexed from 0 regardless of the indexes of the `Data`.
 struct ImageBytes {
     private let data: Data
 
@@ -20,25 +20,25 @@ struct ImageBytes {
 
     var isEmpty: Bool { data.isEmpty }
 
-    /// The byte at an offset; nil behind the end.
+    /// The byte at an offset; nil past the end.
     subscript(offset: Int) -> UInt8? {
         guard offset >= 0, offset < data.count else { return nil }
         return data[data.startIndex + offset]
     }
 
-    /// A number of 1 to 4 bytes, the highest first.
+    /// Reads a big-endian number of 1 to 4 bytes.
     func bigEndian(at offset: Int, count: Int, of format: ImageFile.Format) throws(ImageFailure) -> UInt32 {
         var number: UInt32 = 0
         for index in 0..<count { number = number << 8 | UInt32(try byte(at: offset + index, of: format)) }
         return number
     }
 
-    /// A number of 1 to 4 bytes, the lowest first.
+    /// Reads a little-endian number of 1 to 4 bytes.
     func littleEndian(at offset: Int, count: Int, of format: ImageFile.Format) throws(ImageFailure) -> UInt32 {
         try bigEndian(at: offset, count: count, of: format).byteSwapped >> UInt32(32 - 8 * count)
     }
 
-    /// The byte at an offset that the header must have.
+    /// Returns the byte at an offset. Throws if the header ends before it.
     func byte(at offset: Int, of format: ImageFile.Format) throws(ImageFailure) -> UInt8 {
         guard let byte = self[offset] else {
             throw ImageFailure(format, "its header breaks off after \(data.count) bytes")
@@ -46,7 +46,7 @@ struct ImageBytes {
         return byte
     }
 
-    /// Whether there are these bytes at an offset.
+    /// Returns true if the given bytes are at an offset.
     func matches(_ expected: some Sequence<UInt8>, at offset: Int) -> Bool {
         var offset = offset
         for byte in expected {
@@ -56,7 +56,7 @@ struct ImageBytes {
         return true
     }
 
-    /// Whether there is this text in ASCII at an offset.
+    /// Returns true if the given ASCII text is at an offset.
     func matches(_ text: String, at offset: Int) -> Bool {
         matches(text.utf8, at: offset)
     }

@@ -1,8 +1,8 @@
-/// Why bytes are no image: the underlying error of ``SluiceError/Code/decodingFailed``.
+/// The reason data is not a valid image: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The format that the first bytes stand for; nil if they stand for none.
+    /// The format indicated by the first bytes; nil if it is unknown.
     public let format: ImageFile.Format?
-    /// What is wrong, as the rest of a sentence.
+    /// The problem, phrased as the rest of a sentence.
     public let reason: String
 
     init(_ format: ImageFile.Format?, _ reason: String) {
@@ -10,7 +10,7 @@ public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// One sentence, without any of the bytes.
+    /// A one-sentence description without any of the bytes.
     public var description: String {
         guard let name = format?.name else { return "The data is no image: \(reason)." }
         return "The data is no \(name) image: \(reason)."
@@ -18,7 +18,7 @@ public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ImageFile.Format {
-    /// The format's name as people write it.
+    /// The display name of the format.
     var name: String {
         switch self {
         case .png: "PNG"

@@ -9,7 +9,7 @@ import UIKit
 import AppKit
 #endif
 
-/// An image as it was sent, of which format and size have been read from its header.
+/// An image file with the format and size from its header.
 ///
 /// ```swift
 /// let avatar = try await client.serialized(by: ImageSerializer()).request("users/1/avatar").sender().value
@@ -17,10 +17,10 @@ import AppKit
 /// try avatar.data.write(to: file)
 /// ```
 ///
-/// The pixels are not decoded: a header can be whole and what follows it broken. On Apple platforms `platformImage` is
-/// the decoded image.
+/// The pixels are not decoded. The header can be valid even if the rest of the file is damaged. On Apple platforms,
+/// `platformImage` is the decoded image.
 public struct ImageFile: Sendable, Hashable {
-    /// A format of images.
+    /// An image format.
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// Portable Network Graphics (W3C PNG, third edition).
         case png
@@ -32,19 +32,19 @@ public struct ImageFile: Sendable, Hashable {
         case webp
     }
 
-    /// The format, by the first bytes and not by what the server calls it.
+    /// The format, determined from the first bytes and not from the content type.
     public let format: Format
-    /// The width in pixels, 1 or more, as it is stored: an orientation in the metadata does not turn it.
+    /// The width in pixels, at least 1, as stored. Orientation metadata is not applied.
     public let width: Int
-    /// The height in pixels, 1 or more, as it is stored: an orientation in the metadata does not turn it.
+    /// The height in pixels, at least 1, as stored. Orientation metadata is not applied.
     public let height: Int
-    /// The file's bytes.
+    /// The bytes of the file.
     public let data: Data
 
     /// Reads the header of an image.
     ///
-    /// - Parameter data: A whole file, PNG, JPEG, GIF or WebP.
-    /// - Throws: An ``ImageFailure`` if it is of no such format, or its header is cut off or not valid.
+    /// - Parameter data: A complete PNG, JPEG, GIF or WebP file.
+    /// - Throws: An ``ImageFailure`` if the data has none of these formats, or its header is truncated or invalid.
     public init(data: Data) throws(ImageFailure) {
         let bytes = ImageBytes(data)
         let format = try Format(bytes)
@@ -56,10 +56,10 @@ public struct ImageFile: Sendable, Hashable {
     }
 
     #if canImport(UIKit)
-    /// The decoded image; nil if the system cannot decode it. It is decoded anew each time.
+    /// The decoded image; nil if the system cannot decode it. Each access decodes it again.
     public var platformImage: UIImage? { UIImage(data: data) }
     #elseif canImport(AppKit)
-    /// The decoded image; nil if the system cannot decode it. It is decoded anew each time.
+    /// The decoded image; nil if the system cannot decode it. Each access decodes it again.
     public var platformImage: NSImage? { NSImage(data: data) }
     #endif
 }

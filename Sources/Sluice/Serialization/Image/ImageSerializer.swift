@@ -1,20 +1,21 @@
 import SluiceHTTP
 
-/// Makes an image of a body in PNG, JPEG, GIF or WebP.
+/// Reads a body as a PNG, JPEG, GIF or WebP image.
 ///
 /// ```swift
 /// let request = client.serialized(by: ImageSerializer()).request("users/1/avatar")
 /// let avatar: ImageFile = try await request.sender().value
 /// ```
 public struct ImageSerializer: ResponseSerializer {
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// Reads format and size of the image; the `Content-Type` makes no difference.
+    /// Reads the format and size of the image. The `Content-Type` is ignored.
     ///
     /// - Parameter response: A response that has passed validation.
     /// - Returns: The image.
-    /// - Throws: A ``SluiceError`` of ``SluiceError/Code/decodingFailed``, caused by an ``ImageFailure``.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and an ``ImageFailure`` as its
+    ///   underlying error.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> ImageFile {
         do throws(ImageFailure) {
             return try ImageFile(data: response.body)

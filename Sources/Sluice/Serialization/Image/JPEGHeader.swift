@@ -1,19 +1,19 @@
-/// The segments of a JPEG file up to the one that begins its frame (ITU-T T.81 §B.1.1, §B.2).
+/// The segments of a JPEG file up to the frame header (ITU-T T.81 §B.1.1, §B.2).
 enum JPEGHeader {
-    /// Width and height, which may be zero here: a height that comes only behind the first scan is not looked for.
+    /// Returns the width and height, which may be zero. A height that is defined after the first scan is not read.
     static func size(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
         var offset = 2
         while true {
             guard try bytes.byte(at: offset, of: .jpeg) == 0xFF else {
                 throw ImageFailure(.jpeg, "there is no marker at byte \(offset)")
             }
-            // Any number of these may fill up to a marker.
+            // Any number of fill bytes may precede a marker.
             while try bytes.byte(at: offset, of: .jpeg) == 0xFF { offset += 1 }
             let marker = try bytes.byte(at: offset, of: .jpeg)
             offset += 1
             switch marker {
             case 0x01, 0xD0...0xD7:
-                // TEM and RSTn stand alone.
+                // TEM and RSTn have no length.
                 continue
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 return try frameSize(in: bytes, at: offset)
@@ -27,7 +27,7 @@ enum JPEGHeader {
         }
     }
 
-    /// Reads length, precision, height, width and components of SOFn.
+    /// Reads the length, precision, height, width and components of an SOFn segment.
     private static func frameSize(in bytes: ImageBytes, at offset: Int) throws(ImageFailure) -> ImageSize {
         let length = try length(in: bytes, at: offset)
         _ = try bytes.byte(at: offset + length - 1, of: .jpeg)
@@ -40,7 +40,7 @@ enum JPEGHeader {
         )
     }
 
-    /// The length of a segment, the two bytes that say it included.
+    /// Returns the length of a segment, including the two length bytes.
     private static func length(in bytes: ImageBytes, at offset: Int) throws(ImageFailure) -> Int {
         let length = try bytes.bigEndian(at: offset, count: 2, of: .jpeg)
         guard length >= 2 else { throw ImageFailure(.jpeg, "a segment at byte \(offset) is of a wrong length") }

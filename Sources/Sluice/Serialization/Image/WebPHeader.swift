@@ -1,9 +1,9 @@
 /// The first chunk of a WebP file (RFC 9649 §2.5 to §2.7).
 enum WebPHeader {
-    /// Where the first chunk's bytes begin: behind `RIFF`, size, `WEBP`, the chunk's name and its size.
+    /// The offset of the first chunk's data, after `RIFF`, the file size, `WEBP`, the chunk type and the chunk size.
     private static let payload = 20
 
-    /// Width and height, which may be zero here.
+    /// Returns the width and height, which may be zero.
     static func size(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
         _ = try bytes.byte(at: payload - 1, of: .webp)
         if bytes.matches("VP8 ", at: 12) { return try lossySize(in: bytes) }
@@ -12,7 +12,7 @@ enum WebPHeader {
         throw ImageFailure(.webp, "its first chunk is neither VP8, VP8L nor VP8X")
     }
 
-    /// The head of a key frame (RFC 6386 §9.1); two bits above each size are for scaling.
+    /// Reads the header of a key frame (RFC 6386 §9.1). The upper two bits of each dimension contain the scaling.
     private static func lossySize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
         try check(10, in: bytes)
         guard try bytes.byte(at: payload, of: .webp) & 1 == 0, bytes.matches([0x9D, 0x01, 0x2A], at: payload + 3) else {
@@ -24,7 +24,8 @@ enum WebPHeader {
         )
     }
 
-    /// Signature, 14 bits each for width and height less one, one for alpha, three for the version (RFC 9649 §3.4).
+    /// Reads the signature, 14 bits each for width - 1 and height - 1, one alpha bit and three version bits (RFC 9649
+    /// §3.4).
     private static func losslessSize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
         try check(5, in: bytes)
         let bits = try bytes.littleEndian(at: payload + 1, count: 4, of: .webp)
@@ -34,7 +35,7 @@ enum WebPHeader {
         return ImageSize(width: Int(bits & 0x3FFF) + 1, height: Int(bits >> 14 & 0x3FFF) + 1)
     }
 
-    /// Flags and 24 bits each for width and height less one (RFC 9649 §2.7).
+    /// Reads the flags and 24 bits each for width - 1 and height - 1 (RFC 9649 §2.7).
     private static func canvasSize(in bytes: ImageBytes) throws(ImageFailure) -> ImageSize {
         try check(10, in: bytes)
         let width = try bytes.littleEndian(at: payload + 4, count: 3, of: .webp) + 1
@@ -45,7 +46,7 @@ enum WebPHeader {
         return ImageSize(width: Int(width), height: Int(height))
     }
 
-    /// Checks that the first chunk says to be long enough, and is.
+    /// Checks that the declared and the actual size of the first chunk are sufficient.
     private static func check(_ count: Int, in bytes: ImageBytes) throws(ImageFailure) {
         guard try bytes.littleEndian(at: payload - 4, count: 4, of: .webp) >= UInt32(count) else {
             throw ImageFailure(.webp, "its first chunk is of a wrong length")

@@ -11,11 +11,12 @@
 /// // User(name: "unknown", tags: [], address: nil)
 /// ```
 ///
-/// The value for a key is that of the property with the key's name, taken from a model that ``init()`` makes; one is made
-/// for each object that lacks something, so that a default such as `UUID()` differs from object to object. A property
-/// whose coding key has another name has no default; rename keys with a key decoding strategy instead. An optional property
-/// is nil. The model has to be decoded by a container, not by a call of its `init(from:)` with another model's decoder.
+/// The default for a key is the value of the property with the same name in a model created by ``init()``. A model is
+/// created for each object that lacks a value, so that a default such as `UUID()` differs between objects. A property
+/// whose coding key has another name has no default; rename keys with a key decoding strategy instead. An optional
+/// property is nil. Defaults apply only if a container decodes the model, not if its `init(from:)` is called with the
+/// decoder of another model.
 public protocol DefaultInitializable {
-    /// Makes a model of nothing but default values.
+    /// Creates a model with default values only.
     init()
 }

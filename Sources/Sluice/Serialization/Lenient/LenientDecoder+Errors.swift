@@ -1,11 +1,11 @@
 extension LenientDecoder {
-    /// The error of a value that is not the type's and cannot become it.
+    /// Returns the error for a value that does not have the type and cannot be converted to it.
     ///
     /// - Parameters:
-    ///   - wanted: The type.
-    ///   - node: The value, if it is not this decoder's own.
-    ///   - key: The key of such a value.
-    /// - Returns: An error that shows nothing of the value but its kind.
+    ///   - wanted: The requested type.
+    ///   - node: The value; nil for this decoder's own value.
+    ///   - key: The key of `node`.
+    /// - Returns: An error that contains only the kind of the value.
     func mismatch(_ wanted: Any.Type, at node: Node? = nil, under key: (any CodingKey)? = nil) -> DecodingError {
         let kind = input.kind(of: node ?? self.node)
         let context = DecodingError.Context(

@@ -5,10 +5,10 @@ import Foundation
 #endif
 
 extension LenientDecoder {
-    /// Up to so many members it is quicker to compare their names than to make a table of them.
+    /// The maximum number of members for which a linear search is used instead of a dictionary.
     private static let tableThreshold = 16
 
-    /// The value of this object's member; nil if there is none.
+    /// Returns the value of a member of this object; nil if there is none.
     func member(_ name: String) -> Node? {
         if let members { return members[name] }
         guard input.convertsNames || input.document.count(of: node) > Self.tableThreshold else {
@@ -23,14 +23,14 @@ extension LenientDecoder {
         return members[name]
     }
 
-    /// The value of this object's member; nil if there is none or it is null.
+    /// Returns the value of a member of this object; nil if there is none or it is null.
     @inline(__always)
     func presentMember(_ name: String) -> Node? {
         guard let node = member(name), input.kind(of: node) != .null else { return nil }
         return node
     }
 
-    /// The names of this object's members in their order, each once.
+    /// The unique names of this object's members, in order.
     var names: [String] {
         var seen: Set<String> = []
         var names: [String] = []
@@ -48,9 +48,9 @@ extension LenientDecoder {
         }
     }
 
-    /// What the strategy does to this object's names; nil for nothing.
+    /// Returns the conversion of this object's names by the key decoding strategy; nil for none.
     private func nameConversion() -> ((String) -> String)? {
-        // The keys of a dictionary are data.
+        // The keys of a dictionary are data and are not converted.
         guard input.convertsNames, !(type is any StringKeyedDictionary.Type) else { return nil }
         switch input.decoder.keyDecodingStrategy {
         case .useDefaultKeys:
@@ -72,13 +72,13 @@ extension LenientDecoder {
     }
 }
 
-/// A dictionary whose keys are strings, which a key decoding strategy leaves alone.
+/// A dictionary with string keys, which a key decoding strategy does not convert.
 private protocol StringKeyedDictionary {}
 
 extension Dictionary: StringKeyedDictionary where Key == String, Value: Decodable {}
 
 extension String {
-    /// The name in camel case, as `JSONDecoder` makes it of snake case: `__one_two_THREE_` is `__oneTwoThree_`.
+    /// The name converted from snake case to camel case as by `JSONDecoder`: `__one_two_THREE_` is `__oneTwoThree_`.
     fileprivate var convertedFromSnakeCase: String {
         let leading = prefix { $0 == "_" }
         let rest = self[leading.endIndex...]

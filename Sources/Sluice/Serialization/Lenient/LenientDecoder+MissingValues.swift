@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension LenientDecoder {
-    /// What stands in for a scalar that is missing or null.
+    /// Returns the replacement for a scalar that is missing or null.
     @inline(never)
     func replacement<Value: LenientScalar>(for key: any CodingKey) throws -> Value {
         if let value: Value = defaultValue(for: key) { return value }
@@ -14,7 +14,7 @@ extension LenientDecoder {
         throw mismatch(Value.self, at: node, under: key)
     }
 
-    /// What stands in for a value that is missing or null, or what a type makes of null.
+    /// Returns the replacement for a value that is missing or null, or decodes the type from null.
     func replacement<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
         if let type = type as? any OptionalValue.Type, let value = type.absent as? Value { return value }
         if let value: Value = defaultValue(for: key) { return value }
@@ -25,7 +25,7 @@ extension LenientDecoder {
         return try decode(type, at: node, under: key)
     }
 
-    /// The neutral value of a type, if it has one and missing values are to have it.
+    /// Returns the neutral value of a type; nil if it has none or ``LenientJSONDecoder/missingValues`` is `fail`.
     func neutralValue<Value>(of type: Value.Type) -> Value? {
         guard input.decoder.missingValues == .neutral else { return nil }
         switch type {
@@ -36,12 +36,12 @@ extension LenientDecoder {
         }
     }
 
-    /// The value that a model with default values has for a key.
+    /// Returns the default value of a ``DefaultInitializable`` model for a key.
     private func defaultValue<Value>(for key: any CodingKey) -> Value? {
         guard let type = type as? any DefaultInitializable.Type else { return nil }
         if defaults == nil { defaults = PropertyDefaults(of: type.init()) }
         return defaults?.value(of: key.stringValue, memory: input.memory) as? Value
-            // A property wrapper's own name.
+            // The stored property of a property wrapper.
             ?? defaults?.value(of: "_" + key.stringValue, memory: input.memory) as? Value
     }
 }
@@ -65,7 +65,7 @@ extension Dictionary: LenientCollection {}
 extension Set: LenientCollection {}
 extension Data: LenientCollection {}
 
-/// The properties of a model that has nothing but default values.
+/// The properties of a model with default values.
 struct PropertyDefaults {
     private let type: ObjectIdentifier
     private let mirror: Mirror
@@ -75,10 +75,10 @@ struct PropertyDefaults {
         mirror = Mirror(reflecting: model)
     }
 
-    /// A property's value; for a class, one of a superclass too.
+    /// Returns the value of a property, including those of superclasses.
     func value(of name: String, memory: LenientInput.Memory) -> Any? {
         let children = mirror.children
-        // Looking at a child is dear, so its place is kept for the other models of the type.
+        // Access to a child of a mirror is slow, so the offset is cached for other models of the same type.
         if let offset = memory.properties[type]?[name],
             let index = children.index(children.startIndex, offsetBy: offset, limitedBy: children.endIndex),
             index < children.endIndex

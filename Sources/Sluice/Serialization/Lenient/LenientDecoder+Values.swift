@@ -5,13 +5,14 @@ import Foundation
 #endif
 
 extension LenientDecoder {
-    /// Reads a scalar from this decoder's own value or one that it holds; nil if it is none without loss.
+    /// Reads a scalar from a value; nil if the conversion would lose information.
     @inline(__always)
     func scalar<Value: LenientScalar>(at node: Node) -> Value? {
         Value.read(node, of: input)
     }
 
-    /// What becomes of a value from which no scalar could be read: as a rule an error.
+    /// Returns the neutral value for null if allowed, otherwise throws the error for a value that is not a scalar of
+    /// the type.
     @inline(never)
     func unread<Value: LenientScalar>(_ node: Node, under key: (any CodingKey)?) throws -> Value {
         guard input.kind(of: node) == .null, let value = neutralValue(of: Value.self) else {
@@ -20,7 +21,7 @@ extension LenientDecoder {
         return value
     }
 
-    /// Decodes a value that this decoder's value holds.
+    /// Decodes a value inside this decoder's value.
     func decode<Value: Decodable>(_ type: Value.Type, at node: Node, under key: any CodingKey) throws -> Value {
         if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: key) }
         return try child(at: node, under: key, type: type).decodeOwnValue(type)
@@ -33,16 +34,17 @@ extension LenientDecoder {
         return try sibling.decodeOwnValue(type)
     }
 
-    /// The type as one that needs no decoder.
+    /// Returns the type as a scalar type that can be read without a decoder; nil if it is none or the value is a
+    /// container.
     @inline(__always)
     private func scalarType(_ type: any Decodable.Type, at node: Node) -> (any LenientScalar.Type)? {
-        // Most models are objects and arrays, which no scalar is.
+        // Most models are objects and arrays, which are never scalars.
         let kind = input.kind(of: node)
         guard kind != .object, kind != .array else { return nil }
         return type as? any LenientScalar.Type
     }
 
-    /// Reads a scalar whose type is known only now.
+    /// Reads a scalar whose type is known only at run time.
     @inline(never)
     private func read<Value>(
         _ scalar: any LenientScalar.Type,
@@ -57,7 +59,7 @@ extension LenientDecoder {
         return value
     }
 
-    /// Decodes the type that this decoder is for; null may have a neutral value.
+    /// Decodes the type that this decoder was created for. Null is replaced with a neutral value if allowed.
     private func decodeOwnValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard kind == .null else { return try decodeByType(type) }
         do {
@@ -68,7 +70,7 @@ extension LenientDecoder {
         }
     }
 
-    /// Decodes a type by its own initializer, but for those that JSON's decoders decode themselves.
+    /// Decodes a type with its own initializer, except for types that JSON decoders handle specially.
     private func decodeByType<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if type == Date.self { return try cast(decodeDate(), to: type) }
         if type == Data.self { return try cast(decodeData(), to: type) }

@@ -4,28 +4,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The decoder of one value, and the last step of its coding path.
+/// The decoder of a single value. Each decoder is one step of the coding path.
 final class LenientDecoder: Decoder {
     typealias Node = JSONDocument.Node
 
     let input: LenientInput
     let node: Node
-    /// The decoder that this value was decoded by; nil for the text's own value.
+    /// The decoder of the enclosing value; nil for the root value.
     let parent: LenientDecoder?
-    /// The value's key in the parent, or an index.
+    /// The key or index of the value in the parent.
     let key: (any CodingKey)?
-    /// The type that decodes itself from the value; nil if it is not known.
+    /// The type that decodes itself from the value; nil if it is unknown.
     let type: Any.Type?
     let depth: Int
 
-    /// What the value holds, if it is a string with an object or array in it and has been asked for that.
+    /// The decoder of the object or array in this string value, once it was requested.
     private var content: LenientDecoder?
-    /// The members by their converted names, once it pays.
+    /// The members by their converted names. Created only if a dictionary is faster than a search.
     var members: [String: Node]?
-    /// The model's default values, once one was missing.
+    /// The model's default values, created when the first value is missing.
     var defaults: PropertyDefaults?
 
-    /// Makes the decoder of a text's own value.
+    /// Creates the decoder of the root value.
     init(_ input: LenientInput) {
         self.input = input
         node = input.document.root
@@ -35,7 +35,7 @@ final class LenientDecoder: Decoder {
         depth = 0
     }
 
-    /// Makes the decoder of a value in an object or array, or of a type that decodes itself from the same value.
+    /// Creates the decoder of a value in an object or array, or of another type for the same value.
     init(
         _ input: LenientInput,
         node: Node,
@@ -52,12 +52,12 @@ final class LenientDecoder: Decoder {
         self.depth = depth
     }
 
-    /// The decoder of a value that this one holds.
+    /// Returns the decoder of a value inside this one.
     func child(at node: Node, under key: any CodingKey, type: Any.Type? = nil) -> LenientDecoder {
         LenientDecoder(input, node: node, parent: self, key: key, type: type, depth: depth + 1)
     }
 
-    /// The decoder of a value that this one lacks, and that counts as null.
+    /// Returns the decoder of a missing value, which is treated as null.
     func absentChild(under key: any CodingKey) -> LenientDecoder {
         let null = LenientInput(.null, decoder: input.decoder, memory: input.memory)
         return LenientDecoder(null, node: null.document.root, parent: self, key: key, type: nil, depth: depth + 1)
@@ -89,7 +89,7 @@ final class LenientDecoder: Decoder {
         self
     }
 
-    /// The decoder of an object or array: this one, or that of what its string holds.
+    /// Returns the decoder of an object or array: this decoder, or that of the JSON text in its string.
     private func holding(_ wanted: JSONDocument.Kind) throws -> LenientDecoder {
         if kind == wanted { return self }
         let wantedType: Any.Type = wanted == .object ? [String: Any].self : [Any].self
@@ -99,7 +99,7 @@ final class LenientDecoder: Decoder {
         return content
     }
 
-    /// Parses the string's value, if it looks like an object or array.
+    /// Parses the string if it looks like an object or array.
     private func parseString() throws -> LenientDecoder? {
         let text = input.document.string(of: node)
         let first = text.utf8.first { !JSONParser.isWhiteSpace($0) }
@@ -127,7 +127,7 @@ final class LenientDecoder: Decoder {
     }
 }
 
-/// A place in an array, as a coding key.
+/// The coding key of an array element.
 struct LenientIndex: CodingKey {
     let index: Int
 
@@ -147,7 +147,7 @@ struct LenientIndex: CodingKey {
     var stringValue: String { "Index \(index)" }
 }
 
-/// A name in an object, as a coding key.
+/// The coding key of an object member.
 struct LenientName: CodingKey {
     let stringValue: String
 

@@ -4,23 +4,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A text that is being decoded, and how.
+/// A JSON document that is being decoded, and the options of the decoder.
 final class LenientInput {
     typealias Node = JSONDocument.Node
 
     let document: JSONDocument
     let decoder: LenientJSONDecoder
-    /// The decoder's, where it can be had quickly.
+    /// The decoder's conversions, copied for fast access.
     let conversions: LenientJSONDecoder.Conversions
     let convertsNames: Bool
-    /// Shared with the texts that strings of this one hold.
+    /// A cache shared with the JSON texts inside strings of this document.
     let memory: Memory
 
-    /// What has been found out and will be asked again.
+    /// A cache of results that are needed repeatedly.
     final class Memory {
-        /// Names converted from snake case.
+        /// The names converted from snake case.
         var names: [String: String] = [:]
-        /// Where the properties stand in the mirrors of types with default values.
+        /// The offsets of properties in the mirrors of types with default values.
         var properties: [ObjectIdentifier: [String: Int]] = [:]
     }
 
@@ -35,7 +35,7 @@ final class LenientInput {
     @inline(__always)
     func kind(of node: Node) -> JSONDocument.Kind { document.kind(of: node) }
 
-    /// Hands out the text of a number, or of a string that may hold one, without white space around it.
+    /// Calls a closure with the text of a number, or of a string that may contain one, without surrounding whitespace.
     @inline(__always)
     func withNumberText<Result>(of node: Node, _ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
         let entry = document.tape[node.index]
@@ -49,7 +49,7 @@ final class LenientInput {
         }
     }
 
-    /// Hands out a string's value without white space around it.
+    /// Calls a closure with the value of a string, without surrounding whitespace.
     func withTrimmedString<Result>(of node: Node, _ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
         if document.tape[node.index].isPlain {
             return document.withBytes(of: node) { body($0.dropFirst().dropLast().trimmingWhiteSpace) }
@@ -60,7 +60,7 @@ final class LenientInput {
 }
 
 extension Slice<UnsafeBufferPointer<UInt8>> {
-    /// What is left without space, tabulators and line breaks at both ends.
+    /// The bytes without leading and trailing spaces, tabs and line breaks.
     fileprivate var trimmingWhiteSpace: UnsafeBufferPointer<UInt8> {
         var rest = self
         while let byte = rest.first, byte == 0x20 || (0x09...0x0D).contains(byte) { rest.removeFirst() }

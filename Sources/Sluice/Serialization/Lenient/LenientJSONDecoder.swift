@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decodes models from JSON whose types are not quite the declared ones, without losing anything.
+/// Decodes models from JSON whose types differ from the declared ones, without losing information.
 ///
-/// What a model declares wins over what JSON says, as long as the value survives: `"12"` is an `Int`, `12` is a `String`,
-/// `"yes"` is a `Bool`, and an object that was put into a string is an object again. `1.5` is no `Int`, 300 no `UInt8`
-/// and `"abc"` no number; such a value fails with a `DecodingError` that has its coding path. Strictly typed JSON decodes
-/// as `JSONDecoder` decodes it.
+/// The declared type takes precedence over the JSON type if the conversion is lossless: `"12"` is an `Int`, `12` is a
+/// `String`, `"yes"` is a `Bool`, and an object encoded in a string is an object. `1.5` is not an `Int`, 300 is not a
+/// `UInt8`, and `"abc"` is not a number; such a value fails with a `DecodingError` that contains its coding path.
+/// Strictly typed JSON decodes as with `JSONDecoder`.
 ///
 /// ```swift
 /// struct Item: Decodable {
@@ -24,71 +24,73 @@ import Foundation
 /// // Item(id: 7, price: 1.5, isNew: true, code: "12345678901234567890123")
 /// ```
 ///
-/// For keys that may be missing or null let the model conform to ``DefaultInitializable``, or set ``missingValues``.
+/// For keys that may be missing or null, conform the model to ``DefaultInitializable`` or set ``missingValues``.
 ///
-/// The text is JSON as RFC 8259 has it, in UTF-8, nested 512 deep at most. Of members with the same name the first counts.
+/// The text is UTF-8 encoded JSON (RFC 8259), nested at most 512 levels deep. If an object has several members with the
+/// same name, the first is used.
 public struct LenientJSONDecoder: Sendable {
-    /// The conversions that JSON's types may go through.
+    /// The allowed conversions between JSON types.
     public struct Conversions: OptionSet, Sendable, Hashable {
-        /// One bit for each conversion.
+        /// The bits, one for each conversion.
         public let rawValue: UInt8
 
-        /// Makes a set of the bits.
+        /// Creates a set from bits.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// A string that holds a number, with white space around it or not, is that number: `" 1 "`, `"1.0"`, `"1e3"`.
+        /// Reads a number from a string, with or without surrounding whitespace: `" 1 "`, `"1.0"`, `"1e3"`.
         public static let numbersFromStrings = Conversions(rawValue: 1 << 0)
-        /// A number is a string with its literal text, a Bool is `"true"` or `"false"`.
+        /// Reads a string from a number, as its literal text, or from a boolean, as `"true"` or `"false"`.
         public static let stringsFromNumbers = Conversions(rawValue: 1 << 1)
-        /// 1 and 0, and `"true"`, `"yes"`, `"1"`, `"false"`, `"no"` and `"0"` in any case are Bools.
+        /// Reads a boolean from 1 and 0, and from `"true"`, `"yes"`, `"1"`, `"false"`, `"no"` and `"0"` in any case.
         public static let boolsFromNumbersAndStrings = Conversions(rawValue: 1 << 2)
-        /// `true` is 1 and `false` is 0.
+        /// Reads a number from a boolean: `true` is 1 and `false` is 0.
         public static let numbersFromBools = Conversions(rawValue: 1 << 3)
-        /// A string that holds the JSON text of an object or array is that object or array.
+        /// Reads an object or array from a string that contains its JSON text.
         public static let jsonInStrings = Conversions(rawValue: 1 << 4)
 
-        /// Every conversion.
+        /// All conversions.
         public static let all: Conversions = [
             .numbersFromStrings, .stringsFromNumbers, .boolsFromNumbersAndStrings, .numbersFromBools, .jsonInStrings,
         ]
     }
 
-    /// What becomes of a value that is missing or null, has no default, and is not optional.
+    /// The handling of values that are missing or null, are not optional, and have no default.
     public enum MissingValues: Sendable, Hashable {
-        /// It is a `DecodingError`.
+        /// Throws a `DecodingError`.
         case fail
-        /// It is its type's neutral value: `""`, 0, `false`, `[]`, `[:]`, empty `Data`, or ``DefaultInitializable/init()``.
+        /// Uses the neutral value of the type: `""`, 0, `false`, `[]`, `[:]`, empty `Data`, or
+        /// ``DefaultInitializable/init()``.
         ///
-        /// Other types, such as `Date` and `URL`, have none and fail.
+        /// Other types, such as `Date` and `URL`, have no neutral value and fail.
         case neutral
     }
 
-    /// The conversions that are allowed; all at first.
+    /// The allowed conversions; all by default.
     public var conversions: Conversions
-    /// What becomes of values that are missing or null; ``MissingValues/fail`` at first.
+    /// The handling of values that are missing or null; ``MissingValues/fail`` by default.
     public var missingValues: MissingValues
-    /// How JSON's keys become those of the models; as they are at first.
+    /// The conversion of JSON keys to model keys; unchanged by default.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy
-    /// How dates are written; as seconds since 2001 at first. A number may stand in a string.
+    /// The format of dates; seconds since 2001 by default. A number may be in a string.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy
-    /// How data are written; in Base64 at first.
+    /// The format of data; Base64 by default.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy
-    /// How infinity and NaN are written; not at all at first.
+    /// The strings that represent infinity and NaN; none by default.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy
-    /// What the models can read of the decoder while they decode themselves; nothing at first.
+    /// The user info that models can read while decoding; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - conversions: The conversions that are allowed.
-    ///   - missingValues: What becomes of values that are missing or null.
-    ///   - keyDecodingStrategy: How JSON's keys become those of the models.
-    ///   - dateDecodingStrategy: How dates are written.
-    ///   - dataDecodingStrategy: How data are written.
-    ///   - nonConformingFloatDecodingStrategy: How infinity and NaN are written.
+    ///   - conversions: The allowed conversions.
+    ///   - missingValues: The handling of values that are missing or null.
+    ///   - keyDecodingStrategy: The conversion of JSON keys to model keys.
+    ///   - dateDecodingStrategy: The format of dates.
+    ///   - dataDecodingStrategy: The format of data.
+    ///   - nonConformingFloatDecodingStrategy: The strings that represent infinity and NaN.
     public init(
         conversions: Conversions = .all,
         missingValues: MissingValues = .fail,
@@ -108,11 +110,11 @@ public struct LenientJSONDecoder: Sendable {
     /// Decodes a value.
     ///
     /// - Parameters:
-    ///   - type: The value's type.
+    ///   - type: The type to decode.
     ///   - data: A JSON text.
-    /// - Returns: The value.
-    /// - Throws: A `DecodingError` with the coding path of what could not be decoded; if the text is not JSON at all, its
-    ///   `underlyingError` is a ``JSONSyntaxError``. What a model throws of its own comes as it is.
+    /// - Returns: The decoded value.
+    /// - Throws: A `DecodingError` with the coding path of the value that failed. If the text is not JSON, its
+    ///   `underlyingError` is a ``JSONSyntaxError``. Errors that a model throws are passed on unchanged.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let document: JSONDocument
         do {

@@ -1,5 +1,5 @@
-// The standard library has a method of its own for each of these, which a generic one does not stand in for. It looks the
-// key up three times.
+// One method per type, because a generic method does not replace the standard library's default implementations. Those
+// look the key up three times.
 extension LenientKeyedContainer {
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try scalarIfPresent(key)

@@ -1,6 +1,6 @@
-/// The container of an object's members.
+/// The decoding container for the members of an object.
 ///
-/// The method for scalars is the witness of the protocol's many for one type each.
+/// The generic `decode(_:forKey:)` for scalars satisfies the protocol's requirements for the individual types.
 struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: LenientDecoder
 
@@ -12,7 +12,7 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         decoder.member(key.stringValue) != nil
     }
 
-    /// Whether the value is null; one that is missing is.
+    /// Returns true if the value is null or missing.
     func decodeNil(forKey key: Key) -> Bool {
         decoder.presentMember(key.stringValue) == nil
     }
@@ -44,7 +44,8 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try child(key).unkeyedContainer()
     }
 
-    /// The decoder for a superclass, of the value of the key “super”; of null if there is none, as with `JSONDecoder`.
+    /// Returns the decoder for a superclass: the value of the key “super”, or null if there is none, as with
+    /// `JSONDecoder`.
     func superDecoder() throws -> any Decoder {
         let key = LenientName("super")
         guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }

@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A type that is read from a single JSON value without a decoder of its own.
+/// A type that is read from a single JSON value without a separate decoder.
 protocol LenientScalar: Decodable {
-    /// Reads a value; nil if there is none that is not lossy, and for null.
+    /// Reads a value. Returns nil for null, and if the conversion would lose information.
     static func read(_ node: JSONDocument.Node, of input: LenientInput) -> Self?
 
-    /// The neutral value.
+    /// Creates the neutral value.
     init()
 }
 
@@ -22,7 +22,7 @@ extension LenientScalar where Self: FixedWidthInteger {
         return input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) }
     }
 
-    /// Reads a literal without sign that is too short to overflow.
+    /// Reads an unsigned literal that is too short to overflow.
     @inline(__always)
     private static func shortInteger(_ node: JSONDocument.Node, of input: LenientInput) -> Self? {
         input.document.withBytes(of: node) { text in

@@ -1,8 +1,8 @@
-/// The container of an array's elements.
+/// The decoding container for the elements of an array.
 struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: LenientDecoder
     private let elementCount: Int
-    /// The next element, while there is one.
+    /// The next element. Not valid at the end.
     private var next: JSONDocument.Node
     private(set) var currentIndex = 0
 
@@ -87,7 +87,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
         currentIndex += 1
     }
 
-    /// Goes past a null; at the end there is nothing to go past.
+    /// Skips a null. Returns true if a null was skipped or the array is at its end.
     private mutating func skipsNull() -> Bool {
         guard !isAtEnd else { return true }
         guard decoder.input.kind(of: next) == .null else { return false }

@@ -1,21 +1,22 @@
-/// A number written in decimal, taken apart without rounding.
+/// A decimal number, parsed without rounding.
 struct NumberLiteral {
     private(set) var isNegative = false
-    /// Its digits without the point and the zeroes around them, as many as fit.
+    /// The digits without the decimal point and leading zeros, as many as fit.
     private(set) var significand: UInt64 = 0
-    /// The power of ten that the significand is to be multiplied with.
+    /// The power of ten by which the significand is multiplied.
     private(set) var exponent = 0
-    /// Whether the significand holds every digit that counts.
+    /// True if the significand contains all significant digits.
     private(set) var isExact = true
 
-    /// How many digits surely fit into the significand.
+    /// The number of digits that always fit into the significand.
     private static let capacity = 19
-    /// Far outside any number type, and far from overflow.
+    /// A limit that is far beyond every number type and cannot overflow.
     private static let exponentLimit = 1_000_000_000
 
-    /// Reads a number as JSON writes it, and also with a plus sign, zeroes in front, or nothing on one side of the point.
+    /// Parses a number in JSON syntax. Also accepts a plus sign, leading zeros, and no digits on one side of the
+    /// decimal point.
     ///
-    /// - Parameter text: The whole number; nil comes of anything else in it.
+    /// - Parameter text: The complete number. Any other content gives nil.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         var position = 0
         if let first = text.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
@@ -71,7 +72,8 @@ struct NumberLiteral {
 }
 
 extension NumberLiteral {
-    /// The integer it is, if it is one that the type holds; 1.0 and 1e3 are integers.
+    /// Returns the number as an integer; nil if it has a fraction or the type cannot represent it. 1.0 and 1e3 are
+    /// integers.
     @inline(__always)
     func integer<Integer: FixedWidthInteger>(_ text: UnsafeBufferPointer<UInt8>) -> Integer? {
         guard isExact else { return Self.wideInteger(text) }
@@ -96,7 +98,7 @@ extension NumberLiteral {
         return isNegative ? 0 &- value : value
     }
 
-    /// The integer that a number of more than nineteen digits is.
+    /// Returns the integer value of a number with more than nineteen digits.
     @inline(never)
     private static func wideInteger<Integer: FixedWidthInteger>(_ text: UnsafeBufferPointer<UInt8>) -> Integer? {
         let mantissa = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
@@ -127,12 +129,12 @@ extension NumberLiteral {
         return value
     }
 
-    /// The nearest value of a floating type; nil if that is infinite, or zero for a number that is not.
+    /// Returns the nearest value of a floating-point type; nil if that is infinite, or zero for a nonzero number.
     @inline(__always)
     func floating<Value: BinaryFloatingPoint & LosslessStringConvertible>(
         _ text: UnsafeBufferPointer<UInt8>
     ) -> Value? {
-        // Where both the digits and the power of ten are exact, one operation rounds as it should.
+        // If the digits and the power of ten are both exact, a single operation rounds correctly.
         let exactPower = Value.significandBitCount >= 52 ? 22 : Value.significandBitCount >= 23 ? 10 : 0
         if isExact, significand >> UInt64(Value.significandBitCount + 1) == 0, abs(exponent) <= exactPower {
             let magnitude = Value(significand)

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where in a response the model is: in an envelope, at a key path, or nowhere in an empty body.
+/// The location of the model in a response: in an envelope, at a key path, or absent because the body is empty.
 struct ModelLocation: Sendable {
     enum EnvelopeRule: Sendable {
         case none
-        /// The client's, for serializers that read JSON.
+        /// The client's envelope, for serializers that read JSON.
         case clients
         case own(Envelope)
     }
@@ -18,10 +18,10 @@ struct ModelLocation: Sendable {
     var envelope = EnvelopeRule.clients
     var keyPath: JSONPath?
     var allowsEmptyBody = false
-    /// Whether what the envelope says is the model.
+    /// True if the contents of the envelope are the model.
     var isOutcome = false
 
-    /// Where in the envelope's payload the model is.
+    /// The location of the model in the envelope's payload.
     var inPayload: ModelLocation {
         ModelLocation(envelope: .none, keyPath: keyPath, allowsEmptyBody: allowsEmptyBody)
     }
@@ -34,7 +34,7 @@ struct ModelLocation: Sendable {
         }
     }
 
-    /// Takes the part of the body that is the model and has it made into one.
+    /// Extracts the part of the body that contains the model and serializes it.
     func model<Model>(
         in response: ServerResponse,
         _ clientsEnvelope: Envelope?,
@@ -80,7 +80,7 @@ struct ModelLocation: Sendable {
         }
     }
 
-    /// Tries what stands for nothing in JSON, in the order of how little it says.
+    /// Serializes an empty body as `null`, `{}` or `[]`, whichever the serializer accepts first.
     private func emptyModel<Model>(
         of response: ServerResponse,
         by serializer: any ResponseSerializer<Model>
@@ -95,20 +95,20 @@ struct ModelLocation: Sendable {
 }
 
 extension SluiceError {
-    /// The failure to decode a part of the body, told from the body's root.
+    /// Returns the error with the path of a decoding failure extended to start at the root of the body.
     func inside(_ path: JSONPath) -> SluiceError {
         guard let failure = underlyingError as? DecodingFailure else { return self }
         return .undecodable(failure.inside(path))
     }
 }
 
-/// A serializer to which a part of a JSON body is something else than its text.
+/// A serializer that reads a part of a JSON body as a value instead of its source text.
 protocol JSONPartReading<Model>: ResponseSerializer {
     func serialize(_ part: JSON, at path: JSONPath) throws(SluiceError) -> Model
 }
 
 extension StringSerializer: JSONPartReading {
-    /// The text of a string, a number or a boolean, without the quotes and escapes it has in JSON.
+    /// Returns the text of a string, number or boolean, without JSON quotes and escapes.
     func serialize(_ part: JSON, at path: JSONPath) throws(SluiceError) -> String {
         guard part.isScalar else {
             throw SluiceError(

@@ -1,11 +1,10 @@
 import SluiceHTTP
 
 extension Charset {
-    /// Finds an encoding by any of its labels, without regard to ASCII's case and white space around it (WHATWG
-    /// Encoding §4.2).
+    /// Finds an encoding by one of its labels. ASCII case and surrounding whitespace are ignored (WHATWG Encoding
+    /// §4.2).
     ///
-    /// The standard's `replacement`, which stands for encodings that are not safe to read, and `x-user-defined` are left
-    /// out.
+    /// The standard's `replacement`, which stands for unsafe encodings, and `x-user-defined` are not supported.
     init?(label: String) {
         let isSpace = { (byte: UInt8) in [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
         var bytes = label.utf8.drop(while: isSpace)
@@ -42,8 +41,8 @@ extension Charset {
         return charsets
     }()
 
-    /// The encodings that the system converts: their names in the standard and for glibc's iconv, which has some under
-    /// the names of Microsoft's supersets, as browsers read them; and their other labels.
+    /// The encodings that the system converts: the name in the standard, the name for glibc's iconv, and the other
+    /// labels. Some iconv names are those of Microsoft's supersets, which browsers use too.
     private static let converted: [(name: String, iconv: String, labels: String)] = [
         ("ibm866", "IBM866", "866 cp866 csibm866"),
         (

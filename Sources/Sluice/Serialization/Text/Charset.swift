@@ -10,11 +10,11 @@ struct Charset: Sendable, Hashable {
         case utf8
         case utf16(isBigEndian: Bool)
         case windows1252
-        /// One that the system converts, by the name it has for glibc's iconv.
+        /// An encoding that the system converts, with its name for glibc's iconv.
         case iconv(String)
     }
 
-    /// The name in the standard, in small letters.
+    /// The name in the standard, in lowercase.
     let name: String
     let decoder: Decoder
 
@@ -22,7 +22,7 @@ struct Charset: Sendable, Hashable {
     static let utf16LittleEndian = Charset(name: "utf-16le", decoder: .utf16(isBigEndian: false))
     static let utf16BigEndian = Charset(name: "utf-16be", decoder: .utf16(isBigEndian: true))
 
-    /// Decodes what comes from an offset on, which may be behind the end.
+    /// Decodes the bytes from an offset, which may be past the end.
     func decode(_ data: Data, from start: Int) throws(TextFailure) -> String {
         let conversion = data.dropFirst(start).withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> TextConversion in
             switch decoder {
@@ -40,22 +40,22 @@ struct Charset: Sendable, Hashable {
     }
 }
 
-/// What came of decoding bytes.
+/// The result of decoding bytes.
 enum TextConversion {
     case text(String)
-    /// The first byte that is not valid, where it is known.
+    /// The bytes are invalid, with the offset of the first invalid byte if it is known.
     case invalid(at: Int?)
-    /// The system has no such converter.
+    /// The system has no converter for the encoding.
     case unavailable
 }
 
-/// The mark that says at a text's beginning which encoding of Unicode it is in (WHATWG Encoding §6).
+/// A byte order mark, which identifies the Unicode encoding of a text (WHATWG Encoding §6).
 struct ByteOrderMark {
     let charset: Charset
-    /// In bytes.
+    /// The length in bytes.
     let length: Int
 
-    /// Looks for a mark; nil if there is none.
+    /// Finds the mark at the start of the data; nil if there is none.
     init?(of data: Data) {
         if data.starts(with: [0xEF, 0xBB, 0xBF]) {
             charset = .utf8
@@ -64,7 +64,7 @@ struct ByteOrderMark {
             charset = .utf16BigEndian
             length = 2
         } else if data.starts(with: [0xFF, 0xFE]), !data.dropFirst(2).starts(with: [0, 0]) {
-            // With two zeros it would be UTF-32's, and read as UTF-16 give every other character as NUL.
+            // FF FE 00 00 is the mark of UTF-32. Read as UTF-16, every other character of that text would be NUL.
             charset = .utf16LittleEndian
             length = 2
         } else {

@@ -6,40 +6,43 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes a text of a body, in the charset that the response says.
+/// Decodes a body as text, in the charset of the response.
 ///
 /// ```swift
 /// let page: String = try await client.serialized(by: StringSerializer()).request("index.html").sender().value
 /// ```
 ///
-/// A byte order mark counts first, then the charset of the `Content-Type`, then the default. Charsets are those of the
-/// WHATWG Encoding Standard under all their names there; so `us-ascii` and `iso-8859-1` are read as windows-1252, which
-/// has a character for every byte, `gb2312` as GB18030, and `utf-16` without a mark as little-endian. Others, UTF-7 and
-/// UTF-32 among them, are not known, since a server should not choose among all of a system's converters.
+/// The byte order mark takes precedence, then the charset of the `Content-Type`, then the default. Charsets and their
+/// labels are those of the WHATWG Encoding Standard. `us-ascii` and `iso-8859-1` are therefore read as windows-1252,
+/// which has a character for every byte, `gb2312` as GB18030, and `utf-16` without a mark as little-endian. Other
+/// charsets, such as UTF-7 and UTF-32, are not supported, because a server should not be able to select any converter
+/// of the system.
 ///
-/// Nothing is replaced: bytes that the charset does not have are an error.
+/// Invalid bytes are an error and are not replaced.
 public struct StringSerializer: ResponseSerializer {
-    /// The charset of a response that says none.
+    /// The charset for responses that specify none.
     public let defaultCharset: String
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
-    /// - Parameter defaultCharset: The charset of a response that says none; a name that is not known fails those.
+    /// - Parameter defaultCharset: The charset for responses that specify none. If its name is unknown, those responses
+    ///   fail.
     public init(defaultCharset: String = "utf-8") {
         self.defaultCharset = defaultCharset
     }
 
-    /// Decodes the body; an empty one is an empty text.
+    /// Decodes the body. An empty body is an empty string.
     ///
     /// - Parameter response: A response that has passed validation.
     /// - Returns: The text, without a byte order mark.
-    /// - Throws: A ``SluiceError`` of ``SluiceError/Code/decodingFailed``, caused by a ``TextFailure``.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and a ``TextFailure`` as its
+    ///   underlying error.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
         do throws(TextFailure) {
             if let mark = ByteOrderMark(of: response.body) {
                 return try mark.charset.decode(response.body, from: mark.length)
             }
-            // Of several fields, the last that can be read counts, as in the Fetch Standard.
+            // If there are several fields, use the last valid one, as in the Fetch Standard.
             let types = response.head.headers.values(for: .contentType).compactMap(ContentType.init)
             let label = types.last?.charset.flatMap { $0.isEmpty ? nil : $0 } ?? defaultCharset
             guard let charset = Charset(label: label) else { throw .unknown(label) }

@@ -6,16 +6,16 @@ import Musl
 import Foundation
 #endif
 
-/// Reads the charsets that the system knows.
+/// Decodes the charsets that the system supports.
 enum SystemConversion {
     #if canImport(Glibc) || canImport(Musl)
-    /// Decodes with iconv; its names are never a server's, but those in ``Charset``'s table.
+    /// Decodes with iconv. Its names come from the table in ``Charset``, never from a server.
     static func decode(_ bytes: UnsafeRawBufferPointer, named _: String, iconvName: String) -> TextConversion {
         let converter = iconv_open("UTF-8", iconvName)
-        // It returns -1 for none, as a pointer.
+        // `iconv_open` returns -1 as a pointer on failure.
         guard let converter, Int(bitPattern: converter) != -1 else { return .unavailable }
         defer { iconv_close(converter) }
-        // The type is char ** for historical reasons; iconv does not write there.
+        // The parameter type is `char **` for historical reasons; iconv does not write to the input.
         var input = UnsafeMutablePointer(mutating: bytes.assumingMemoryBound(to: CChar.self).baseAddress)
         var inputLeft = bytes.count
         var output: [UInt8] = []
@@ -28,7 +28,8 @@ enum SystemConversion {
             let result = chunk.withUnsafeMutableBytes { chunk in
                 var target = chunk.assumingMemoryBound(to: CChar.self).baseAddress
                 var targetLeft = chunk.count
-                // Without input it gives what it has held back, for some charsets combine characters.
+                // A call without input flushes the characters that iconv holds back, because some charsets combine
+                // characters.
                 let result =
                     isFlushing
                     ? iconv(converter, nil, nil, &target, &targetLeft)
@@ -39,7 +40,7 @@ enum SystemConversion {
             }
             output += chunk[..<written]
             if result.isError {
-                // Out of room without having used any would never end.
+                // Stop if there is no progress, to avoid an endless loop.
                 guard result.isOutOfRoom, written > 0 || inputLeft < before else {
                     return .invalid(at: bytes.count - inputLeft)
                 }
@@ -51,7 +52,7 @@ enum SystemConversion {
         }
     }
     #else
-    /// Decodes with Foundation by the standard's name; it does not tell where a byte is not valid.
+    /// Decodes with Foundation by the standard's name. Foundation does not report the offset of an invalid byte.
     static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName _: String) -> TextConversion {
         let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
         guard encoding != kCFStringEncodingInvalidId else { return .unavailable }

@@ -1,16 +1,16 @@
-/// Why a body cannot be read as text: the underlying error of ``SluiceError/Code/decodingFailed``.
+/// The reason a body cannot be decoded as text: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The charset: its name in the WHATWG Encoding Standard, or, if it is none of those, what the response says.
+    /// The name of the charset in the WHATWG Encoding Standard, or the label in the response if it is unknown.
     public let charset: String
-    /// The first byte that is not valid in the charset, counted from 0; nil if the charset is the trouble, or the system
-    /// does not tell.
+    /// The offset of the first invalid byte; nil if the charset is unknown or has no converter, or the system does not
+    /// report the offset.
     public let offset: Int?
-    /// What is wrong, as the rest of a sentence.
+    /// The problem, phrased as the rest of a sentence.
     public let reason: String
 
-    /// A charset that is none of the Encoding Standard's.
+    /// The failure for a charset that is not in the Encoding Standard.
     static func unknown(_ label: String) -> TextFailure {
-        // It comes from the server and goes into logs.
+        // The label comes from the server and is written to logs.
         let name = String(label.unicodeScalars.prefix(40).map { (" "..."~").contains($0) ? Character($0) : "?" })
         return TextFailure(charset: name, offset: nil, reason: "its charset “\(name)” is not known")
     }
@@ -25,6 +25,6 @@ public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
         return TextFailure(charset: charset.name, offset: nil, reason: reason)
     }
 
-    /// One sentence, without any of the text.
+    /// A one-sentence description without any of the text.
     public var description: String { "The response cannot be read as text: \(reason)." }
 }

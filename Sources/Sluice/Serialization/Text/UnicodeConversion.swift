@@ -1,4 +1,4 @@
-/// Reads UTF-8 and UTF-16 without replacing anything.
+/// Decodes UTF-8 and UTF-16 without replacing invalid bytes.
 enum UnicodeConversion {
     static func utf8(_ bytes: UnsafeRawBufferPointer) -> TextConversion {
         if let text = String(validating: bytes, as: UTF8.self) { return .text(text) }
@@ -17,7 +17,7 @@ enum UnicodeConversion {
         return bytes.count % 2 == 0 ? .text(text) : .invalid(at: bytes.count - 1)
     }
 
-    /// The offset of the first code unit that is not valid; the number of units if all are.
+    /// Returns the offset of the first invalid code unit, or the number of units if all are valid.
     private static func invalidUnit<Parser: Unicode.Parser>(
         in units: some Sequence<Parser.Encoding.CodeUnit>,
         _ parser: Parser,
@@ -31,7 +31,7 @@ enum UnicodeConversion {
     }
 }
 
-/// Reads windows-1252, which has a character for every byte (WHATWG Encoding §9.1).
+/// Decodes windows-1252, which has a character for every byte (WHATWG Encoding §9.1).
 enum Windows1252 {
     static func decode(_ bytes: UnsafeRawBufferPointer) -> String {
         var text: [UInt8] = []
@@ -47,7 +47,7 @@ enum Windows1252 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What stands in the place of Latin-1's controls; five of them are kept.
+    /// The characters for the bytes 0x80 to 0x9F, which are controls in Latin-1. Five of them remain controls.
     private static let upperControls = Array(
         ("\u{20AC}\u{81}\u{201A}\u{192}\u{201E}\u{2026}\u{2020}\u{2021}\u{2C6}\u{2030}\u{160}\u{2039}\u{152}\u{8D}"
             + "\u{17D}\u{8F}\u{90}\u{2018}\u{2019}\u{201C}\u{201D}\u{2022}\u{2013}\u{2014}\u{2DC}\u{2122}\u{161}\u{203A}"
