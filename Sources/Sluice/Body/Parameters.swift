@@ -6,8 +6,8 @@
 /// ```
 ///
 /// Names are unique, and setting a name again replaces its value. A ``URLEncodedFormEncoder`` with the key order
-/// ``URLEncodedFormEncoder/KeyOrder/asEncoded`` encodes the parameters in their order, as do JSON encoders that keep the
-/// order of keys. `JSONEncoder` does not keep it.
+/// ``URLEncodedFormEncoder/KeyOrder/asEncoded`` encodes the parameters in their order, as do JSON encoders that keep
+/// the order of keys. `JSONEncoder` does not keep it.
 public struct Parameters: Sendable {
     /// An encodable value, or nil.
     public typealias Value = (any Encodable & Sendable)?

@@ -13,8 +13,8 @@ extension MultipartForm {
     /// let form: MultipartForm = [.text("Ada", name: "user"), .file(picture, name: "picture")]
     /// ```
     ///
-    /// A part of form-data requires a name. In other forms, a part with a name or a file name gets the content disposition
-    /// `attachment`. A part without either has only its media type and content.
+    /// A part of form-data requires a name. In other forms, a part with a name or a file name gets the content
+    /// disposition `attachment`. A part without either has only its media type and content.
     ///
     /// Extra headers follow the part's generated headers and replace those with the same name. Receivers of form-data
     /// ignore them (RFC 7578 §4.8).

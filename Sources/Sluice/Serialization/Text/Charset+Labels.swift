@@ -4,7 +4,7 @@ extension Charset {
     /// Finds an encoding by one of its labels. ASCII case and surrounding whitespace are ignored (WHATWG Encoding
     /// §4.2).
     ///
-    /// The standard's `replacement`, which stands for unsafe encodings, and `x-user-defined` are not supported.
+    /// The standard's `replacement`, which represents unsafe encodings, and `x-user-defined` are not supported.
     init?(label: String) {
         let isSpace = { (byte: UInt8) in [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
         var bytes = label.utf8.drop(while: isSpace)

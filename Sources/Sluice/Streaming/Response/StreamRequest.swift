@@ -19,8 +19,8 @@ import Foundation
 /// arrives. Interceptors and retries do not see the body. The body of a rejected response is read completely and is
 /// available to the request's error model. The rules of ``Validation`` receive an empty body.
 ///
-/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply. Those that the
-/// request sets itself do.
+/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply. Limits that the
+/// request itself sets do apply.
 public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient

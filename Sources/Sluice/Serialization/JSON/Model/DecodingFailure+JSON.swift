@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension DecodingFailure {
-    /// A model that could not build itself.
+    /// Creates the failure of a ``JSONDecodable`` model.
     init(_ type: Any.Type, body: Data, failure: JSONDecodingFailure) {
         self.init(type, body: body, path: failure.path.description, reason: failure.reason, cause: failure)
     }
 
-    /// A body that is no JSON.
+    /// Creates the failure of a body that is not JSON.
     init(_ type: Any.Type, body: Data, error: JSONSyntaxError) {
         let place = "line \(error.line), column \(error.column)"
         let reason = body.isEmpty ? "the body is empty" : "it is not JSON, \(error.reason) (\(place))"

@@ -1,19 +1,19 @@
-/// The model of a response that has none, of a 204 for example: it is made of anything, of nothing too.
+/// The model of a response without content, such as a 204. It accepts any body, including an empty one.
 ///
 /// ```swift
 /// _ = try await client.empty.delete("users/1").sender().value
 /// ```
 public struct Empty: JSONDecodable, Codable, Hashable, Sendable {
-    /// Makes the one value there is.
+    /// Creates the value.
     public init() {}
 
-    /// Makes the one value there is, whatever the JSON.
+    /// Creates the value from any JSON.
     public init(json: JSON) {}
 
-    /// Makes the one value there is, whatever the decoder holds.
+    /// Creates the value without reading from the decoder.
     public init(from decoder: any Decoder) {}
 
-    /// Encodes an object without members.
+    /// Encodes an empty object.
     public func encode(to encoder: any Encoder) throws {
         _ = encoder.container(keyedBy: NoKey.self)
     }

@@ -1,15 +1,15 @@
 extension JSON {
-    /// Makes a model of what a path leads to.
+    /// Creates a model from the value at a path.
     ///
     /// ```swift
     /// let city = try json.value(at: "address.city", as: String.self)
     /// ```
     ///
     /// - Parameters:
-    ///   - path: Where the model stands; see ``JSONPath``.
-    ///   - type: The model, where the context does not name it. If it is an optional, what is missing is nil.
+    ///   - path: The path to the value; see ``JSONPath``.
+    ///   - type: The model type, if it cannot be inferred. A missing value gives nil if it is an optional type.
     /// - Returns: The model.
-    /// - Throws: A ``JSONDecodingFailure`` that names the whole path, also of what is missing inside of the model.
+    /// - Throws: A ``JSONDecodingFailure`` with the complete path, including the path inside the model.
     public func value<Model: JSONDecodable>(
         at path: JSONPath,
         as type: Model.Type = Model.self
@@ -26,13 +26,13 @@ extension JSON {
         return try Model(json: json, at: path)
     }
 
-    /// Makes a model of what a path leads to, if there is something.
+    /// Creates a model from the value at a path, if the value exists.
     ///
     /// - Parameters:
-    ///   - path: Where the model stands; see ``JSONPath``.
-    ///   - type: The model, where the context does not name it.
-    /// - Returns: The model; nil if it, or what it stands in, is missing or `null`.
-    /// - Throws: A ``JSONDecodingFailure`` that names the whole path, for what is there but is something else.
+    ///   - path: The path to the value; see ``JSONPath``.
+    ///   - type: The model type, if it cannot be inferred.
+    /// - Returns: The model; nil if the value or one of its containers is missing or `null`.
+    /// - Throws: A ``JSONDecodingFailure`` with the complete path if the value exists but is not of this type.
     public func optionalValue<Model: JSONDecodable>(
         at path: JSONPath,
         as type: Model.Type = Model.self
@@ -41,7 +41,7 @@ extension JSON {
     }
 }
 
-/// The models that have a value for what is missing.
+/// The model types that represent a missing value.
 private protocol OptionalModel {}
 
 extension Optional: OptionalModel {}

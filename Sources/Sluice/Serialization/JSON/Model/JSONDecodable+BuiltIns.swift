@@ -5,14 +5,14 @@ import Foundation
 #endif
 
 extension JSON: JSONDecodable {
-    /// Keeps the value as it is.
+    /// Returns the value unchanged.
     public init(json: JSON) {
         self = json
     }
 }
 
 extension JSONNumber: JSONDecodable {
-    /// Takes a number with its literal.
+    /// Reads a number with its literal.
     public init(json: JSON) throws {
         guard case .number(let number) = json else { throw JSONDecodingFailure(expected: "a number", found: json) }
         self = number
@@ -20,7 +20,7 @@ extension JSONNumber: JSONDecodable {
 }
 
 extension String: JSONDecodable {
-    /// Takes a string.
+    /// Reads a string.
     public init(json: JSON) throws {
         guard case .string(let text) = json else { throw JSONDecodingFailure(expected: "a string", found: json) }
         self = text
@@ -28,7 +28,7 @@ extension String: JSONDecodable {
 }
 
 extension Bool: JSONDecodable {
-    /// Takes `true` or `false`.
+    /// Reads `true` or `false`.
     public init(json: JSON) throws {
         guard case .bool(let value) = json else { throw JSONDecodingFailure(expected: "a boolean", found: json) }
         self = value
@@ -36,7 +36,7 @@ extension Bool: JSONDecodable {
 }
 
 extension URL: JSONDecodable {
-    /// Takes a string that is a URL.
+    /// Reads a string that is a URL.
     public init(json: JSON) throws {
         guard let url = json.string.flatMap({ URL(string: $0) }) else {
             throw JSONDecodingFailure(expected: "a URL", found: json)
@@ -46,7 +46,7 @@ extension URL: JSONDecodable {
 }
 
 extension Double: JSONDecodable {
-    /// Takes a number as the nearest `Double`, unless it is too large for a finite one.
+    /// Reads a number as the nearest `Double`. Throws if the result is not finite.
     public init(json: JSON) throws {
         guard let value = json.double else { throw JSONDecodingFailure(expected: "a number", found: json) }
         self = value
@@ -54,7 +54,7 @@ extension Double: JSONDecodable {
 }
 
 extension Float: JSONDecodable {
-    /// Takes a number as the nearest `Float`, unless it is too large for a finite one.
+    /// Reads a number as the nearest `Float`. Throws if the result is not finite.
     public init(json: JSON) throws {
         guard case .number(let number) = json, let value = Float(number.text), value.isFinite else {
             throw JSONDecodingFailure(expected: "a number", found: json)
@@ -64,7 +64,7 @@ extension Float: JSONDecodable {
 }
 
 extension FixedWidthInteger where Self: JSONDecodable {
-    /// Takes a number of exactly an integer's value.
+    /// Reads a number whose value the integer type represents exactly.
     public init(json: JSON) throws {
         guard case .number(let number) = json, let value = number.exactly(Self.self) else {
             throw JSONDecodingFailure(expected: "a whole number that fits \(Self.self)", found: json)
@@ -87,7 +87,7 @@ extension UInt64: JSONDecodable {}
 extension UInt128: JSONDecodable {}
 
 extension RawRepresentable where Self: JSONDecodable, RawValue: JSONDecodable {
-    /// Takes a raw value that one of the type's values has.
+    /// Reads the raw value of one of the type's values.
     public init(json: JSON) throws {
         guard let value = try Self(rawValue: RawValue(json: json)) else {
             throw JSONDecodingFailure(expected: "a raw value of \(Self.self)", found: json)
@@ -97,14 +97,14 @@ extension RawRepresentable where Self: JSONDecodable, RawValue: JSONDecodable {
 }
 
 extension Optional: JSONDecodable where Wrapped: JSONDecodable {
-    /// Takes `null` for nil.
+    /// Reads `null` as nil.
     public init(json: JSON) throws {
         self = json.isNull ? nil : try Wrapped(json: json)
     }
 }
 
 extension Array: JSONDecodable where Element: JSONDecodable {
-    /// Takes an array; a failure names the element by its index.
+    /// Reads an array. A failure contains the index of the element.
     public init(json: JSON) throws {
         guard case .array(let elements) = json else { throw JSONDecodingFailure(expected: "an array", found: json) }
         self.init()
@@ -116,7 +116,7 @@ extension Array: JSONDecodable where Element: JSONDecodable {
 }
 
 extension Dictionary: JSONDecodable where Key == String, Value: JSONDecodable {
-    /// Takes an object; a failure names the member by its key.
+    /// Reads an object. A failure contains the key of the member.
     public init(json: JSON) throws {
         guard case .object(let members) = json else { throw JSONDecodingFailure(expected: "an object", found: json) }
         self.init(minimumCapacity: members.count)

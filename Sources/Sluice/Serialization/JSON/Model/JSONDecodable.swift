@@ -1,4 +1,4 @@
-/// A model that builds itself from a ``JSON`` value.
+/// A model that is created from a ``JSON`` value.
 ///
 /// ```swift
 /// struct User: JSONDecodable {
@@ -16,18 +16,19 @@
 /// let users: [User] = try await client.json.request("users").sender().value
 /// ```
 ///
-/// `JSON`, strings, booleans, numbers, URLs, and optionals, arrays and dictionaries of models are models already; an
-/// enum with such a raw value becomes one by saying so. All of them are strict: `"1"` is no `Int`, and 1 no `String`.
+/// `JSON`, strings, booleans, numbers, URLs, and optionals, arrays and dictionaries of models conform already. An enum
+/// with such a raw value only needs to declare the conformance. All conversions are strict: `"1"` is not an `Int`, and
+/// 1 is not a `String`.
 public protocol JSONDecodable: Sendable {
-    /// Makes the model.
+    /// Creates the model.
     ///
-    /// - Parameter json: The value to make it of.
-    /// - Throws: A ``JSONDecodingFailure``, or an error of the model's own.
+    /// - Parameter json: The value to read.
+    /// - Throws: A ``JSONDecodingFailure``, or an error of the model.
     init(json: JSON) throws
 }
 
 extension JSONDecodable {
-    /// Makes the model of what stands at a place, of which an error is to speak.
+    /// Creates the model from a value and adds the value's path to errors.
     init(json: JSON, at path: @autoclosure () -> JSONPath) throws(JSONDecodingFailure) {
         do {
             try self.init(json: json)

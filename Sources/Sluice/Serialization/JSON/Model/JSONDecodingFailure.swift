@@ -1,11 +1,10 @@
-/// Why a JSON value is not the model it should be, and where.
+/// The reason a JSON value could not be decoded as a model, with its path.
 ///
 /// ```
 /// At “users[2].address.city” expected a string, found a number.
 /// ```
 ///
-/// A model of one's own throws it for a value that is not what it needs; whoever made the model of a part of a larger
-/// value adds the way there.
+/// A model throws this error for an unsuitable value. The decoding of the enclosing value adds its path.
 ///
 /// ```swift
 /// guard let colour = Colour(hex: json.stringValue) else {
@@ -13,21 +12,22 @@
 /// }
 /// ```
 public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
-    /// Where the value stands, from the value that was to be decoded; empty for that value itself.
+    /// The path from the decoded value; empty for that value itself.
     public var path: JSONPath
-    /// What should be there: “a string”, or the name of a model's type.
+    /// The expected content: “a string”, or the name of a model type.
     public let expected: String
-    /// The kind of what is there; nil if there is nothing.
+    /// The kind of the actual value; nil if it is missing.
     public let found: JSON.Kind?
-    /// The error that a model threw, if that was another than this one.
+    /// The error that the model threw, if it is not a `JSONDecodingFailure`.
     public let cause: (any Error)?
 
-    /// Makes a failure of the value that a model is made of.
+    /// Creates a failure for the value that a model is created from.
     ///
     /// - Parameters:
-    ///   - expected: What it should be, with its article and without any of the value: “a date as yyyy-mm-dd”.
-    ///   - json: What it is; only its kind is kept.
-    ///   - cause: The error that says why.
+    ///   - expected: A description of the expected value with its article and without any of the value: “a date as
+    ///     yyyy-mm-dd”.
+    ///   - json: The actual value. Only its kind is stored.
+    ///   - cause: The underlying error.
     public init(expected: String, found json: JSON, cause: (any Error)? = nil) {
         path = JSONPath()
         self.expected = expected
@@ -35,7 +35,7 @@ public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// Makes a failure of a path that leads nowhere.
+    /// Creates a failure for a path that has no value.
     init(_ failure: JSONPathFailure, expected model: Any.Type) {
         cause = failure
         if failure.isMissing, failure.found != .null {
@@ -49,12 +49,12 @@ public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong, without the place.
+    /// The problem without the path.
     var reason: String {
         "expected \(expected), found \(found.map(\.description) ?? "nothing")"
     }
 
-    /// One sentence, with nothing of the JSON value but keys.
+    /// A one-sentence description that contains nothing of the JSON value except keys.
     public var description: String {
         path.isEmpty ? "The value is not right: \(reason)." : "At “\(path)” \(reason)."
     }

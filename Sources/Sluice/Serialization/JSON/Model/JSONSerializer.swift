@@ -1,16 +1,16 @@
 import SluiceHTTP
 
-/// Makes a model that builds itself from JSON.
+/// Creates a ``JSONDecodable`` model from a JSON body.
 ///
-/// An empty body is an error, unless the model is ``Empty``, which does not look at the body at all.
+/// An empty body is an error unless the model is ``Empty``, which does not read the body.
 public struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
-    /// Makes a serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// JSON.
+    /// Always true.
     public var readsJSON: Bool { true }
 
-    /// Makes the model.
+    /// Creates the model.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         let json: JSON

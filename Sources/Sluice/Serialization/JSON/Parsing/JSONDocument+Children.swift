@@ -1,5 +1,5 @@
 extension JSONDocument {
-    /// The elements of an array in their order; nothing for others.
+    /// Returns the elements of an array, in order; nothing for other values.
     package func elements(of node: Node) -> Elements {
         let entry = tape[node.index]
         return Elements(
@@ -9,7 +9,7 @@ extension JSONDocument {
         )
     }
 
-    /// The members of an object in their order, duplicates included; nothing for others.
+    /// Returns the members of an object, in order and including duplicates; nothing for other values.
     package func members(of node: Node) -> Members {
         let entry = tape[node.index]
         return Members(
@@ -19,12 +19,12 @@ extension JSONDocument {
         )
     }
 
-    /// The value of an object's member.
+    /// Returns the value of an object's member.
     ///
     /// - Parameters:
-    ///   - name: The member's name. Of members with the same name the first counts, as with `JSONDecoder`.
+    ///   - name: The name of the member. If several members have this name, the first is used, as with `JSONDecoder`.
     ///   - node: The object.
-    /// - Returns: The value; nil if there is none of that name or the node is no object.
+    /// - Returns: The value; nil if there is no such member or the node is not an object.
     func member(_ name: String, of node: Node) -> Node? {
         let object = tape[node.index]
         guard object.kind == .object else { return nil }
@@ -40,7 +40,7 @@ extension JSONDocument {
         case .found(let index): return Node(index: index)
         case .none: return nil
         case .unclear(let index):
-            // Names that are not plain ASCII may be written in several ways.
+            // Names that are not plain ASCII can be written in several ways.
             let rest = Members(document: self, position: index, end: Int(object.next))
             return rest.first { string(of: $0.key, equals: name) }?.value
         }
@@ -49,11 +49,11 @@ extension JSONDocument {
     private enum Place {
         case found(Int)
         case none
-        /// It takes more than a comparison of bytes, from the member on whose name has the index.
+        /// A comparison of bytes is not sufficient, starting at the member whose name has the index.
         case unclear(Int)
     }
 
-    /// Looks for a member by the bytes of its name.
+    /// Finds a member by the bytes of its name.
     private static func member(
         _ name: UnsafeBufferPointer<UInt8>,
         between start: Int,
@@ -77,13 +77,14 @@ extension JSONDocument {
         return .none
     }
 
-    /// The first element of an array, or the first member's name of an object that has one.
+    /// Returns the first element of an array, or the name of the first member of an object. The container must not be
+    /// empty.
     func firstChild(of node: Node) -> Node { Node(index: node.index + 1) }
 
-    /// The value behind a value that is not its container's last.
+    /// Returns the value after a value that is not the last in its container.
     func sibling(of node: Node) -> Node { Node(index: Int(tape[node.index].next)) }
 
-    /// The element at an index; nil if there is none or the node is no array.
+    /// Returns the element at an index; nil if there is none or the node is not an array.
     func element(_ index: Int, of node: Node) -> Node? {
         guard kind(of: node) == .array, index >= 0, index < count(of: node) else { return nil }
         var elements = elements(of: node).makeIterator()
@@ -91,7 +92,7 @@ extension JSONDocument {
         return elements.next()
     }
 
-    /// The elements of an array.
+    /// A sequence of the elements of an array.
     package struct Elements: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int
@@ -105,7 +106,7 @@ extension JSONDocument {
         }
     }
 
-    /// The members of an object.
+    /// A sequence of the members of an object.
     package struct Members: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int

@@ -1,5 +1,5 @@
 extension JSONDocument {
-    /// A string's value, its escapes resolved; of another value the literal text.
+    /// Returns the value of a string with its escapes resolved, or the source text of another value.
     package func string(of node: Node) -> String {
         let entry = tape[node.index]
         guard entry.kind == .string else { return text(of: node) }
@@ -9,7 +9,7 @@ extension JSONDocument {
         }
     }
 
-    /// Whether a string has a value, by canonical equivalence as Swift compares strings.
+    /// Returns true if the node is a string that equals another by canonical equivalence, as Swift compares strings.
     func string(of node: Node, equals other: String) -> Bool {
         let entry = tape[node.index]
         guard entry.kind == .string else { return false }
@@ -25,9 +25,9 @@ extension JSONDocument {
         return verdict ?? (string(of: node) == other)
     }
 
-    /// Resolves the escapes of a string that has been checked.
+    /// Resolves the escapes of a validated string.
     private static func resolvingEscapes(of content: UnsafeBufferPointer<UInt8>) -> String {
-        // An escape is never shorter than what it stands for.
+        // An escape is never shorter than its UTF-8 encoding.
         String(unsafeUninitializedCapacity: content.count) { target in
             var length = 0
             var position = 0

@@ -4,53 +4,53 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A JSON text that has been checked whole (RFC 8259) and can be read at any place without being parsed again.
+/// A validated JSON text (RFC 8259) with random access to its values.
 ///
-/// The values stand on a flat tape in the text's order, one fixed-size entry each, so that parsing allocates nothing for
-/// a value: scalars are read from their bytes when they are asked for. A name of an object's member is an entry before
-/// its value.
+/// The values are stored in a flat array, the tape, in the order of the text and with one entry of fixed size each.
+/// Parsing therefore allocates no memory per value. Scalars are decoded from their bytes on access. The name of an
+/// object's member is an entry before its value.
 package struct JSONDocument: Sendable {
     /// The kinds of a value.
     package enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, array, object
     }
 
-    /// One value of a document, good only with the document it came from.
+    /// A value of a document. Valid only with the document it came from.
     package struct Node: Hashable, Sendable {
         let index: Int
     }
 
-    /// What the tape says of a value.
+    /// A tape entry that describes a value.
     struct Entry: Sendable {
-        /// The value's first byte in the text.
+        /// The offset of the value's first byte in the text.
         var start: UInt32
-        /// The byte after its last.
+        /// The offset after the value's last byte.
         var end: UInt32
-        /// The entry after all that the value holds.
+        /// The index of the entry after the value and its contents.
         var next: UInt32
-        /// How many elements or members it has.
+        /// The number of elements or members.
         var count: UInt32
         var kind: Kind
-        /// A string without escapes; a number without fraction and exponent.
+        /// True for a string without escapes, and for a number without fraction and exponent.
         var isPlain: Bool
-        /// A string of nothing but ASCII, as written.
+        /// True for a string whose source text is ASCII only.
         var isASCII: Bool
     }
 
-    /// The text, and zeroes behind it.
+    /// The text, followed by zero bytes.
     let storage: ContiguousArray<UInt8>
     let tape: ContiguousArray<Entry>
 
-    /// Parses a text of UTF-8, which may begin with a byte order mark.
+    /// Parses a UTF-8 text, which may begin with a byte order mark.
     ///
-    /// Arrays and objects may be nested 512 deep if nothing else is said, as `JSONDecoder` has it.
+    /// The default limit of 512 nested arrays and objects is that of `JSONDecoder`.
     package init(_ data: Data, maximumDepth: Int = 512) throws(JSONSyntaxError) {
         try self.init(length: data.count, maximumDepth: maximumDepth) { target in
             data.copyBytes(to: target, count: target.count)
         }
     }
 
-    /// Parses a text that has stood in a string, nested to a depth that depends on how deep that stood.
+    /// Parses the JSON text of a string. The caller reduces the nesting limit by the depth of that string.
     init(_ text: String, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
         let utf8 = text.utf8
         try self.init(length: utf8.count, maximumDepth: maximumDepth) { target in
@@ -76,7 +76,7 @@ package struct JSONDocument: Sendable {
         self.storage = storage
     }
 
-    /// A document of the value null.
+    /// A document with the value null.
     static let null = JSONDocument()
 
     private init() {
@@ -84,25 +84,26 @@ package struct JSONDocument: Sendable {
         tape = [Entry(start: 0, end: 4, next: 1, count: 0, kind: .null, isPlain: true, isASCII: true)]
     }
 
-    /// The text's one value.
+    /// The root value.
     package var root: Node { Node(index: 0) }
 
     package func kind(of node: Node) -> Kind { tape[node.index].kind }
 
-    /// How many elements an array or members an object has, duplicates counted; 0 for others.
+    /// Returns the number of elements of an array or members of an object, including duplicates; 0 for other values.
     func count(of node: Node) -> Int { Int(tape[node.index].count) }
 
-    /// The text of a value, exactly as it stands.
+    /// Returns the unchanged source text of a value as bytes.
     func bytes(of node: Node) -> Data {
         withBytes(of: node) { Data($0) }
     }
 
-    /// The text of a value, exactly as it stands: a number's literal, a string with its quotation marks and escapes.
+    /// Returns the unchanged source text of a value: the literal of a number, or a string with its quotation marks and
+    /// escapes.
     package func text(of node: Node) -> String {
         withBytes(of: node) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Hands out the text of a value.
+    /// Calls a closure with the source text of a value.
     @inline(__always)
     func withBytes<Result, Failure: Error>(
         of node: Node,

@@ -1,14 +1,14 @@
-/// Checks a JSON text (RFC 8259) and writes its values onto a tape.
+/// Validates a JSON text (RFC 8259) and writes its values to a tape.
 ///
-/// The text stands before a few zero bytes. No zero is allowed anywhere in JSON, so every scan stops at the text's end
-/// without looking for it, and eight bytes can be read at once from any place in the text.
+/// The text is followed by zero bytes. JSON never contains a zero byte, so every scan stops at the end without a bounds
+/// check, and eight bytes can be read at once from any offset.
 struct JSONParser {
-    /// How many zero bytes stand behind the text.
+    /// The number of zero bytes after the text.
     static let padding = 8
-    /// How deep arrays and objects may be nested in a text that stands by itself.
+    /// The maximum nesting depth of arrays and objects in a standalone text.
     static let maximumDepth = 512
 
-    /// What is wrong with the text, and at which byte.
+    /// A syntax error and its offset in bytes.
     struct Failure: Error {
         let offset: Int
         let reason: String
@@ -26,10 +26,11 @@ struct JSONParser {
     private let maximumDepth: Int
     private var position = 0
     private var tape = ContiguousArray<Entry>()
-    /// The container that is open. While it is, its entry's `next` keeps the one around it.
+    /// The index of the open container. While it is open, the `next` of its entry holds the index of the enclosing
+    /// container.
     private var container = JSONParser.none
     private var isObject = false
-    /// How many values the open container has.
+    /// The number of values in the open container.
     private var count: UInt32 = 0
     private var depth = 0
 
@@ -38,11 +39,11 @@ struct JSONParser {
     /// Parses a text.
     ///
     /// - Parameters:
-    ///   - buffer: The text and the zero bytes.
-    ///   - length: The text's length, in bytes.
-    ///   - maximumDepth: How deep arrays and objects may be nested.
-    /// - Returns: The tape, with one entry at least.
-    /// - Throws: What is wrong with the text.
+    ///   - buffer: The text, followed by the zero bytes.
+    ///   - length: The length of the text in bytes.
+    ///   - maximumDepth: The maximum nesting depth of arrays and objects.
+    /// - Returns: The tape, with at least one entry.
+    /// - Throws: A ``JSONSyntaxError`` for an invalid text.
     static func parse(
         _ buffer: UnsafeBufferPointer<UInt8>,
         length: Int,
@@ -65,7 +66,7 @@ struct JSONParser {
         self.bytes = bytes
         self.length = length
         self.maximumDepth = maximumDepth
-        // A guess that saves most of the growing: a value and what parts it from the next take some ten bytes.
+        // An estimate that avoids most reallocations: a value and its separator have about ten bytes.
         tape.reserveCapacity(length / 10 + 4)
     }
 
@@ -76,9 +77,9 @@ struct JSONParser {
         } while try advance()
     }
 
-    /// Parses a value, of a container that is not empty only the beginning.
+    /// Parses a value, or only the start of a container that is not empty.
     ///
-    /// - Returns: Whether the value is whole. If not, its first element's value is to come.
+    /// - Returns: True if the value is complete; false if its first element or member value follows.
     private mutating func parseValue() throws(Failure) -> Bool {
         skipWhiteSpace()
         switch bytes[position] {
@@ -109,9 +110,9 @@ struct JSONParser {
         return true
     }
 
-    /// Goes from the end of a value to the place of the next, out of the containers that end between.
+    /// Moves from the end of a value to the start of the next one. Closes the containers that end in between.
     ///
-    /// - Returns: Whether there is a next.
+    /// - Returns: True if another value follows.
     private mutating func advance() throws(Failure) -> Bool {
         while container != Self.none {
             count += 1
@@ -164,7 +165,7 @@ struct JSONParser {
         }
     }
 
-    /// Puts the value from the present position on the tape and goes to its end.
+    /// Appends the value at the current position to the tape and moves to its end.
     @inline(__always)
     private mutating func append(_ kind: JSONDocument.Kind, to end: Int, isPlain: Bool = true, isASCII: Bool = true) {
         tape.append(
@@ -181,7 +182,7 @@ struct JSONParser {
         position = end
     }
 
-    /// Parses a member's name and the colon.
+    /// Parses the name of a member and the colon.
     private mutating func parseName() throws(Failure) {
         guard bytes[position] == UInt8(ascii: "\"") else { throw unexpected("a member's name is expected here") }
         try parseString()
@@ -209,7 +210,7 @@ struct JSONParser {
 
     @inline(__always)
     private mutating func skipWhiteSpace() {
-        // Most texts have none.
+        // Most texts contain no whitespace.
         while bytes[position] <= UInt8(ascii: " "), Self.isWhiteSpace(bytes[position]) { position &+= 1 }
     }
 

@@ -1,6 +1,6 @@
-/// Finds where a string or number ends, and checks it on the way.
+/// Finds the end of a string or number and validates it.
 ///
-/// The text ends with a zero byte, which stands in no string and no number.
+/// The text must be followed by a zero byte, which is invalid in strings and numbers.
 enum JSONScanner {
     typealias Failure = JSONParser.Failure
 
@@ -8,9 +8,9 @@ enum JSONScanner {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - start: The place of its sign or first digit.
-    /// - Returns: The place behind the number, and whether it has neither fraction nor exponent.
-    /// - Throws: What is wrong with the number.
+    ///   - start: The offset of the sign or the first digit.
+    /// - Returns: The offset after the number, and true if it has neither fraction nor exponent.
+    /// - Throws: The syntax error in the number.
     static func number(
         in bytes: UnsafePointer<UInt8>,
         from start: Int
@@ -52,10 +52,10 @@ enum JSONScanner {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - start: The place of its first quotation mark.
-    ///   - length: The text's length. Seven bytes behind it can be read.
-    /// - Returns: The place behind the string, and whether it has no escapes and is written in ASCII.
-    /// - Throws: What is wrong with the string.
+    ///   - start: The offset of the opening quotation mark.
+    ///   - length: The length of the text. At least seven bytes after it must be readable.
+    /// - Returns: The offset after the string, and whether it has no escapes and is ASCII only.
+    /// - Throws: The syntax error in the string.
     static func string(
         in bytes: UnsafePointer<UInt8>,
         from start: Int,
@@ -84,13 +84,13 @@ enum JSONScanner {
         }
     }
 
-    /// Passes over ASCII that is neither a quotation mark, a backslash nor a control character, eight bytes at a time.
+    /// Skips ASCII characters other than quotation marks, backslashes and control characters, eight bytes at a time.
     @inline(__always)
     private static func pastOrdinaryBytes(in bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
         var position = start
         while true {
             let word = UInt64(littleEndian: UnsafeRawPointer(bytes + position).loadUnaligned(as: UInt64.self))
-            // The high bit of a byte tells of what is looked for; a borrow can only make false ones above a true one.
+            // The high bit marks a byte that was found. A borrow can set a wrong bit only above a correct one.
             let quotes = word ^ 0x2222_2222_2222_2222
             let backslashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
             let found =
@@ -104,7 +104,7 @@ enum JSONScanner {
         }
     }
 
-    /// Passes over an escape; a surrogate takes its other half along.
+    /// Skips an escape. A surrogate pair is skipped as a whole.
     private static func escape(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
         switch bytes[start + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -134,10 +134,10 @@ enum JSONScanner {
         return unit
     }
 
-    /// Passes over a scalar of more than one byte (RFC 3629, section 4).
+    /// Skips a multibyte scalar (RFC 3629, section 4).
     @inline(__always)
     private static func scalar(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
-        // The second byte's range keeps out overlong forms, surrogates and what is above U+10FFFF.
+        // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
         let (length, second): (Int, ClosedRange<UInt8>)
         switch bytes[start] {
         case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)

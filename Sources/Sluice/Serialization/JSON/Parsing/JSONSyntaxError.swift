@@ -1,24 +1,24 @@
-/// Why and where a text is not JSON (RFC 8259).
+/// The reason a text is not valid JSON (RFC 8259), with its location.
 ///
 /// ```
 /// The text is not JSON: a value is missing behind the comma (line 3, column 14).
 /// ```
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The place in the text, in bytes from its beginning.
+    /// The offset in the text, in bytes.
     public let offset: Int
-    /// The place's line, counted from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// The place's column, in Unicode scalars counted from 1.
+    /// The column in Unicode scalars, counted from 1.
     public let column: Int
-    /// What is wrong there, a sentence without its full stop.
+    /// The problem, as a sentence without its period.
     public let reason: String
 
-    /// One sentence, without any of the text.
+    /// A one-sentence description without any of the text.
     public var description: String {
         "The text is not JSON: \(reason) (line \(line), column \(column))."
     }
 
-    /// Finds line and column of an offset.
+    /// Creates an error with the line and column of an offset.
     init(_ reason: String, offset: Int, in text: UnsafeBufferPointer<UInt8>) {
         self.reason = reason
         self.offset = offset

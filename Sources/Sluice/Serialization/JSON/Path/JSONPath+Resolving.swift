@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension JSONPath {
-    /// The index that a key is where it meets an array; nil if it is more than digits, or too large.
+    /// Returns the array index that a key represents; nil if the key has other characters than digits, or is too large.
     static func index(of key: String) -> Int? {
         key.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(key) : nil
     }
 
-    /// The place of an element, counted from the beginning; nil if it is none of an array of this many.
+    /// Returns the position of an element from the start of an array; nil if it is out of bounds.
     static func position(of index: Int, count: Int) -> Int? {
         let position = index < 0 ? index + count : index
         return position >= 0 && position < count ? position : nil
@@ -18,13 +18,13 @@ extension JSONPath {
 }
 
 extension JSON {
-    /// What a path leads to; ``JSON/null`` if it leads nowhere.
+    /// The value at a path; ``JSON/null`` if there is none.
     ///
     /// ```swift
     /// let name = json[path: "data.items[0].name"].stringValue
     /// ```
     ///
-    /// ``value(at:as:)`` says why a path leads nowhere.
+    /// ``value(at:as:)`` throws an error that describes why there is no value.
     public subscript(path path: JSONPath) -> JSON {
         var json = self
         for component in path.components {
@@ -34,12 +34,12 @@ extension JSON {
         return json
     }
 
-    /// Whether a path leads somewhere, to `null` for example.
+    /// Returns true if there is a value at a path, including `null`.
     public func contains(_ path: JSONPath) -> Bool {
         (try? find(path)) != nil
     }
 
-    /// What a path leads to.
+    /// Returns the value at a path.
     func find(_ path: JSONPath) throws(JSONPathFailure) -> JSON {
         var json = self
         for (steps, component) in path.components.enumerated() {
@@ -67,7 +67,7 @@ extension JSON {
 }
 
 extension JSONDocument {
-    /// What a path leads to, found without making values of anything on the way.
+    /// Returns the node at a path without creating values for its containers.
     func find(_ path: JSONPath) throws(JSONPathFailure) -> Node {
         var node = root
         for (steps, component) in path.components.enumerated() {
@@ -79,7 +79,7 @@ extension JSONDocument {
         return node
     }
 
-    /// The bytes of what a path leads to, for a decoder that reads JSON.
+    /// Returns the bytes of the value at a path, for a decoder that reads JSON.
     func slice(at path: JSONPath) throws(JSONPathFailure) -> Data {
         bytes(of: try find(path))
     }
@@ -99,7 +99,7 @@ extension JSONDocument {
 }
 
 extension JSON.Kind {
-    /// The kind of a part of a document.
+    /// Creates the kind of a node.
     init(_ kind: JSONDocument.Kind) {
         self =
             switch kind {

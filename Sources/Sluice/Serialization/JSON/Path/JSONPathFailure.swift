@@ -1,17 +1,17 @@
-/// Why a path leads nowhere in a JSON value.
+/// The reason there is no value at a path in a JSON value.
 ///
 /// ```
 /// `data.items` has 2 elements, there is no [5].
 /// `data` is a string, it has no member `items`.
 /// ```
 public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The path that was looked up.
+    /// The requested path.
     public let path: JSONPath
-    /// The part of the path that leads somewhere.
+    /// The longest part of the path that has a value.
     public let reached: JSONPath
-    /// What is there.
+    /// The kind of the value at that part.
     public let found: JSON.Kind
-    /// How many elements or members it has; 0 for what is neither array nor object.
+    /// The number of elements or members of that value; 0 if it is neither an array nor an object.
     public let count: Int
 
     init(_ path: JSONPath, steps: Int, found: JSON.Kind, count: Int) {
@@ -21,17 +21,17 @@ public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertibl
         self.count = count
     }
 
-    /// The step that could not be taken.
+    /// The first step without a value.
     private var step: JSONPath.Component? {
         path.components.dropFirst(reached.components.count).first
     }
 
-    /// Whether an element of an array was looked for.
+    /// True if the step is an index.
     var isIndex: Bool {
         if case .index? = step { true } else { false }
     }
 
-    /// Whether what is found could have had what is looked for. Null is taken for an object or array left out.
+    /// True if the container has a suitable kind but no such element or member. Null counts as a missing container.
     var isMissing: Bool {
         switch (found, step) {
         case (.object, .key), (.array, .index), (.null, _): true
@@ -40,7 +40,7 @@ public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
-    /// One sentence, with nothing of the JSON value but the keys of the path.
+    /// A one-sentence description that contains nothing of the JSON value except the keys of the path.
     public var description: String {
         let place = reached.isEmpty ? "The value" : "`\(reached)`"
         switch step {

@@ -1,11 +1,11 @@
-/// Reads the components of a ``JSONPath`` from its text. There is no text it does not accept.
+/// Parses the components of a ``JSONPath``. Every text is valid.
 struct JSONPathParser {
     private var rest: Substring.UTF8View
     private var key: [UInt8] = []
     private var components: [JSONPath.Component] = []
 
     static func components(of text: String) -> [JSONPath.Component] {
-        // Most paths are one key.
+        // Most paths are a single key.
         guard text.utf8.contains(where: JSONPath.special.contains) else { return text.isEmpty ? [] : [.key(text)] }
         var parser = JSONPathParser(rest: Substring(text).utf8)
         parser.parse()
@@ -40,7 +40,8 @@ struct JSONPathParser {
         key.removeAll()
     }
 
-    /// The bracket that begins here and what follows it; nil if it holds neither an index nor a quoted key.
+    /// Parses the bracket at the current position. Returns its component and the rest of the text, or nil if it
+    /// contains neither an index nor a quoted key.
     private func bracket() -> (component: JSONPath.Component, rest: Substring.UTF8View)? {
         let inside = rest.dropFirst()
         if let mark = inside.first, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") {

@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension JSON {
-    /// Makes a value of anything `Encodable`.
+    /// Creates a value by encoding an `Encodable` value.
     ///
     /// - Parameters:
-    ///   - value: What is encoded.
-    ///   - encoder: Encodes it, with its strategies for dates, keys and so on.
-    /// - Throws: What the encoder throws.
+    ///   - value: The value to encode.
+    ///   - encoder: The encoder to use, with its strategies for dates, keys and so on.
+    /// - Throws: The error of the encoder.
     public init(encoding value: some Encodable, by encoder: JSONEncoder = JSONEncoder()) throws {
         if let json = value as? JSON {
             self = json
@@ -26,10 +26,10 @@ extension JSON {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The model, where the context does not name it.
-    ///   - decoder: Decodes it, with its strategies for dates, keys and so on.
+    ///   - type: The model type, if it cannot be inferred.
+    ///   - decoder: The decoder to use, with its strategies for dates, keys and so on.
     /// - Returns: The model.
-    /// - Throws: What the decoder throws.
+    /// - Throws: The error of the decoder.
     public func decoded<Model: Decodable>(
         as type: Model.Type = Model.self,
         by decoder: any DataDecoder = JSONDecoder()
@@ -40,14 +40,15 @@ extension JSON {
 }
 
 extension JSON: Codable {
-    /// Decodes any value; of keys, `JSONDecoder` leaves the names as they are whatever its strategy.
+    /// Decodes any value. `JSONDecoder` does not convert the names of members, whatever its key strategy.
     ///
-    /// - Parameter decoder: Any decoder of a format that says of its values what they are. `JSONDecoder` hands out numbers
-    ///   with 38 digits at most, and without their literal; ``init(parsing:)-(Data)`` loses nothing.
+    /// - Parameter decoder: The decoder. Its format must be self-describing. `JSONDecoder` provides numbers with at
+    ///   most 38 digits and without their literal; ``init(parsing:)-(Data)`` is lossless.
     /// - Throws: A `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // A guess that fails costs a DecodingError, so the likeliest go first, and containers are probed, not decoded.
+        // Each failed attempt throws a DecodingError, so try the most likely types first and probe for containers
+        // instead of decoding them.
         if container.decodeNil() {
             self = .null
         } else if let text = try? container.decode(String.self) {
@@ -67,8 +68,9 @@ extension JSON: Codable {
 
     /// Encodes the value.
     ///
-    /// - Parameter encoder: Any encoder. `JSONEncoder` takes numbers with 38 digits at most; ``encoded(_:)`` loses nothing.
-    /// - Throws: An `EncodingError` for a number that no Swift number comes near, like 1e400.
+    /// - Parameter encoder: The encoder. `JSONEncoder` encodes numbers with at most 38 digits; ``encoded(_:)`` is
+    ///   lossless.
+    /// - Throws: An `EncodingError` for a number outside the range of all Swift types, such as 1e400.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -96,7 +98,7 @@ extension JSON: Codable {
 }
 
 extension JSONNumber: Codable {
-    /// Decodes a number; `JSONDecoder` hands out 38 digits at most.
+    /// Decodes a number. `JSONDecoder` provides at most 38 digits.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
@@ -112,10 +114,10 @@ extension JSONNumber: Codable {
         }
     }
 
-    /// Encodes the number as the first of `Int64`, `UInt64`, `Double` and `Decimal` that has exactly its value, or else the
-    /// nearest `Double`.
+    /// Encodes the number as the first of `Int64`, `UInt64`, `Double` and `Decimal` that represents it exactly,
+    /// otherwise as the nearest `Double`.
     ///
-    /// - Parameter encoder: Any encoder.
+    /// - Parameter encoder: The encoder.
     /// - Throws: An `EncodingError` for a number too large for a finite `Double`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -1,6 +1,6 @@
-// What a value can be taken for. Each gives something for every value.
+// Accessors that convert. They return a value for every kind.
 extension JSON {
-    /// A string as it is, a number's literal, `true` or `false`; the empty string for all else.
+    /// The string, the literal of a number, or `true` or `false`; an empty string for other kinds.
     public var stringValue: String {
         switch self {
         case .string(let text): text
@@ -10,20 +10,23 @@ extension JSON {
         }
     }
 
-    /// A number without its fraction, also from a string; 1 for `true`; 0 for all else and for what does not fit.
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
     public var intValue: Int { integerValue() }
 
-    /// A number without its fraction, also from a string; 1 for `true`; 0 for all else and for what does not fit.
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
     public var int64Value: Int64 { integerValue() }
 
-    /// A number without its fraction, also from a string; 1 for `true`; 0 for all else and for what does not fit.
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
     public var uint64Value: UInt64 { integerValue() }
 
-    /// A number as the nearest `Double`, also from a string; 1 for `true`; 0 for all else and for what is too large.
+    /// A number, or a string that contains one, as the nearest `Double`; 1 for `true`; 0 for all other values and for
+    /// numbers that are too large.
     public var doubleValue: Double { numberValue?.double ?? 0 }
 
-    /// Whether this is `true`, a number other than 0, or one of the strings “true”, “t”, “yes”, “y” and “1”, in upper or
-    /// lower case.
+    /// True for `true`, a number other than 0, and the strings “true”, “t”, “yes”, “y” and “1” in any case.
     public var boolValue: Bool {
         switch self {
         case .bool(let value): value
@@ -33,10 +36,10 @@ extension JSON {
         }
     }
 
-    /// The elements of an array; none for all else.
+    /// The elements of an array; empty for other kinds.
     public var arrayValue: [JSON] { array ?? [] }
 
-    /// The members of an object; none for all else.
+    /// The members of an object; empty for other kinds.
     public var dictionaryValue: [String: JSON] { dictionary ?? [:] }
 
     private func integerValue<Integer: FixedWidthInteger>() -> Integer {
@@ -54,7 +57,7 @@ extension JSON {
 }
 
 extension JSONNumber {
-    /// Makes a number of a decimal text with white space around it, a plus sign or leading zeros.
+    /// Creates a number from decimal text that may have surrounding whitespace, a plus sign or leading zeros.
     fileprivate init?(forgiving text: String) {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         var utf8 = text.utf8.drop(while: isSpace)
@@ -64,7 +67,7 @@ extension JSONNumber {
             self = number
             return
         }
-        // Double takes hexadecimal digits, infinity and nan too.
+        // `Double` also accepts hexadecimal digits, infinity and NaN.
         let isDecimal = utf8.allSatisfy {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.eE".utf8.contains($0)
         }

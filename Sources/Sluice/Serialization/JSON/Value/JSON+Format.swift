@@ -5,37 +5,37 @@ import Foundation
 #endif
 
 extension JSON {
-    /// How a value is written.
+    /// The output format of a JSON value.
     public struct Format: Sendable, Hashable {
-        /// Whether each element and member gets a line of its own, indented by two spaces a level.
+        /// True to write each element and member on a separate line, indented by two spaces per level.
         public var isPretty: Bool
-        /// Whether members stand in the order of their names. If not, their order is another in each run of a program.
+        /// True to sort members by name. If false, the order differs between runs of a program.
         public var sortsKeys: Bool
 
-        /// Makes a format.
+        /// Creates a format.
         public init(isPretty: Bool = false, sortsKeys: Bool = true) {
             self.isPretty = isPretty
             self.sortsKeys = sortsKeys
         }
 
-        /// In one line without spaces, members in the order of their names.
+        /// One line without spaces, members sorted by name.
         public static let compact = Format()
-        /// In many lines, members in the order of their names.
+        /// Several lines, members sorted by name.
         public static let pretty = Format(isPretty: true)
     }
 
-    /// Writes the value as UTF-8 (RFC 8259), numbers with the digits they came with.
+    /// Returns the value as UTF-8 (RFC 8259). Numbers keep their literals.
     public func encoded(_ format: Format = .compact) -> Data {
         Data(JSONWriter.utf8(of: self, format))
     }
 
-    /// Writes the value as text (RFC 8259), numbers with the digits they came with.
+    /// Returns the value as text (RFC 8259). Numbers keep their literals.
     public func formatted(_ format: Format = .pretty) -> String {
         String(decoding: JSONWriter.utf8(of: self, format), as: UTF8.self)
     }
 }
 
 extension JSON: CustomStringConvertible {
-    /// The value as JSON in one line.
+    /// The value as JSON on one line.
     public var description: String { formatted(.compact) }
 }

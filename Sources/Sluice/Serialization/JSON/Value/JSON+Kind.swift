@@ -27,7 +27,7 @@ extension JSON {
                 }
         }
 
-        /// The kind with its article, as “an array”.
+        /// The kind with its article, such as “an array”.
         public var description: String {
             switch self {
             case .null: "null"

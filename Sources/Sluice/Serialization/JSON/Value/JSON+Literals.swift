@@ -1,47 +1,47 @@
 extension JSON: ExpressibleByNilLiteral {
-    /// Makes `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) {
         self = .null
     }
 }
 
 extension JSON: ExpressibleByBooleanLiteral {
-    /// Makes a boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 }
 
 extension JSON: ExpressibleByIntegerLiteral {
-    /// Makes a number.
+    /// Creates a number.
     public init(integerLiteral value: Int) {
         self = .number(JSONNumber(value))
     }
 }
 
 extension JSON: ExpressibleByFloatLiteral {
-    /// Makes a number.
+    /// Creates a number.
     public init(floatLiteral value: Double) {
         self = value.jsonValue
     }
 }
 
 extension JSON: ExpressibleByStringInterpolation {
-    /// Makes a string.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 }
 
 extension JSON: ExpressibleByArrayLiteral {
-    /// Makes an array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSON...) {
         self = .array(elements)
     }
 }
 
 extension JSON: ExpressibleByDictionaryLiteral {
-    /// Makes an object; of members with the same name the last counts.
+    /// Creates an object. If a name occurs more than once, the last value is used.
     public init(dictionaryLiteral members: (String, JSON)...) {
         self = .object(Dictionary(members) { $1 })
     }

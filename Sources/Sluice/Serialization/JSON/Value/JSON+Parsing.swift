@@ -5,13 +5,13 @@ import Foundation
 #endif
 
 extension JSON {
-    /// Parses a JSON text (RFC 8259) of UTF-8, strictly: no comments, no trailing commas, no NaN.
+    /// Parses a JSON text (RFC 8259) in UTF-8. Parsing is strict: comments, trailing commas and NaN are errors.
     ///
-    /// Any value may stand alone. Of members with the same name the first counts, as with `JSONDecoder`. Arrays and objects
-    /// may be nested 512 deep.
+    /// The root can be any value. If an object has several members with the same name, the first is used, as with
+    /// `JSONDecoder`. Arrays and objects may be nested at most 512 levels deep.
     ///
-    /// - Parameter data: The text; a byte order mark before it is skipped.
-    /// - Throws: A ``JSONSyntaxError``, which says what is wrong and where.
+    /// - Parameter data: The text. A leading byte order mark is skipped.
+    /// - Throws: A ``JSONSyntaxError`` with the reason and location.
     public init(parsing data: Data) throws(JSONSyntaxError) {
         let document = try JSONDocument(data)
         self.init(document, document.root)
@@ -20,13 +20,13 @@ extension JSON {
     /// Parses a JSON text (RFC 8259), as ``init(parsing:)-(Data)`` does.
     ///
     /// - Parameter text: The text.
-    /// - Throws: A ``JSONSyntaxError``, which says what is wrong and where.
+    /// - Throws: A ``JSONSyntaxError`` with the reason and location.
     public init(parsing text: String) throws(JSONSyntaxError) {
         let document = try JSONDocument(text)
         self.init(document, document.root)
     }
 
-    /// Makes a value of a part of a document. The parser's limit on depth bounds the recursion.
+    /// Creates a value from a node. The parser's depth limit bounds the recursion.
     init(_ document: JSONDocument, _ node: JSONDocument.Node) {
         switch document.kind(of: node) {
         case .null: self = .null

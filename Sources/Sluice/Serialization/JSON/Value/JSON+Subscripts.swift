@@ -1,8 +1,8 @@
 extension JSON {
-    /// The member of an object; ``JSON/null`` if there is none, or this is no object.
+    /// The member of an object; ``JSON/null`` if there is none, or this is not an object.
     ///
-    /// To set a member of `null` makes an object of it. To set one of anything else that is no object changes nothing.
-    /// Setting a member to `nil` sets it to `null`, ``removeValue(forKey:)`` takes it away.
+    /// Setting a member of `null` turns it into an object. Setting a member of any other value that is not an object
+    /// has no effect. Setting a member to `nil` sets it to `null`; ``removeValue(forKey:)`` removes it.
     public subscript(key: String) -> JSON {
         get {
             guard case .object(let members) = self else { return .null }
@@ -20,7 +20,7 @@ extension JSON {
                 yield &nothing
                 return
             }
-            // In place: a copy of what the member holds would make each nested change cost as much as the whole.
+            // Modify the member in place. Otherwise each nested change would copy everything below the member.
             let isNew = members[key] == nil
             defer { self = wasNull && members.isEmpty ? .null : .object(members) }
             yield &members[key, default: .null]
@@ -28,10 +28,10 @@ extension JSON {
         }
     }
 
-    /// The element of an array; ``JSON/null`` if there is none of this index, or this is no array.
+    /// The element of an array; ``JSON/null`` if the index is out of bounds, or this is not an array.
     ///
-    /// To set the element after the last appends it, and makes an array of `null`. To set one further out, or of anything
-    /// else that is no array, changes nothing.
+    /// Setting the index after the last element appends the element, and turns `null` into an array. Setting a higher
+    /// index, or an element of any other value that is not an array, has no effect.
     public subscript(index: Int) -> JSON {
         get {
             guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
@@ -58,13 +58,13 @@ extension JSON {
         }
     }
 
-    /// What several keys and indexes lead to; ``JSON/null`` if one of them leads nowhere.
+    /// The value at a sequence of keys and indexes; ``JSON/null`` if there is none.
     ///
     /// ```swift
     /// let name = json["items", 0, "name"].stringValue
     /// ```
     ///
-    /// Setting sets each level as the subscripts of one key or index do.
+    /// Setting a value applies the rules of the single subscripts at each level.
     public subscript(steps: any JSONStep...) -> JSON {
         get {
             steps.reduce(self) { json, step in
@@ -77,17 +77,17 @@ extension JSON {
         set { set(newValue, at: steps[...]) }
     }
 
-    /// The member of an object, by its name in code: `json.user.name`; see ``JSON`` for the names that are taken.
+    /// The member of an object by its name: `json.user.name`. See ``JSON`` for the names that are not available.
     public subscript(dynamicMember key: String) -> JSON {
         get { self[key] }
         set { self[key] = newValue }
         _modify { yield &self[key] }
     }
 
-    /// Takes a member away from an object.
+    /// Removes a member from an object.
     ///
-    /// - Parameter key: The member's name.
-    /// - Returns: The member's value; nil if there is none, or this is no object.
+    /// - Parameter key: The name of the member.
+    /// - Returns: The value of the removed member; nil if there is none, or this is not an object.
     @discardableResult
     public mutating func removeValue(forKey key: String) -> JSON? {
         guard case .object = self, var members = takeMembers() else { return nil }
@@ -95,7 +95,7 @@ extension JSON {
         return members.removeValue(forKey: key)
     }
 
-    /// Takes the members out, so that they can be changed without a copy; nil if this can have none.
+    /// Moves the members out, so that they can be changed without a copy; nil if the value cannot have members.
     private mutating func takeMembers() -> [String: JSON]? {
         switch self {
         case .null:
@@ -108,7 +108,7 @@ extension JSON {
         }
     }
 
-    /// Takes the elements out; nil if none can be set at the index.
+    /// Moves the elements out; nil if no element can be set at the index.
     private mutating func takeElements(at index: Int) -> [JSON]? {
         switch self {
         case .null where index == 0:
@@ -130,18 +130,18 @@ extension JSON {
     }
 }
 
-/// What a step of a subscript with several can be: a `String` for a member, an `Int` for an element.
+/// A step of a multistep subscript: a `String` for a member or an `Int` for an element.
 public protocol JSONStep: Sendable {
     /// The step as a component of a path.
     var jsonStep: JSONPath.Component { get }
 }
 
 extension String: JSONStep {
-    /// The member of this name.
+    /// The member with this name.
     public var jsonStep: JSONPath.Component { .key(self) }
 }
 
 extension Int: JSONStep {
-    /// The element of this index.
+    /// The element at this index.
     public var jsonStep: JSONPath.Component { .index(self) }
 }

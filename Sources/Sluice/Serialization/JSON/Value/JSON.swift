@@ -1,4 +1,4 @@
-/// A JSON value whose shape is looked at when it is read.
+/// A JSON value with dynamic access to its contents.
 ///
 /// ```swift
 /// let json = try JSON(parsing: data)
@@ -7,17 +7,18 @@
 /// let body: JSON = ["name": "Ada", "tags": ["a", "b"], "age": 36]
 /// ```
 ///
-/// Nothing that is looked up traps or throws: what is missing is ``JSON/null``. For a failure that says what is missing
-/// and where, ask with ``value(at:as:)``. Numbers keep the digits they were written with, see ``JSONNumber``; two values
-/// are equal if they mean the same, so 1 equals 1.0.
+/// Lookups never trap or throw: a missing value is ``JSON/null``. To get an error that names the missing value, use
+/// ``value(at:as:)``. Numbers keep their original digits, see ``JSONNumber``. Values with the same meaning are equal,
+/// so 1 equals 1.0.
 ///
-/// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself uses go first, and have to be
-/// written as `json["count"]` if a key of that name is meant: ``count``, ``description``, `value`, ``contains(_:)``,
-/// ``encoded(_:)``, ``formatted(_:)``, ``decoded(as:by:)`` and the accessors from ``string`` to ``dictionaryValue``. Nothing
-/// of those is a `JSON`, so the compiler refuses what goes on from one, like `json.value.name`.
+/// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself declares take precedence.
+/// To access a member with such a name, use a subscript, such as `json["count"]`. The names are ``count``,
+/// ``description``, `value`, ``contains(_:)``, ``encoded(_:)``, ``formatted(_:)``, ``decoded(as:by:)`` and the
+/// accessors from ``string`` to ``dictionaryValue``. None of them is a `JSON`, so the compiler rejects an expression
+/// that continues from one, such as `json.value.name`.
 @dynamicMemberLookup
 public enum JSON: Sendable, Hashable {
-    /// The value `null`, and what is read where there is nothing.
+    /// The value `null`, and the result of reading a missing value.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -27,15 +28,15 @@ public enum JSON: Sendable, Hashable {
     case string(String)
     /// An array.
     case array([JSON])
-    /// An object. The order of its members has no meaning (RFC 8259 §1) and is not kept.
+    /// An object. The order of its members is not significant (RFC 8259 §1) and is not kept.
     case object([String: JSON])
 
-    /// Whether this is `null`, or was read where there is nothing; ``contains(_:)`` tells the two apart.
+    /// True if this is `null` or the result of reading a missing value. ``contains(_:)`` distinguishes the two.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
-    /// How many elements an array or members an object has; 0 for others.
+    /// The number of elements of an array or members of an object; 0 for other kinds.
     public var count: Int {
         switch self {
         case .array(let elements): elements.count

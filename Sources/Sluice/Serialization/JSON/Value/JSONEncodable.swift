@@ -1,4 +1,4 @@
-/// What can be made a ``JSON`` value without failing.
+/// A type that can be converted to a ``JSON`` value without failing.
 ///
 /// ```swift
 /// extension Money: JSONEncodable {
@@ -7,20 +7,20 @@
 /// let body: JSON = ["prices": JSON([price, tax])]
 /// ```
 ///
-/// For a type that is `Encodable` there is ``JSON/init(encoding:by:)``.
+/// For `Encodable` types, use ``JSON/init(encoding:by:)``.
 public protocol JSONEncodable {
     /// The value as JSON.
     var jsonValue: JSON { get }
 }
 
 extension JSON {
-    /// Makes a value of a number, a string, a boolean, of optionals, arrays and dictionaries of those, and of any other
-    /// type that is ``JSONEncodable``.
+    /// Creates a value from a number, a string, a boolean, an optional, array or dictionary of these, or any other type
+    /// that is ``JSONEncodable``.
     public init(_ value: some JSONEncodable) {
         self = value.jsonValue
     }
 
-    /// Makes a value of a literal.
+    /// Creates a value from a literal.
     public init(_ json: JSON) {
         self = json
     }

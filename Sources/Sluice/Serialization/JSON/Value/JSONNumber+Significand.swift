@@ -1,11 +1,12 @@
 extension JSONNumber {
-    /// A number as digits times a power of ten. Without zeros at either end of the digits, each value has one such form.
+    /// A number as digits times a power of ten. There are no leading or trailing zeros, so equal values have equal
+    /// representations.
     struct Significand: Equatable {
         private let isNegative: Bool
         private let digits: [UInt8]
         private let exponent: Int
 
-        /// Takes a literal apart; nil if its exponent is beyond what an `Int` holds, unless the number is 0.
+        /// Parses a literal. Returns nil if the exponent of a nonzero number does not fit into an `Int`.
         init?(_ literal: String) {
             var mantissa = Substring(literal).utf8
             var exponent: Int? = 0
@@ -41,10 +42,10 @@ extension JSONNumber {
             self.exponent = sum
         }
 
-        /// The integer of this value.
+        /// Returns the value as an integer.
         ///
-        /// - Parameter rounding: Whether a fraction is cut off; otherwise there is no integer for it.
-        /// - Returns: The integer; nil if the type cannot hold it.
+        /// - Parameter rounding: True to truncate a fraction; false to return nil for it.
+        /// - Returns: The integer; nil if the type cannot represent it.
         func integer<Integer: FixedWidthInteger>(rounding: Bool) -> Integer? {
             var digits = digits[...]
             if exponent < 0 {
@@ -52,7 +53,7 @@ extension JSONNumber {
                 digits = digits.dropLast(Int(clamping: exponent.magnitude))
             }
             if digits.isEmpty { return 0 }
-            // A type of n bits holds fewer than n + 1 decimal digits.
+            // A type of n bits represents fewer than n + 1 decimal digits.
             guard exponent <= Integer.bitWidth, digits.count <= Integer.bitWidth else { return nil }
             let zeros = String(repeating: "0", count: max(0, exponent))
             return Integer("\(isNegative ? "-" : "")\(String(decoding: digits, as: UTF8.self))\(zeros)")

@@ -1,7 +1,7 @@
-/// A number of a JSON text with the literal it was written with (RFC 8259 §6).
+/// A JSON number with its original literal (RFC 8259 §6).
 ///
-/// No digit is lost, however many there are: `1.10` is written as `1.10` again, and all of `Int64` and `UInt64` can be
-/// had. Two numbers are equal if they have the same value, so 1, 1.0 and 10e-1 are equal, and -0 equals 0.
+/// All digits are kept: `1.10` is written as `1.10` again, and all values of `Int64` and `UInt64` are available.
+/// Numbers with the same value are equal, so 1, 1.0 and 10e-1 are equal, and -0 equals 0.
 ///
 /// ```swift
 /// if case .number(let price) = json.price { print(price.text, price.double ?? 0) }
@@ -10,23 +10,24 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The literal.
     public let text: String
 
-    /// Makes a number of a literal, or nothing of a text that is none in JSON, like `+1`, `.5`, `01` and `NaN`.
+    /// Creates a number from a literal. Returns nil if the text is not a JSON number, such as `+1`, `.5`, `01` and
+    /// `NaN`.
     public init?(_ text: String) {
         guard Self.isLiteral(text.utf8) else { return nil }
         self.text = text
     }
 
-    /// Makes a number of an integer of any width.
+    /// Creates a number from an integer of any width.
     public init(_ value: some BinaryInteger) {
         text = String(value)
     }
 
-    /// Makes a number with as few digits as tell it from its neighbours; nothing of what is not finite.
+    /// Creates a number with the fewest digits that identify the value. Returns nil if the value is not finite.
     public init?<Value: BinaryFloatingPoint & LosslessStringConvertible>(_ value: Value) {
         self.init(value.description)
     }
 
-    /// Keeps a literal that has been checked.
+    /// Creates a number from a validated literal.
     init(checked text: String) {
         self.text = text
     }
@@ -34,26 +35,26 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The literal.
     public var description: String { text }
 
-    /// The integer that has exactly this value.
+    /// Returns the integer with exactly this value.
     ///
-    /// - Parameter type: The integer's type, where the context does not name it.
-    /// - Returns: The integer, of 1.0 and 1e3 as well; nil for a fraction, or what the type cannot hold.
+    /// - Parameter type: The integer type, if it cannot be inferred.
+    /// - Returns: The integer, also for 1.0 and 1e3; nil if the number has a fraction or the type cannot represent it.
     public func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
-        // Nearly every integer is written as one.
+        // Almost all integers have an integer literal.
         Integer(text) ?? Significand(text)?.integer(rounding: false)
     }
 
-    /// The integer that is left without the fraction; nil for what the type cannot hold.
+    /// Returns the integer part; nil if the type cannot represent it.
     func truncated<Integer: FixedWidthInteger>(to type: Integer.Type = Integer.self) -> Integer? {
         Integer(text) ?? Significand(text)?.integer(rounding: true)
     }
 
-    /// The nearest `Double`; nil if the number is too large for a finite one, like 1e400.
+    /// The nearest `Double`; nil if the number is too large for a finite `Double`, such as 1e400.
     public var double: Double? {
         Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Whether it is 0, however that is written; 1e-400 is not, though the nearest `Double` is.
+    /// True if the value is 0 in any notation. 1e-400 is not 0, although its nearest `Double` is.
     var isZero: Bool {
         !text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.contains { $0 > UInt8(ascii: "0") }
     }
@@ -82,16 +83,16 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
 }
 
 extension JSONNumber: Hashable {
-    /// Whether two numbers have the same value.
+    /// Returns true if two numbers have the same value.
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         if left.text == right.text { return true }
-        // Equal numbers have the same nearest Double, which is quick to find.
+        // Equal numbers have the same nearest `Double`, which is fast to compute.
         guard Double(left.text) == Double(right.text) else { return false }
         guard let left = Significand(left.text), let right = Significand(right.text) else { return false }
         return left == right
     }
 
-    /// Hashes the value.
+    /// Hashes the value, so that equal numbers have equal hashes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(Double(text))
     }

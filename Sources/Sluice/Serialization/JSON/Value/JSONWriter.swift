@@ -30,7 +30,8 @@ struct JSONWriter {
         case .object(let members):
             open("{")
             if format.sortsKeys {
-                // By their bytes, since Swift's order of strings is none where one begins with an equivalent of the other.
+                // Compare bytes, because Swift's string order is inconsistent if one string starts with a canonical
+                // equivalent of the other.
                 write(members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
             } else {
                 write(members)
@@ -63,7 +64,7 @@ struct JSONWriter {
         append("\"")
     }
 
-    /// What a string may not hold as it is (RFC 8259 §7).
+    /// Returns true if a string cannot contain the byte unescaped (RFC 8259 §7).
     private static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
