@@ -6,10 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What printing and `dump` show of a response: how long a body is and of which type a model, and nothing of them.
+// Descriptions and mirrors for `print` and `dump`: body lengths and model types, never their contents.
 
 extension APIResponse: CustomReflectable {
-    /// All but the contents of body and model, which may hold secrets; `dump(response.result)` shows them.
+    /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
+    /// them.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -23,7 +24,8 @@ extension APIResponse: CustomReflectable {
 }
 
 extension DownloadResponse: CustomReflectable {
-    /// All but the contents of body and model, which may hold secrets; `dump(response.result)` shows them.
+    /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
+    /// them.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -37,14 +39,14 @@ extension DownloadResponse: CustomReflectable {
 }
 
 extension StreamedResponse: CustomReflectable {
-    /// What it answers, and its head.
+    /// The request, the response head and the source.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": request, "head": head, "source": source], displayStyle: .struct)
     }
 }
 
 extension ServerResponse: CustomReflectable {
-    /// All but the contents of the body, which may hold secrets.
+    /// Everything but the contents of the body, which may hold secrets.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -58,38 +60,38 @@ extension ServerResponse: CustomReflectable {
 }
 
 extension RequestContext: CustomStringConvertible, CustomReflectable {
-    /// The request, and which attempt it is.
+    /// The request and the number of the attempt.
     public var description: String { "attempt \(attempt) of \(request)" }
 
-    /// What it tells gates and interceptors, without what else belongs to the sending.
+    /// The request, the attempt and the tags, without internal state.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": request, "attempt": attempt, "tags": tags.sorted()], displayStyle: .struct)
     }
 }
 
 extension RequestSender: CustomStringConvertible, CustomReflectable {
-    /// What is sent.
+    /// A short text that names the request.
     public nonisolated var description: String { "a sender of \(request)" }
 
-    /// What is sent; nothing of what came of it.
+    /// The request. The outcome is left out because it may hold secrets.
     public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
 }
 
 extension DownloadRequestSender: CustomStringConvertible, CustomReflectable {
-    /// What is sent.
+    /// A short text that names the request.
     public nonisolated var description: String { "a sender of \(request)" }
 
-    /// What is sent; nothing of what came of it.
+    /// The request. The outcome is left out because it may hold secrets.
     public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
 }
 
 extension BatchSender: CustomReflectable {
-    /// Nothing: what came of the requests may hold secrets.
+    /// An empty mirror, because the outcomes of the requests may hold secrets.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }
 
 extension ObservedRequest: CustomReflectable {
-    /// What it tells observers of the request.
+    /// The ID, method, route, attempt and tags of the request.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -100,12 +102,12 @@ extension ObservedRequest: CustomReflectable {
 }
 
 extension Data {
-    /// How long it is, in place of what it holds.
+    /// The number of bytes, as text that does not reveal the contents.
     var shown: String { "\(count) bytes" }
 }
 
 extension Result {
-    /// Of which type a model is, or the failure.
+    /// The type of the model or of the error, as text.
     fileprivate var shown: String {
         switch self {
         case .success: "a \(Success.self)"

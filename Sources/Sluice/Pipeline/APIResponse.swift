@@ -6,33 +6,33 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All that came of a request.
+/// The complete outcome of a request.
 public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
-    /// The request as it was sent; nil if it could not even be built.
+    /// The request as it was sent; nil if it could not be built.
     public let request: HTTPRequest?
-    /// Status, headers and version; nil if no response came.
+    /// Status, headers and version; nil if no response was received.
     public let head: HTTPResponse?
-    /// The body; empty if none came.
+    /// The body; empty if none was received.
     public let body: Data
-    /// The trailer section behind the body (RFC 9110 §6.5); empty where there was none.
+    /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none.
     public let trailers: HTTPHeaders
-    /// What the transfer took; nil if no response came.
+    /// The metrics of the transfer; nil if no response was received.
     public let metrics: TransferMetrics?
-    /// Where the response came from: the server or the cache; the server, if none came.
+    /// The source of the response: the server or the cache. The server if no response was received.
     public let source: ResponseSource
-    /// The model, or the error.
+    /// The model or the error.
     public let result: Result<Model, ErrorModel>
-    /// What failed, as Sluice tells it; nil of a success.
+    /// The underlying error; nil on success.
     public let failure: SluiceError?
 
-    /// The status, where there was a response.
+    /// The status of the response; nil if no response was received.
     public var status: HTTPStatus? { head?.status }
-    /// Whether there is a model.
+    /// True if the request has produced a model.
     public var isSuccess: Bool { failure == nil }
 }
 
 extension APIResponse {
-    /// What an outcome means to a request: judged, and made into its model or its error.
+    /// Creates a response from a transport outcome: validates the server's response and decodes the model or the error.
     init(_ outcome: TransportOutcome, to request: APIRequest<Model, ErrorModel>) {
         switch outcome {
         case .failure(let error):
@@ -60,7 +60,7 @@ extension APIResponse {
         }
     }
 
-    /// A failure as the error model sees it.
+    /// Creates a response that carries a failure, and builds the error model from it.
     init(
         failure error: SluiceError,
         of request: APIRequest<Model, ErrorModel>,

@@ -1,6 +1,6 @@
-/// What an attempt came to.
+/// The outcome of an attempt.
 struct AttemptEnd: Sendable {
     let outcome: TransportOutcome
-    /// Whether a gate has mended what made it fail, and wants it sent again.
+    /// True if a gate has fixed the cause of the failure and asks to send the request again.
     let isReplayed: Bool
 }

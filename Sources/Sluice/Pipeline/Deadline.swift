@@ -1,9 +1,8 @@
 import SluiceHTTP
 
-/// The moment by which a piece of work must be over, and with it every request that is sent for it.
-///
-/// A server that has promised an answer within five seconds has no use for what comes later. Its handler says so once, and whatever it
-/// calls need not be told:
+/// The moment by which a piece of work must end, together with every request sent on its behalf.
+/// A server that has promised a response within five seconds cannot use results that arrive later. Its handler sets the
+/// deadline once, and the functions it calls need no parameter for it:
 ///
 /// ```swift
 /// let page = try await Deadline.withDeadline(.seconds(5)) {
@@ -13,48 +12,50 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// It goes with the task, and on to its child tasks and to what is sent by ``RequestSender``s, batches, graphs, pages and streams
-/// in them: each request has no more time than is left, gates, attempts and the pauses between them included, and one that comes too late is
-/// not sent. It fails with ``SluiceError/Code/timedOut`` and the step that it was in. A time-out that is shorter stays as it is. Nothing else
-/// is stopped, and what many wait for, as a new token or a transfer that equal requests share, goes on for those who have more time.
+/// The deadline is a task-local value. Child tasks inherit it, and so do the requests sent in them by
+/// ``RequestSender``s, batches, graphs, pages and streams. Each request has no more time than is left, including gates,
+/// attempts and the pauses between them. A request that starts after the deadline is not sent. It fails with
+/// ``SluiceError/Code/timedOut`` and the step it had reached. A shorter time-out still applies. Other work is not
+/// stopped: shared work, such as a token refresh or a transfer joined by equal requests, continues for the callers that
+/// have more time.
 public struct Deadline: Sendable, Hashable, Comparable {
-    /// The one of the work that the current task does; nil where there is none.
+    /// The deadline of the current task; nil if there is none.
     @TaskLocal public static var current: Deadline?
 
-    /// The moment, by the clock that ``TimeSource/now`` reads.
+    /// The moment, on the clock that ``TimeSource/now`` reads.
     public let instant: ContinuousClock.Instant
 
-    /// Makes one of a moment.
+    /// Creates a deadline at a moment.
     public init(_ instant: ContinuousClock.Instant) {
         self.instant = instant
     }
 
-    /// The moment after some time.
+    /// Returns the deadline that lies a duration after now.
     ///
     /// - Parameters:
-    ///   - duration: From now; a negative one is a deadline that has passed.
-    ///   - time: What tells what time it is: the client's, where it has one of its own.
+    ///   - duration: The time from now; a negative duration gives a deadline that has passed.
+    ///   - time: The clock to read. Pass the client's if it has its own.
     /// - Returns: The deadline.
     public static func after(_ duration: Duration, on time: any TimeSource = SystemTime()) -> Deadline {
         Deadline(time.now + duration)
     }
 
-    /// What is left until then; never negative.
+    /// Returns the time left until the deadline; never negative.
     ///
-    /// - Parameter time: What tells what time it is.
-    /// - Returns: How long.
+    /// - Parameter time: The clock to read.
+    /// - Returns: The time left.
     public func timeLeft(on time: any TimeSource = SystemTime()) -> Duration {
         max(.zero, time.now.duration(to: instant))
     }
 
-    /// Does work whose requests must be over after some time. Within the work of an earlier deadline that one holds.
+    /// Runs work whose requests must end within a duration. An earlier deadline of the current task still applies.
     ///
     /// - Parameters:
-    ///   - duration: From now.
-    ///   - time: What tells what time it is: the clients' that send the requests, where they have one of their own.
-    ///   - isolation: Where the work is done: where it is called.
-    ///   - work: What to do. It is not cancelled when the time is up: its requests fail.
-    /// - Returns: What comes of it.
+    ///   - duration: The time from now.
+    ///   - time: The clock to read. Pass the clock of the clients that send the requests if they have their own.
+    ///   - isolation: The actor on which the work runs; the caller's by default.
+    ///   - work: The work to run. It is not cancelled when the time is up; its requests fail.
+    /// - Returns: The value that the work returns.
     public static func withDeadline<Value>(
         _ duration: Duration,
         on time: any TimeSource = SystemTime(),
@@ -65,10 +66,10 @@ public struct Deadline: Sendable, Hashable, Comparable {
         return try await $current.withValue(current.map { min($0, deadline) } ?? deadline) { try await work() }
     }
 
-    /// Whether one is before the other.
+    /// Returns true if the first deadline is earlier than the second.
     public static func < (lhs: Deadline, rhs: Deadline) -> Bool { lhs.instant < rhs.instant }
 
-    /// The earlier of a request's own and that of the work it belongs to.
+    /// Returns the earlier of a request's own deadline and the current task's.
     static func earliest(_ own: Deadline?) -> Deadline? {
         guard let current else { return own }
         return own.map { min($0, current) } ?? current
@@ -76,7 +77,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
 }
 
 extension Timeouts {
-    /// With no more time in all than a deadline leaves.
+    /// Returns these time-outs with the total limited to the time left until a deadline.
     func within(_ deadline: Deadline?, on time: any TimeSource) -> Timeouts {
         guard let deadline else { return self }
         var timeouts = self

@@ -1,6 +1,8 @@
 import SluiceHTTP
 
-/// What stops work whose next part has not begun yet: what stops that is told when it has.
+/// A stop action that can be called before the work it stops has started.
+///
+/// A call to `stop()` that comes early takes effect as soon as the action is set.
 final class DeferredStop: Sendable {
     private enum State {
         case open
@@ -10,14 +12,14 @@ final class DeferredStop: Sendable {
 
     private let state = Locked(State.open)
 
-    /// Whether it was stopped before anybody said how.
+    /// True if `stop()` was called before an action was set.
     var isStopped: Bool {
         state.withLock { state in
             if case .stopped = state { true } else { false }
         }
     }
 
-    /// Says how; at once, if it is to be stopped.
+    /// Sets the stop action, and runs it at once if `stop()` was called before.
     func decide(_ stop: @escaping Flight<Landing>.Stop) {
         let isLate = state.withLock { state in
             if case .stopped = state { return true }

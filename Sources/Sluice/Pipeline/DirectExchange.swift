@@ -6,8 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request on its way through the transport and the steps behind it, none of which has to wait but the transport: it needs no
-/// task unless its response comes in pieces, is a redirect or has it sent again, which saves a fifth of a small request's time.
+/// Sends one request through a callback-based transport and runs the steps that follow it.
+///
+/// No task is created unless the response body arrives in pieces, or the request is redirected or sent again. For a
+/// small request this saves about a fifth of the time.
 final class DirectExchange: Sendable {
     private enum State {
         case beginning
@@ -16,7 +18,7 @@ final class DirectExchange: Sendable {
         case over
     }
 
-    /// What there is besides the transport.
+    /// The context of the steps that follow the transport.
     struct Steps: Sendable {
         let context: RequestContext
         let admission: Admission
@@ -31,14 +33,14 @@ final class DirectExchange: Sendable {
     private let completion: @Sendable (TransportOutcome) -> Void
     private let state = Locked(State.beginning)
 
-    /// Makes an exchange.
+    /// Creates an exchange.
     ///
     /// - Parameters:
-    ///   - pipeline: What the request passes through.
-    ///   - request: What to send.
+    ///   - pipeline: The pipeline that the request passes through.
+    ///   - request: The request to send.
     ///   - transfer: Time-outs and limits.
-    ///   - steps: What is behind the transport; nil for nothing.
-    ///   - caller: Runs the steps behind the transport, which may be a user's code.
+    ///   - steps: The steps after the transport; nil if there are none.
+    ///   - caller: Runs the steps after the transport, which may be user code.
     ///   - completion: Called once with the outcome.
     init(
         _ pipeline: Pipeline,
@@ -57,7 +59,7 @@ final class DirectExchange: Sendable {
         self.completion = completion
     }
 
-    /// Sends the request; gives back what stops it.
+    /// Sends the request and returns an action that stops it.
     func begin(on transport: any CallbackTransport) -> Flight<Landing>.Stop {
         if let refusal = transfer.connection.refusal(of: request) { return end(with: .failure(refusal)) }
         let stop = transport.begin(request, context: transfer) { [self] in take($0) }
@@ -67,13 +69,13 @@ final class DirectExchange: Sendable {
         return { [self] in cancel() }
     }
 
-    /// Ends it before it is sent; gives back what stops what may follow.
+    /// Ends the exchange without sending the request. Returns an action that stops the steps that may follow.
     func end(with outcome: TransportOutcome) -> Flight<Landing>.Stop {
         conclude(outcome)
         return { [self] in cancel() }
     }
 
-    /// Takes what the transport brings, on its thread.
+    /// Called by the transport, on its thread, with the response or an error.
     private func take(_ result: Result<TransportResponse, SluiceError>) {
         let outcome: TransportOutcome
         switch result {
@@ -81,7 +83,7 @@ final class DirectExchange: Sendable {
             outcome = .failure(error)
         case .success(let response):
             guard let (body, metrics) = response.body.whole, response.head.status.class != .redirection else {
-                // The body has to be collected, or a redirect followed.
+                // The body must be collected, or the redirect followed.
                 return caller { [self] in follow { [self] in await following(response) } }
             }
             outcome = .success(
@@ -111,7 +113,7 @@ final class DirectExchange: Sendable {
         return await pipeline.outcome(of: sending, after: AttemptEnd(outcome: outcome, isReplayed: isReplayed))
     }
 
-    /// Goes through the steps behind the transport; ends here unless the request is sent again.
+    /// Runs the steps that follow the transport, and ends the exchange unless the request is sent again.
     private func conclude(_ outcome: TransportOutcome) {
         guard let steps else { return finish(outcome) }
         let sending = steps.context.sending
@@ -129,7 +131,7 @@ final class DirectExchange: Sendable {
         follow { [pipeline] in await pipeline.outcome(of: sending, after: end) }
     }
 
-    /// Goes on in a task.
+    /// Continues in a task.
     private func follow(_ work: @escaping @Sendable () async -> TransportOutcome) {
         let task = pipeline.startedTask { [self] in finish(await work()) }
         let isOver = state.withLock { state in

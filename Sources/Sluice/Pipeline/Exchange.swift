@@ -6,14 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Steps 4 and 5: the HTTP cache, the transport, and the redirects that come back to them.
+/// Steps 4 and 5 of the pipeline: the HTTP cache and the transport, repeated for each redirect.
 struct Exchange: Sendable {
     let pipeline: Pipeline
     let sending: Sending?
     let attempt: Int
     private let transport: any Transport
     private let transfer: TransferContext
-    /// The end of the total time, which covers all redirects; in real time, as the transport's.
+    /// The end of the total time, which covers all redirects. Measured on the system clock, as in the transport.
     private let deadline: ContinuousClock.Instant?
 
     init(
@@ -34,9 +34,9 @@ struct Exchange: Sendable {
     /// Sends a request and follows redirects.
     ///
     /// - Parameters:
-    ///   - first: What to send.
-    ///   - begun: The response to it, where it has been sent already.
-    /// - Returns: The last response, or a ``SluiceError`` of the transport or of a redirect.
+    ///   - first: The request to send.
+    ///   - begun: The response to it, if it has already been sent.
+    /// - Returns: The last response, or a ``SluiceError`` from the transport or from a redirect.
     func outcome(of first: HTTPRequest, begun: TransportResponse? = nil) async -> TransportOutcome {
         var request = first
         var transfer = transfer
@@ -66,7 +66,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The request that a response leads to; nil where it is no redirect, or is not followed.
+    /// Returns the request that a redirect leads to; nil if the response is no redirect or is not followed.
     private func target(
         of head: HTTPResponse,
         to request: HTTPRequest,
@@ -87,13 +87,15 @@ struct Exchange: Sendable {
         sending?.draft.options.redirects ?? pipeline.configuration.redirects
     }
 
-    /// True for a redirect that is followed whatever its body, with no decision of the user's to ask.
+    /// Returns true if the response is a redirect that is followed regardless of its body, without asking the user's
+    /// `decide` closure.
     func follows(_ head: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard head.status.class == .redirection, redirects.decide == nil else { return false }
         return (try? redirects.next(after: head, to: request, visited: [])) ?? nil != nil
     }
 
-    /// A redirect that is followed by its head: its body is kept if it came along, and not waited for.
+    /// Returns the response of a redirect that is followed. Its body is kept if it has already arrived, and is drained
+    /// otherwise.
     func skipped(_ response: TransportResponse, to request: HTTPRequest) -> ServerResponse {
         response.body.drain()
         return ServerResponse(
@@ -104,12 +106,13 @@ struct Exchange: Sendable {
         )
     }
 
-    /// A sink's transfer has none of the client's limits, but what it leaves goes into memory.
+    /// The limit for a body that is collected in memory. The transfer of a sink has no client limits, but a body that
+    /// the sink declines goes into memory and is limited.
     private var collectionLimit: Int64? {
         sending?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
     }
 
-    /// Sends a request.
+    /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
     func transported(
         _ request: HTTPRequest,
         _ transfer: TransferContext
@@ -122,7 +125,8 @@ struct Exchange: Sendable {
         transfer.onInformational = note
         let plugins = sending.steps.informationalPlugins
         if plugins.isEmpty { return try await answered(request, transfer, sending) }
-        // Plugins are told in this task's context, and of all before the final response goes on.
+        // Plugins run in the context of this task, and receive all informational responses before the final response is
+        // returned.
         let context = RequestContext(attempt: attempt, within: transfer.timeouts.total, of: sending)
         let (heads, arriving) = AsyncStream.makeStream(
             of: HTTPResponse.self,
@@ -148,7 +152,7 @@ struct Exchange: Sendable {
         return try answer.get()
     }
 
-    /// Informational responses that may wait for plugins; those that come beyond are dropped.
+    /// The number of informational responses that can wait for plugins. Further ones are dropped.
     private static let informationalCapacity = 1024
 
     private func answered(
@@ -164,7 +168,7 @@ struct Exchange: Sendable {
         return try await transport.send(request, context: transfer)
     }
 
-    /// Hands a response's body to those it is for: a sink, or memory.
+    /// Passes a response's body to the sink, or collects it in memory.
     func collected(
         _ response: TransportResponse,
         to request: HTTPRequest,
@@ -184,7 +188,7 @@ struct Exchange: Sendable {
 }
 
 extension TransportOutcome {
-    /// What is known of the server by it: nothing by an answer from the cache.
+    /// The outcome as evidence about the server. A response from the cache says nothing about it and becomes a failure.
     var ofServer: TransportOutcome {
         guard case .success(let response) = self, response.isUnasked else { return self }
         return .failure(response.failure ?? .answeredByCache(response.request))
@@ -198,7 +202,7 @@ extension SluiceError {
 }
 
 extension ServerResponse {
-    /// Whether the cache gave it without asking the server.
+    /// True if the response came from the cache without revalidation.
     var isUnasked: Bool {
         if case .cache(let use) = source { !use.isRevalidated } else { false }
     }

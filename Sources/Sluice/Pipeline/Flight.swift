@@ -1,27 +1,30 @@
 import SluiceHTTP
 
-/// Runs a job at once within the task of a caller, with its task-local values and its priority, instead of on the thread that has it.
+/// Runs a job in the task of a waiting caller, with its task-local values and priority, instead of on the current
+/// thread.
 typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
 
-/// One piece of work, many who wait for it: begun by the first, its value kept for all, cancelled when the last leaves.
+/// A piece of work shared by several waiters (single flight). The first waiter starts it, all waiters get its value,
+/// and it is cancelled when the last one leaves.
 ///
-/// The work is nobody's own task, so that the cancellation of one caller does not touch what others wait for.
-/// Joining, leaving and cancelling are changes of state under a lock, never a hop through another task.
+/// The work does not run in the task of a waiter, so cancelling one caller does not affect the others. Joining, leaving
+/// and cancelling are state changes under a lock and need no other task.
 final class Flight<Value: Sendable>: Sendable {
-    /// Begins the work on the calling thread, without waiting; it calls `land` with the value, once, from anywhere, and learns
-    /// whether anybody still waited for it. Parts of it that run a user's code go by `caller`. Gives back what stops it.
+    /// Starts the work on the calling thread without blocking, and returns an action that stops it. The work calls
+    /// `land` once with the value, from any thread; `land` returns false if nobody waits for the value any longer.
+    /// Parts of the work that run user code go through `caller`.
     typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
-    /// Stops the work; it may still call `land`, to no effect.
+    /// Stops the work. The work may still call `land`, which then has no effect.
     typealias Stop = @Sendable () -> Void
 
     fileprivate enum Wake: Sendable {
         case value(Value?)
-        /// Run this, and wait again.
+        /// Run this job, then wait again.
         case job(@Sendable () -> Void)
     }
 
     fileprivate enum Waiter: Sendable {
-        /// Without a continuation while the task runs a job.
+        /// The continuation is nil while the task runs a job.
         case task(UnsafeContinuation<Wake, Never>?)
         case call(@Sendable (Value?) -> Void, CallerContext)
 
@@ -45,11 +48,11 @@ final class Flight<Value: Sendable>: Sendable {
 
     fileprivate struct State {
         var phase: Phase
-        /// Nearly always there is one who waits.
+        /// The first waiter, stored apart because there is rarely more than one.
         var first: (id: Int, waiter: Waiter)?
         var others: [Int: Waiter] = [:]
         var lastID = 0
-        /// Whether it is over because all who waited have left.
+        /// True if the work ended because all waiters left.
         var wasDeserted = false
     }
 
@@ -64,17 +67,18 @@ final class Flight<Value: Sendable>: Sendable {
     private let state: Locked<State>
     private let cancelled: Value
 
-    /// Makes a flight that has not begun.
+    /// Creates a flight that has not started.
     ///
     /// - Parameters:
-    ///   - cancelled: The value of all when the work is cancelled.
-    ///   - work: What to do.
+    ///   - cancelled: The value that all waiters get if the work is cancelled.
+    ///   - work: The work to share.
     init(cancelled: Value, work: @escaping Work) {
         self.cancelled = cancelled
         state = Locked(State(phase: .ready(work)))
     }
 
-    /// Waits for the value, and begins the work if nobody has; nil for a caller that is cancelled before there is one.
+    /// Waits for the value, and starts the work if it has not been started. Returns nil if the calling task is
+    /// cancelled first.
     func value() async -> Value? {
         let id = nextID()
         defer { state.synchronize() }
@@ -94,12 +98,13 @@ final class Flight<Value: Sendable>: Sendable {
         }
     }
 
-    /// Has the value handed over as soon as there is one, on any thread, and begins the work if nobody has.
+    /// Registers a callback for the value, and starts the work if it has not been started.
     ///
     /// - Parameters:
     ///   - caller: Runs parts of the work for this caller.
-    ///   - completion: Called once: with the value, or with nil where the caller leaves before there is one.
-    /// - Returns: What makes the caller leave; nil, and no call, where all have left before.
+    ///   - completion: Called once on any thread, with the value, or with nil if the caller leaves first.
+    /// - Returns: An action by which the caller leaves. Nil if all waiters have already left; `completion` is then
+    ///   never called.
     func join(
         caller: @escaping CallerContext = Flight.nobody,
         _ completion: @escaping @Sendable (Value?) -> Void
@@ -109,15 +114,15 @@ final class Flight<Value: Sendable>: Sendable {
         return { [self] in leave(id) }
     }
 
-    /// Runs a job in a task of its own, where no caller's can run it.
+    /// Runs a job in a new detached task, for callers that have none to offer.
     static var nobody: CallerContext { { job in Task.detached { job() } } }
 
-    /// How many wait.
+    /// The number of waiters.
     var waiting: Int {
         state.withLock { $0.others.count + ($0.first == nil ? 0 : 1) }
     }
 
-    /// Ends the work and answers all who wait; without effect once there is a value.
+    /// Stops the work and gives all waiters the cancelled value. Has no effect once there is a value.
     func cancel() {
         land(cancelled, isCancelling: true)
     }
@@ -129,13 +134,13 @@ final class Flight<Value: Sendable>: Sendable {
         }
     }
 
-    /// False where one that is to be called will not be.
+    /// Adds a waiter. Returns false if it is a callback that will never run because all earlier waiters have left.
     @discardableResult
     private func join(_ id: Int, _ waiter: Waiter) -> Bool {
         let joining: Joining = state.withLock { state in
             if case .call = waiter, state.wasDeserted { return .deserted }
             if case .landed(let value) = state.phase { return .answered(value) }
-            // Seen under the lock: a cancellation after this finds the waiter when it leaves.
+            // Checked under the lock: a later cancellation finds the waiter when it leaves.
             if case .task = waiter, Task.isCancelled { return .refused }
             state.add(waiter, id)
             guard case .ready(let work) = state.phase else { return .waiting }
@@ -152,7 +157,7 @@ final class Flight<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Waits on after a job; the task may have left meanwhile, or the value come.
+    /// Resumes waiting after a job, unless the waiter has left or the value has arrived meanwhile.
     private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
         let value: Value?? = state.withLock { state in
             if case .landed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
@@ -163,7 +168,7 @@ final class Flight<Value: Sendable>: Sendable {
         if let value { continuation.resume(returning: .value(value)) }
     }
 
-    /// Runs a job within the task of one who waits, or by whom one of them names for it.
+    /// Runs a job in the task of a waiter, or through the `caller` of one.
     private func lend(_ job: @escaping @Sendable () -> Void) {
         switch state.withLock({ $0.lender() }) {
         case .task(let continuation?): continuation.resume(returning: .job(job))
@@ -188,7 +193,7 @@ final class Flight<Value: Sendable>: Sendable {
             if case .landed = state.phase { return (nil, [], nil, false) }
             let stop = state.land(value)
             let others = state.others.isEmpty ? [] : Array(state.others.values)
-            // Those who run a job look for the value once it is done.
+            // Waiters that run a job look for the value when the job is done.
             state.others = state.others.filter { $0.value.runsJob }
             let first = state.first?.waiter
             if first?.runsJob != true { state.first = nil }
@@ -226,7 +231,7 @@ extension Flight.State {
         return first.waiter
     }
 
-    /// One who can run a job, the first as a rule; of a task the continuation is taken for that.
+    /// Returns a waiter that can run a job, usually the first. If it is a task, its continuation is taken out.
     fileprivate mutating func lender() -> Flight.Waiter? {
         if case .landed = phase { return nil }
         if let first, !first.waiter.runsJob {
@@ -238,7 +243,7 @@ extension Flight.State {
         return waiter
     }
 
-    /// Keeps the value; returns what stops the work on it.
+    /// Stores the value and returns the action that stops the work.
     fileprivate mutating func land(_ value: Value) -> Flight.Stop? {
         defer { phase = .landed(value) }
         if case .flying(let stop) = phase { return stop }

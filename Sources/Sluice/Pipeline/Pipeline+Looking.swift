@@ -1,15 +1,15 @@
 import SluiceHTTP
 
 extension Pipeline {
-    /// Looks at what is kept, in memory and then in storage, before there is a task.
+    /// Looks up stored responses, in memory and then in storage, before a task is created.
     ///
     /// - Parameters:
-    ///   - lookup: What to look for.
-    ///   - exchange: What ends with what is kept.
-    ///   - steps: Its steps.
-    ///   - caller: Runs what follows.
-    ///   - otherwise: What to do where nothing kept answers the request as it is.
-    /// - Returns: What stops it.
+    ///   - lookup: The lookup to perform.
+    ///   - exchange: The exchange that ends if a stored response can be used.
+    ///   - steps: The steps of the exchange.
+    ///   - caller: Runs the steps that follow.
+    ///   - otherwise: Called when no stored response can be used as it is.
+    /// - Returns: An action that stops the lookup and the steps that follow.
     func begin(
         _ lookup: CacheLookup,
         _ exchange: DirectExchange,
@@ -23,7 +23,7 @@ extension Pipeline {
             return exchange.end(with: .success(hit))
         }
         let stop = DeferredStop()
-        // Only a task can be timed.
+        // Only a task can enforce a total time-out.
         let isLooking =
             transfer.timeouts.total == nil
             && lookup.look(within: transfer.limits) { [self] hit, found in

@@ -6,18 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The order in which a request meets the steps, written here and nowhere else.
+/// The steps of a request in their order. This is the only place that defines it.
 ///
 ///     1  explicit data source      asked before any gate
 ///     2  gates                     those that hold nothing at once, then the others in the order given
-///     3  request interceptors      in the order given, then plugins, then what the gates sign with
+///     3  request interceptors      in the order given, then plugins, then the gates sign
 ///     4  HTTP cache                sees the final headers
-///     5  transport                 redirects come back to 4
-///     6  response interceptors     in the order given, then plugins; then the gates get their passes back
+///     5  transport                 redirects return to 4
+///     6  response interceptors     in the order given, then plugins; then the permits of the gates are released
 ///     7  validation, serialization
 ///
-/// A retry, and a replay that a gate asks for, come back to 2. Step 1 is a ``SourcedRequest``, and comes here only for a request that
-/// it does not answer. Equal requests at the same time may meet 2 to 6 as one: ``RequestSharing``.
+/// A retry returns to step 2, and so does a replay that a gate asks for. Step 1 is a ``SourcedRequest``, which passes a
+/// request on to the pipeline only if it cannot answer it. Equal requests that run at the same time may share steps 2
+/// to 6: ``RequestSharing``.
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
@@ -25,34 +26,35 @@ final class Pipeline: Sendable {
     let base: Result<RequestLocation, SluiceError>
     let configuration: APIClient.Configuration
     let steps: Steps
-    /// The configuration's, which is too large to be looked into often.
+    /// The configuration's clock. Copied because the configuration is too large to be read often.
     let time: any TimeSource
-    /// What requests call themselves that say nothing else.
+    /// The default `User-Agent` of requests.
     let userAgent: String?
-    /// Whether the client's policy ever retries.
+    /// True if the client's retry policy allows retries.
     let retries: Bool
-    /// How many extra attempts its hedging allows.
+    /// The number of extra attempts that the client's hedging policy allows.
     let hedges: Int
     let retryBalance: Locked<RetryBalance>
-    /// The configuration's, for all requests to share.
+    /// The configuration's model decoder, shared by all requests.
     let modelDecoder: SharedDecoder
-    /// The configuration's, for the base URL's origin unless they have another.
+    /// The configuration's credentials, limited to the origin of the base URL unless they name another.
     private let credentials: ChallengeCredentials?
-    /// The configuration's.
+    /// The configuration's connection options.
     private let connection: ConnectionOptions
-    /// The transport, where it can be driven without a task.
+    /// The transport, if it can be used without a task.
     private let callbackTransport: (any CallbackTransport)?
-    /// Whether nothing but the transport has anything to do with a request that says nothing else itself.
+    /// True if a request without options of its own needs no step other than the transport.
     private let isBare: Bool
-    /// Whether there is a cache, and whether requests that say nothing else look at what it keeps before they are sent.
+    /// True if there is a cache. `readsCache` is true if requests read it before they are sent, unless their options
+    /// say otherwise.
     let hasCache: Bool
     let readsCache: Bool
-    /// The HTTP cache of requests that say nothing else; nil where there is none.
+    /// The HTTP cache for requests that do not change the caching options; nil if there is none.
     private let cache: ExchangeCache?
     private let fetches = SharedFetches()
-    /// The configuration's, for requests that say nothing else.
+    /// The configuration's sharing option, for requests that do not set one.
     let sharing: RequestSharing
-    /// What equal requests may join.
+    /// The transfers that equal requests can join.
     let transfers = SharedTransfers()
 
     init(baseURL: String, configuration: APIClient.Configuration) {
@@ -78,14 +80,14 @@ final class Pipeline: Sendable {
         cache = ExchangeCache(configuration, configuration.caching, fetches)
     }
 
-    /// Runs steps 1 to 6 for a request that is built first, beginning on the calling thread.
+    /// Builds a request and runs steps 1 to 6 for it, starting on the calling thread.
     ///
     /// - Parameters:
-    ///   - draft: What to build it of.
-    ///   - meter: Where its transfers tell how far they are.
-    ///   - caller: Runs those parts that may be a user's code.
+    ///   - draft: The draft to build the request from.
+    ///   - meter: Records the progress of the transfers.
+    ///   - caller: Runs the parts that may be user code.
     ///   - completion: Called once with the server's response, whatever its status, on any thread.
-    /// - Returns: What stops it.
+    /// - Returns: An action that stops the request.
     func begin(
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
@@ -109,7 +111,7 @@ final class Pipeline: Sendable {
                 begin(request, draft, meter, caller, land)
             }
         }
-        // Others who share it may have more time.
+        // Requests that share the transfer may have more time.
         var unbounded = draft
         unbounded.options.deadline = nil
         return BoundedWait(completion).begin(within: deadline.timeLeft(on: time), on: time, for: request) {
@@ -133,7 +135,7 @@ final class Pipeline: Sendable {
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = stub == nil ? cache(for: draft) : nil
-        // A redirect to where no stub answers must not be followed by the transport.
+        // With a stub that is not final, the transport must not follow a redirect to a URL without a stub.
         if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation,
             transfer.timeouts.total.map({ $0 > .zero }) ?? true
         {
@@ -155,7 +157,8 @@ final class Pipeline: Sendable {
         return { task.cancel() }
     }
 
-    /// What also notes, of a request that may have changed something, that it is over.
+    /// Returns a completion that also marks the transfers in progress as outdated, for an unsafe request that may have
+    /// changed data on the server.
     private func outdating(_ completion: @escaping @Sendable (Landing) -> Void) -> @Sendable (Landing) -> Void {
         { [transfers] landing in
             transfers.outdate()
@@ -163,14 +166,14 @@ final class Pipeline: Sendable {
         }
     }
 
-    /// Runs steps 1 to 6 for a request whose response's body does not go into memory.
+    /// Runs steps 1 to 6 for a request whose response body is not collected in memory.
     ///
     /// - Parameters:
-    ///   - draft: What to build the request of.
-    ///   - sink: What takes the body.
-    ///   - meter: Where its transfers tell how far they are.
-    /// - Returns: The server's response, without what the sink has taken. Whoever made of it what it is for says that it has
-    ///   finished, by its sending.
+    ///   - draft: The draft to build the request from.
+    ///   - sink: Receives the body.
+    ///   - meter: Records the progress of the transfers.
+    /// - Returns: The server's response, without the bytes the sink has taken. The caller must call `finish` on its
+    ///   `sending` once the final result is made.
     func landing(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> Landing {
         let request: HTTPRequest
         do {
@@ -180,7 +183,7 @@ final class Pipeline: Sendable {
             return Landing(.failure(error))
         }
         var transfer = transferContext(of: draft.options, request, meter)
-        // The client's limits on the whole of a body are for those that are held in memory; the request's own hold.
+        // The client's limits on a whole body apply to bodies held in memory. The request's own limits always apply.
         var timeouts = configuration.timeouts
         timeouts.total = nil
         var limits = configuration.limits
@@ -194,7 +197,7 @@ final class Pipeline: Sendable {
         return Landing(outcome, sending)
     }
 
-    /// What a request is sent by whose response's body goes into memory.
+    /// Returns the state for sending a request whose response body is collected in memory.
     func sending(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Sending {
         sending(of: request, draft, transferContext(of: draft.options, request, meter))
     }
@@ -206,7 +209,7 @@ final class Pipeline: Sendable {
         into sink: (any ResponseSink)? = nil
     ) -> Sending {
         let stub = stub(of: draft)
-        // What a stub says is no server's word, and nobody else's answer.
+        // A stubbed response does not come from the server and must not be stored for other requests.
         let isCacheable = stub == nil && sink?.isCacheable != false
         var draft = draft
         if stub != nil, stubMode(of: draft).skipsGates { draft.options.steps.skipsAllGates = true }
@@ -222,32 +225,32 @@ final class Pipeline: Sendable {
         )
     }
 
-    /// The HTTP cache of a request.
+    /// Returns the HTTP cache for a request; nil if there is none.
     private func cache(for draft: RequestDraft) -> ExchangeCache? {
         guard hasCache, draft.options.caching.isChanged else { return cache }
         let caching = draft.options.caching.applied(to: configuration.caching)
         return ExchangeCache(configuration, caching, fetches)
     }
 
-    /// Whether a request may look at what is kept before it is sent.
+    /// Returns true if a request may be answered from the cache before it is sent.
     func asksCache(_ draft: RequestDraft) -> Bool {
         hasCache && (readsCache || draft.options.caching.isChanged)
     }
 
-    /// Whether a request is answered with a stub and not sent.
+    /// Returns true if a request is answered by a stub and not sent.
     func isStubbed(_ draft: RequestDraft) -> Bool {
         stubMode(of: draft).delay != nil && (draft.stub ?? configuration.stub) != nil
     }
 
     private func stubMode(of draft: RequestDraft) -> StubMode { draft.options.stubMode ?? configuration.stubMode }
 
-    /// What answers a request in the transport's place.
+    /// Returns the stub that answers a request in place of the transport; nil if there is none.
     private func stub(of draft: RequestDraft) -> StubPlayer? {
         guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
         return StubPlayer(stub, delay: delay, time: time)
     }
 
-    /// Goes through the steps before the transport on this thread, and on in a task where one has to wait.
+    /// Runs the steps before the transport on this thread, and continues in a task when a step has to wait.
     private func begin(
         _ sending: Sending,
         on transport: any CallbackTransport,
@@ -293,7 +296,7 @@ final class Pipeline: Sendable {
         return exchange.begin(on: transport)
     }
 
-    /// Steps 2 to 6, once.
+    /// Runs steps 2 to 6 once.
     func attempt(_ context: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
         var admission = admission
         var outcome: TransportOutcome
@@ -301,11 +304,11 @@ final class Pipeline: Sendable {
             try await admission.admit(context, sending)
             outcome = await admitted(context, admission, sending)
         } catch {
-            // Without a pass, but perhaps not without an answer.
+            // No permit was granted, but a stale stored response may answer.
             outcome = await sending.staleOutcome(after: error, context.attempt)
             if case .success = outcome { outcome = await intercepted(outcome, context, sending.steps) }
         }
-        // Cancelled, but by no caller: gates learn that it took too long.
+        // The total time-out cancelled the attempt, not the caller. Gates see a time-out.
         if case .failure(let error) = outcome, error.isCancellation, sending.isOverdue {
             outcome = .failure(.totalTimedOut(sending))
         }
@@ -328,13 +331,13 @@ final class Pipeline: Sendable {
         }
     }
 
-    /// Steps 4 to 6 of a request that is ready to be sent.
+    /// Runs steps 4 to 6 for a request that is ready to be sent.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - context: The attempt it belongs to.
-    ///   - sending: The sending it belongs to.
-    ///   - begun: The response to it, where it has been sent already.
+    ///   - request: The request to send.
+    ///   - context: The context of the attempt.
+    ///   - sending: The state shared by all attempts.
+    ///   - begun: The response to the request, if it has already been sent.
     /// - Returns: The outcome, after response interceptors.
     func sent(
         _ request: HTTPRequest,
@@ -383,7 +386,7 @@ final class Pipeline: Sendable {
         return outcome
     }
 
-    /// Step 7, its first half: judges the response.
+    /// Runs the first half of step 7: validates the response.
     func validate(_ response: ServerResponse, _ draft: RequestDraft) throws(SluiceError) {
         do throws(SluiceError) {
             try draft.options.validation.applied(to: configuration.validation).check(response)
@@ -392,7 +395,7 @@ final class Pipeline: Sendable {
         }
     }
 
-    /// Step 7: judges the response and makes the model.
+    /// Runs step 7: validates the response and decodes the model.
     func model<Model>(
         from response: ServerResponse,
         _ draft: RequestDraft,
@@ -424,7 +427,8 @@ final class Pipeline: Sendable {
         )
     }
 
-    /// Runs the work on this thread up to where it first waits, where the system can: that spares a hop.
+    /// Creates a task that runs on this thread up to its first suspension, where the system supports it. This saves a
+    /// thread hop.
     func startedTask(_ work: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate(operation: work)

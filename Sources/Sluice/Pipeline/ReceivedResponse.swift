@@ -6,29 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A response that can be read in other ways than into its request's model: ``APIResponse``, ``ServerResponse``.
+/// A response that can be decoded in other ways than into its request's model: ``APIResponse``, ``ServerResponse``.
 ///
 /// ```swift
 /// let response = await request.validate(.none).sender().response
 /// let message = try response.filter(statuses: 400..<500).string(at: "error.details[0].message")
 /// ```
 public protocol ReceivedResponse: Sendable {
-    /// The server's response.
+    /// Returns the server's response.
     ///
-    /// - Throws: Why none came.
+    /// - Throws: The error for which no response was received.
     func received() throws(SluiceError) -> ServerResponse
 }
 
 extension ServerResponse: ReceivedResponse {
-    /// The response itself.
+    /// Returns the response itself.
     public func received() throws(SluiceError) -> ServerResponse { self }
 }
 
 extension APIResponse: ReceivedResponse {
-    /// The server's response, whatever its status and model.
+    /// Returns the server's response, whatever its status and model.
     ///
     /// - Returns: Request, head, body and metrics.
-    /// - Throws: Why none came.
+    /// - Throws: The error for which no response was received.
     public func received() throws(SluiceError) -> ServerResponse {
         if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
         guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
@@ -44,19 +44,20 @@ extension APIResponse: ReceivedResponse {
 }
 
 extension ReceivedResponse {
-    /// The response itself if its status is within one of the ranges.
+    /// Returns the response if its status is within one of the ranges.
     ///
-    /// - Parameter statuses: Which statuses to let pass.
+    /// - Parameter statuses: The accepted statuses.
     /// - Returns: The response.
-    /// - Throws: ``SluiceError/Code/unacceptableStatus`` for any other, or why no response came.
+    /// - Throws: ``SluiceError/Code/unacceptableStatus`` for any other status, or the error for which no response was
+    ///   received.
     public func filter(statuses: Range<Int>...) throws(SluiceError) -> Self { try filter(statuses) }
 
-    /// The response itself if its status is within one of the ranges.
+    /// Returns the response if its status is within one of the ranges.
     public func filter(statuses: ClosedRange<Int>...) throws(SluiceError) -> Self {
         try filter(statuses.map(Range.init))
     }
 
-    /// The response itself if it has this status.
+    /// Returns the response if it has this status.
     public func filter(status: HTTPStatus) throws(SluiceError) -> Self {
         try filter([status.rawValue..<status.rawValue + 1])
     }
@@ -67,38 +68,39 @@ extension ReceivedResponse {
         return self
     }
 
-    /// The response itself if its status is 200 to 299.
+    /// Returns the response if its status is 200 to 299.
     public func filterSuccesses() throws(SluiceError) -> Self { try filter(statuses: 200..<300) }
 
-    /// The body as text, by the response's charset.
+    /// Returns the body as text, decoded by the response's charset.
     public func string() throws(SluiceError) -> String { try model(by: StringSerializer()) }
 
-    /// The body as a picture.
+    /// Returns the body as an image.
     public func image() throws(SluiceError) -> ImageFile { try model(by: ImageSerializer()) }
 
-    /// A part of the JSON body; all of it without a path.
+    /// Returns a part of the JSON body, or all of it without a path.
     public func json(at path: JSONPath = "") throws(SluiceError) -> JSON {
         try model(at: path, by: JSONSerializer<JSON>())
     }
 
-    /// A string, number or boolean in the JSON body as text.
+    /// Returns a string, number or boolean in the JSON body as text.
     public func string(at path: JSONPath) throws(SluiceError) -> String {
         try model(at: path, by: StringSerializer())
     }
 
-    /// The text of a part of the JSON body as it was sent; all of it without a path.
+    /// Returns the original text of a part of the JSON body, or all of it without a path.
     public func rawJSON(at path: JSONPath = "") throws(SluiceError) -> String {
         String(decoding: try model(at: path, by: DataSerializer()), as: UTF8.self)
     }
 
-    /// A part of the JSON body as a model; all of it without a path.
+    /// Decodes a part of the JSON body, or all of it without a path.
     ///
     /// - Parameters:
-    ///   - model: What to decode.
-    ///   - path: Where it is.
-    ///   - decoder: What decodes it.
+    ///   - model: The type to decode.
+    ///   - path: The location of the value in the body.
+    ///   - decoder: The decoder to use.
     /// - Returns: The model.
-    /// - Throws: ``SluiceError/Code/decodingFailed``, which names type and path, or why no response came.
+    /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the path, or the error for which no
+    ///   response was received.
     public func decoded<Model: Decodable & Sendable>(
         as model: Model.Type = Model.self,
         at path: JSONPath = "",
@@ -119,7 +121,7 @@ extension ReceivedResponse {
 }
 
 extension ServerResponse {
-    /// Adds request and head to what a judgement throws.
+    /// Adds the request and the head to the errors that the closure throws.
     fileprivate func judged<Value>(_ judge: () throws(SluiceError) -> Value) throws(SluiceError) -> Value {
         do {
             return try judge()

@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// What gates and interceptors are told of the request they see.
+/// The information about a request that gates and interceptors receive.
 public struct RequestContext: Sendable {
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, starting at 1.
     public let attempt: Int
-    /// What is left of the total time, or what the attempt has of it.
+    /// The time left for the request, or the time limit of the attempt.
     private let total: Duration?
     let sending: Sending
 
@@ -14,24 +14,24 @@ public struct RequestContext: Sendable {
         self.sending = sending
     }
 
-    /// The request as it stood when the pipeline was given it.
+    /// The request as it was given to the pipeline.
     public var request: HTTPRequest { sending.request }
 
-    /// Time-outs and limits of the attempt's transfers.
+    /// The time-outs and limits of the attempt's transfers.
     public var transfer: TransferContext {
         var transfer = sending.transfer
         transfer.timeouts.total = total
         return transfer
     }
 
-    /// Makes a context, to test a gate or an interceptor with.
+    /// Creates a context to test a gate or an interceptor with.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - transfer: Time-outs and limits.
     ///   - tags: The request's tags.
-    ///   - client: The client it is sent by.
-    ///   - attempt: Which attempt it is, from 1.
+    ///   - client: The client that sends the request.
+    ///   - attempt: The number of the attempt, starting at 1.
     public init(
         request: HTTPRequest,
         transfer: TransferContext = TransferContext(),
@@ -45,25 +45,26 @@ public struct RequestContext: Sendable {
         self.init(attempt: attempt, within: transfer.timeouts.total, of: sending)
     }
 
-    /// The words by which its user tells it apart.
+    /// The tags that the request was given.
     public var tags: Set<String> { sending.draft.tags }
-    /// The client it is sent by, for requests that a step needs to send itself.
+    /// The client that sends the request. Steps can use it to send requests themselves.
     public var client: APIClient { sending.client }
-    /// Tells one sending of a request from all others in the process; the same in all its attempts.
+    /// The ID of this sending of the request, unique in the process; the same for all its attempts.
     public var id: RequestID { sending.id }
-    /// What requests of its kind have in common: ``ModifiableRequest/route(_:)``.
+    /// The route that requests of the same kind share: ``ModifiableRequest/route(_:)``.
     public var route: String { sending.draft.route ?? RoutePattern.route(of: sending.draft.path) }
-    /// When all of it must be over, attempts to come included, by the client's ``TimeSource``; nil without a total time-out and a
-    /// ``Deadline``. What waits on the request's behalf need not watch it: the request ends by itself, and its task is cancelled.
+    /// The moment by which the request must end, including later attempts, on the client's ``TimeSource``; nil without
+    /// a total time-out and a ``Deadline``. Steps that wait on behalf of the request need not watch it: the request
+    /// ends on its own, and its task is cancelled.
     public var deadline: ContinuousClock.Instant? { sending.deadline }
 
     var exemptions: [Exemption] { sending.exemptions }
 
-    /// Makes a value in the first attempt and gives the same in all others, whoever asks: a key, a trace.
+    /// Creates a value on first use and returns the same value in all later attempts, for example a key or a trace.
     ///
     /// - Parameters:
-    ///   - key: By what the value is found again; begin it with something of your own.
-    ///   - make: Makes the value, where there is none of that type under the key.
+    ///   - key: The key of the value. Begin it with a prefix of your own to avoid collisions.
+    ///   - make: Creates the value if none of that type is stored under the key.
     /// - Returns: The value.
     public func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
         sending.remembered(key, make)

@@ -1,8 +1,8 @@
-/// The responses of a request in their order: ``RequestSender/responses``.
+/// The responses of a request in order: ``RequestSender/responses``.
 public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// All that is known of one of them.
+    /// A response with its complete outcome.
     public typealias Element = APIResponse<Model, ErrorModel>
-    /// A request that fails has a response that says so.
+    /// The sequence does not throw: a failed request produces a response that carries the error.
     public typealias Failure = Never
 
     private let sender: RequestSender<Model, ErrorModel>
@@ -11,10 +11,10 @@ public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: 
         self.sender = sender
     }
 
-    /// Begins to read; sends the request if nobody has.
+    /// Returns an iterator. The request is sent on the first read, unless it was sent before.
     public func makeAsyncIterator() -> Iterator { Iterator(sender) }
 
-    /// Reads responses one after the other.
+    /// An iterator over the responses.
     public struct Iterator: AsyncIteratorProtocol {
         private let sender: RequestSender<Model, ErrorModel>
         private var last: LastResponse?
@@ -24,16 +24,16 @@ public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: 
             self.sender = sender
         }
 
-        /// The next response, nil after the last.
+        /// Returns the next response, or nil after the last.
         public mutating func next() async -> APIResponse<Model, ErrorModel>? {
             await next(isolation: nil)
         }
 
-        /// The next response, nil after the last.
+        /// Returns the next response, or nil after the last.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> APIResponse<Model, ErrorModel>? {
             if isOver { return nil }
             if last == nil {
-                // On its way while the loop's body works on the first.
+                // The last response is requested now, so that it is under way while the loop's body handles the first.
                 let last = LastResponse(sender)
                 self.last = last
                 if let first = await sender.firstResponse() { return first }
@@ -42,7 +42,7 @@ public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: 
             return await last?.value()
         }
 
-        /// Waits for the answer from when it is made until nobody holds it.
+        /// A task that waits for the final response and is cancelled when this object is released.
         private final class LastResponse: Sendable {
             private let task: Task<APIResponse<Model, ErrorModel>, Never>
 
@@ -65,11 +65,11 @@ public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: 
     }
 }
 
-/// The models of a request in their order: ``RequestSender/values``.
+/// The models of a request in order: ``RequestSender/values``.
 public struct RequestValues<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// A model.
     public typealias Element = Model
-    /// Why there is no last one.
+    /// The error thrown if the final model cannot be obtained.
     public typealias Failure = ErrorModel
 
     private let responses: RequestResponses<Model, ErrorModel>
@@ -78,19 +78,19 @@ public struct RequestValues<Model: Sendable, ErrorModel: ErrorSerializable>: Asy
         responses = RequestResponses(sender)
     }
 
-    /// Begins to read; sends the request if nobody has.
+    /// Returns an iterator. The request is sent on the first read, unless it was sent before.
     public func makeAsyncIterator() -> Iterator { Iterator(responses: responses.makeAsyncIterator()) }
 
-    /// Reads models one after the other.
+    /// An iterator over the models.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var responses: RequestResponses<Model, ErrorModel>.Iterator
 
-        /// The next model, nil after the last.
+        /// Returns the next model, or nil after the last.
         public mutating func next() async throws(ErrorModel) -> Model? {
             try await next(isolation: nil)
         }
 
-        /// The next model, nil after the last.
+        /// Returns the next model, or nil after the last.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
             try await responses.next(isolation: actor)?.result.get()
         }

@@ -1,18 +1,18 @@
 import SluiceHTTP
 
-/// Sends a request once and keeps what came of it.
+/// Sends a request once and keeps its outcome.
 ///
-/// The request is sent when the first of ``value``, ``result`` and ``response`` is read; each of them, read however often
-/// and by however many tasks, gives the same outcome. A task that is cancelled stops waiting at once; the transfer
-/// itself stops when the last one that waits is cancelled, or by ``cancel()``.
+/// The request is sent when the first of ``value``, ``result`` and ``response`` is read. All reads, from any number of
+/// tasks, give the same outcome. A cancelled task stops waiting at once. The transfer itself stops when the last
+/// waiting task is cancelled, or by ``cancel()``.
 public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
-    /// What is sent.
+    /// The request to send.
     public nonisolated let request: APIRequest<Model, ErrorModel>
 
-    /// Not isolated: a cancellation must take effect without waiting for the actor.
+    /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight: Flight<Landing>
     private nonisolated let meter: TransferMeter
-    /// Where an answer may be had before it is sent.
+    /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let sourced: SourcedRequest?
     private var settled: APIResponse<Model, ErrorModel>?
 
@@ -33,7 +33,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         flight = Flight(cancelled: Landing.cancelled) { land, caller in
             let finish: @Sendable (Landing) -> Void = { landing in
                 meter.end(after: landing.outcome)
-                // Nobody waits for it any longer, and so nobody else will say that it is over.
+                // No caller waits any longer, so none will report the end of the request.
                 if !land(landing), !landing.isShared { landing.sending?.finish(.failure(.cancelled)) }
             }
             return sourced?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
@@ -42,7 +42,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// The model.
     ///
-    /// - Throws: The request's error model, cancellation included.
+    /// - Throws: The request's error model, also on cancellation.
     public var value: Model {
         get async throws(ErrorModel) { try settle(await flight.value()).result.get() }
     }
@@ -52,29 +52,30 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         get async { settle(await flight.value()).result }
     }
 
-    /// Everything: the request as it was sent, the response's head and body, the metrics, and the result.
+    /// The complete outcome: the request as it was sent, the response's head and body, the metrics, and the result.
     public var response: APIResponse<Model, ErrorModel> {
         get async { settle(await flight.value()) }
     }
 
-    /// The models that come one after the other: what is kept and the server's, where the request's ``DataSource`` gives both, or the one
-    /// there is.
+    /// The models in order: the stored one followed by the server's if the request's ``DataSource`` gives both,
+    /// otherwise only one.
     ///
-    /// The last is ``value``, or the error that it throws. Any number of loops may read them; one that leaves early, or whose task is
-    /// cancelled, stops the request if nobody else waits for it.
+    /// The last model is ``value``, or the error that it throws. Any number of loops may read them. A loop that ends
+    /// early, or whose task is cancelled, stops the request if no other caller waits for it.
     public nonisolated var values: RequestValues<Model, ErrorModel> { RequestValues(self) }
 
-    /// Like ``values``, with all that is known of each: where it came from, how old it is, and why the last one failed.
+    /// Like ``values``, with the complete response of each: its source, its age, and the error of the last one if it
+    /// failed.
     public nonisolated var responses: RequestResponses<Model, ErrorModel> { RequestResponses(self) }
 
-    /// What is kept, where it is to be shown before the answer.
+    /// Returns the stored response, if the request shows it before the server's.
     func firstResponse() async -> APIResponse<Model, ErrorModel>? {
         await sourced?.first()?.made as? APIResponse<Model, ErrorModel>
     }
 
-    /// Stops the transfer; whoever waits gets a cancellation error now, and whoever asks later too.
+    /// Stops the transfer. All current and later callers get a cancellation error.
     ///
-    /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
+    /// Has no effect once there is an outcome. Can be called from any thread, and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
         sourced?.cancel()
@@ -82,27 +83,27 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     deinit {
-        // For those who watch what was never sent.
+        // Ends the progress sequences of a request that was never sent.
         meter.end()
     }
 
-    /// How the request's body goes out: to be watched by any number of loops, whether it has been sent or not.
+    /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
         TransferProgressSequence(meter, .upload, time: request.client.pipeline.time)
     }
 
-    /// How the response's body comes in: to be watched by any number of loops, whether the request has been sent or not.
+    /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
         TransferProgressSequence(meter, .download, time: request.client.pipeline.time)
     }
 
-    /// How many bytes of the bodies have gone and come so far.
+    /// The number of body bytes sent and received so far.
     nonisolated var transferred: (upload: Int64, download: Int64) {
         (meter.sight(.upload).progress.completed, meter.sight(.download).progress.completed)
     }
 
-    /// Makes the response of the first who brings the outcome, and keeps it for all. One who left before there was any
-    /// gets a cancellation, which is nobody else's.
+    /// Creates the response for the first caller that gets the outcome, and keeps it for all. A caller that left before
+    /// there was an outcome gets a cancellation error of its own, which is not kept.
     private func settle(_ landing: Landing?) -> APIResponse<Model, ErrorModel> {
         if let settled { return settled }
         guard let landing else { return APIResponse(failure: .cancelled, of: request) }
@@ -117,22 +118,22 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 }
 
 extension TransferMeter {
-    /// Ends with what came, where no transport may have told of it.
+    /// Ends the progress with the body's size, in case the transport has not reported it.
     func end(after outcome: TransportOutcome) {
         if case .success(let response) = outcome { end(received: Int64(response.body.count)) } else { end() }
     }
 }
 
-/// An outcome on its way to those who wait for it; a class, so that handing it on copies a pointer.
+/// The outcome that is handed to all waiting callers. A class, so that handing it on copies a pointer.
 final class Landing: Sendable {
     static let cancelled = Landing(.failure(.cancelled))
 
     let outcome: TransportOutcome
-    /// What all attempts shared, where they shared anything.
+    /// The state shared by all attempts; nil if none was needed.
     let sending: Sending?
-    /// The response of the sender's type, where it has been made already, of what was kept.
+    /// The response of the sender's type, if a stored response has already been decoded.
     let made: (any Sendable)?
-    /// Whether others get it too.
+    /// True if other requests get the same outcome.
     let isShared: Bool
 
     init(

@@ -1,32 +1,33 @@
 import SluiceHTTP
 
-/// Takes a response's body in memory's place: into a file, or on to whoever reads it while it comes.
+/// Receives a response's body instead of collecting it in memory, for example into a file or a stream.
 ///
-/// One takes part in all attempts of one sending. What it does not take is collected in memory, so that a failed response can
-/// be read into an error model.
+/// One sink serves all attempts of a request. A body that it declines is collected in memory, so that a failed response
+/// can be decoded into an error model.
 protocol ResponseSink: Sendable {
-    /// Changes the request at the beginning of an attempt, before any interceptor sees it.
+    /// Changes the request at the start of an attempt, before any interceptor sees it.
     func adapt(_ request: inout HTTPRequest)
 
-    /// Takes the body, and comes back when it has what it wants.
+    /// Receives the body and returns when it is done with it.
     ///
     /// - Parameters:
     ///   - response: Head and body.
-    ///   - request: The request it answers.
-    /// - Returns: Whether it has taken the body; false leaves it to be collected.
-    /// - Throws: Why the body is of no use, or cannot be taken.
+    ///   - request: The request of the response.
+    /// - Returns: True if the sink has taken the body; false if it is to be collected in memory.
+    /// - Throws: An error if the body is not usable or cannot be received.
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool
 
-    /// Whether an attempt that has failed should be followed by one that goes on where it stopped, whatever the retry policy says.
+    /// Returns the delay before another attempt that resumes the transfer, regardless of the retry policy.
     ///
-    /// - Parameter outcome: What the attempt came to.
-    /// - Returns: How long to wait before it, or nil.
+    /// - Parameter outcome: The outcome of the failed attempt.
+    /// - Returns: The delay, or nil for no resumption.
     func resumption(after outcome: TransportOutcome) -> Duration?
 
-    /// Whether a response that HTTP's cache has will do, and what is taken may be kept there.
+    /// True if a response from the HTTP cache can be used, and the received response may be stored there.
     var isCacheable: Bool { get }
 
-    /// When the last bytes came: a retry policy counts its tries and its time from there; nil before there were any.
+    /// The time at which the last bytes were received; nil before the first. The retry policy counts attempts and time
+    /// from there.
     var lastProgress: ContinuousClock.Instant? { get }
 }
 

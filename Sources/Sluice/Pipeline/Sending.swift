@@ -6,19 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What all attempts of one sending of a request share.
+/// The state that all attempts of one request share.
 final class Sending: Sendable {
     private struct State {
         var attempts = 0
         var replayed: Set<Int> = []
-        /// There is one, as a rule, if there are any.
+        /// The first remembered value, stored apart because there is rarely more than one.
         var remembered: (key: String, value: any Sendable)?
         var others: [String: any Sendable] = [:]
-        /// What has just been found to be kept, and under what.
+        /// The stored responses that a lookup has just found, and their key.
         var found: (key: CacheKey, entries: [CacheEntry])?
         var isFinished = false
         var stages = SendingStages()
-        /// Why it is sent again, or has been.
+        /// The error of the last attempt that was followed by another.
         var lastFailure: SluiceError?
 
         func value(_ key: String) -> (any Sendable)? {
@@ -37,15 +37,15 @@ final class Sending: Sendable {
     let transfer: TransferContext
     let transport: any Transport
     let steps: Steps
-    /// The HTTP cache; nil where it has no part in this.
+    /// The HTTP cache; nil if the request does not use it.
     let cache: ExchangeCache?
-    /// What takes the response's body; nil where it is collected in memory.
+    /// Receives the response's body; nil if it is collected in memory.
     let sink: (any ResponseSink)?
     let id = RequestID.next()
     let began: ContinuousClock.Instant
     /// The end of the total time, which covers gates, redirects and all attempts.
     let deadline: ContinuousClock.Instant?
-    /// From the gates whose work it is sent by.
+    /// The bypasses of the gates on whose behalf the request is sent.
     let exemptions: [Exemption]
     private let subject: ObservedRequest.Subject?
     private let state = Locked(State())
@@ -86,38 +86,38 @@ final class Sending: Sendable {
     }
 
     deinit {
-        // Nobody has waited for its end.
+        // Nobody waited for the end of the request.
         finish(.failure(.cancelled))
     }
 
-    /// The request's own policy, or the client's.
+    /// The request's own retry policy, or the client's.
     var retry: RetryPolicy { draft.options.retry ?? client.pipeline.configuration.retry }
-    /// The request's own policy, or the client's.
+    /// The request's own hedging policy, or the client's.
     var hedging: HedgingPolicy { draft.options.hedging ?? client.pipeline.configuration.hedging }
 
-    /// Whether there is anything to decide about another attempt.
+    /// True if a retry policy may ask for another attempt.
     var mayBeRetried: Bool { draft.options.retry?.isActive ?? client.pipeline.retries }
 
-    /// Whether it may be sent more than once: by its method, or its own word.
+    /// True if the request may be sent more than once, by its own option or its method.
     var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
 
-    /// Whether a second attempt may be sent next to the first.
+    /// True if a second attempt may run in parallel with the first.
     var isHedged: Bool {
         (draft.options.hedging?.maximumExtra ?? client.pipeline.hedges) > 0 && request.method.isSafe
             && request.body.isReplayable && sink == nil
     }
 
-    /// Whether its first attempt may do without a task.
+    /// True if the first attempt can run without a task.
     var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
 
-    /// Whether its total time is up.
+    /// True if the total time is up.
     var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
 
-    /// Where it is, if its time is limited.
+    /// The stage that the request has reached. Recorded only if its time is limited.
     var stage: SendingStage { state.withLock { $0.stages.current } }
 
     func enter(_ stage: SendingStage) {
-        // Nobody will ask otherwise.
+        // The stage is needed only for a time-out.
         if deadline != nil { state.withLock { $0.stages.enter(stage) } }
     }
 
@@ -125,20 +125,20 @@ final class Sending: Sendable {
         if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
     }
 
-    /// What the attempt before had failed with, where there was one and the request's time is limited.
+    /// The error of the previous attempt; nil if there was none or the request's time is not limited.
     var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
 
-    /// Notes with what an attempt has failed that is followed by another.
+    /// Records the error of an attempt that is followed by another.
     func note(failed outcome: TransportOutcome) {
         guard deadline != nil, let failure = outcome.apparentFailure else { return }
         enter(.pause)
         state.withLock { $0.lastFailure = failure }
     }
 
-    /// How many attempts there have been.
+    /// The number of attempts so far.
     var attempts: Int { state.withLock { $0.attempts } }
 
-    /// The context of the next attempt.
+    /// Returns the context of the next attempt.
     func nextAttempt() -> RequestContext {
         let number = state.withLock { state in
             state.attempts += 1
@@ -148,28 +148,28 @@ final class Sending: Sendable {
             return RequestContext(attempt: number, within: transfer.timeouts.total, of: self)
         }
         let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
-        // What goes on and on has its attempt behind it with the head.
+        // The attempt of a streamed body ends with the response head, so its limit does not apply to the body.
         let limit = sink == nil ? retry.attemptTimeout : nil
         return RequestContext(attempt: number, within: [left, limit].compactMap(\.self).min(), of: self)
     }
 
-    /// Whether it passes this gate without asking.
+    /// Returns true if the request bypasses this gate.
     func skips(_ gate: String) -> Bool {
         draft.options.steps.skipsAllGates || draft.options.steps.skippedGates.contains(gate)
             || exemptions.contains { $0.covers(gate, of: client.pipeline) }
     }
 
-    /// Whether a gate that wants it sent again has not wanted that before, and its body can be.
+    /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
     func mayReplay(for gate: Int) -> Bool {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
-    /// Notes what has been found to be kept, for the attempt that goes on with it.
+    /// Records stored responses that a lookup has found, for the attempt that continues with them.
     func note(found entries: [CacheEntry], for key: CacheKey) {
         state.withLock { $0.found = (key, entries) }
     }
 
-    /// What has been found, once.
+    /// Returns the recorded stored responses once.
     func takeFound(for key: CacheKey) -> [CacheEntry]? {
         state.withLock { state in
             guard let found = state.found.take(), found.key == key else { return nil }
@@ -177,10 +177,10 @@ final class Sending: Sendable {
         }
     }
 
-    /// A value that is made once a sending.
+    /// Returns a value that is created once for all attempts.
     func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
         if let value = state.withLock({ $0.value(key) as? Value }) { return value }
-        // Not under the lock: it may ask for another value.
+        // Outside the lock, because the closure may ask for another value.
         let made = make()
         return state.withLock { state in
             if let value = state.value(key) as? Value { return value }
@@ -189,12 +189,12 @@ final class Sending: Sendable {
         }
     }
 
-    /// Tells those observers of an event who want its kind, until the last one.
+    /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
     func tell(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
         guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
         let instant = client.pipeline.time.now
         let note = ObserverMailbox.Note(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
-        // Under the lock, lest an event overtakes another, or the last one.
+        // Under the lock, so that events keep their order and none follows the last.
         state.withLock { state in
             if state.isFinished { return }
             if kind == .finished { state.isFinished = true }
@@ -204,7 +204,8 @@ final class Sending: Sendable {
         }
     }
 
-    /// Tells observers of the informational responses of an attempt; nil where none wants them.
+    /// Returns a callback that reports the informational responses of an attempt to observers; nil if none is
+    /// interested.
     func informationalNote(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
         guard steps.observesInformational else { return nil }
         return { [self] head in tell(.informational, attempt) { .informational(head) } }

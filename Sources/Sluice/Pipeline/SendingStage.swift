@@ -1,13 +1,13 @@
 import SluiceHTTP
 
-/// Where a request is on its way, to be told when its time is up there.
+/// The stage that a request has reached, named in the error when its time is up.
 enum SendingStage: Sendable, Equatable {
     case beginning
     case gate(String)
     case requestInterceptors
     case transport
     case responseInterceptors
-    /// Between two attempts.
+    /// The pause between two attempts.
     case pause
 
     var step: SluiceError.Step {
@@ -21,7 +21,7 @@ enum SendingStage: Sendable, Equatable {
         }
     }
 
-    /// The end of a sentence.
+    /// The stage as the end of a sentence.
     var words: String {
         switch self {
         case .beginning: "it had not been sent"
@@ -34,20 +34,20 @@ enum SendingStage: Sendable, Equatable {
     }
 }
 
-/// The stages of all attempts of a request, some of which may be under way at once.
+/// The stages of all attempts of a request. Several attempts may run at once.
 struct SendingStages: Sendable {
     private var latest = SendingStage.beginning
-    /// The gates that it waits at, the one it came to first in front.
+    /// The gates that the request waits at, in the order in which it reached them.
     private var gates: [String] = []
 
-    /// A gate that does not let it pass holds up all that is behind.
+    /// The current stage. A gate that holds the request back takes precedence over later stages.
     var current: SendingStage { gates.first.map(SendingStage.gate) ?? latest }
 
     mutating func enter(_ stage: SendingStage) {
         if case .gate(let name) = stage { gates.append(name) } else { latest = stage }
     }
 
-    /// It no longer waits at a gate.
+    /// Records that the request no longer waits at a gate.
     mutating func leave(gate: String) {
         if let index = gates.firstIndex(of: gate) { gates.remove(at: index) }
     }

@@ -6,26 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A response with its whole body, before it is judged and made into a model.
+/// A response with its whole body, before it is validated and decoded into a model.
 public struct ServerResponse: Sendable {
-    /// The request it answers: after interceptors and redirects.
+    /// The request of the response, after interceptors and redirects.
     public var request: HTTPRequest
     /// Status, headers and version.
     public var head: HTTPResponse
     /// The body, decompressed.
     public var body: Data
-    /// What the transfer took; of the last one if there were redirects.
+    /// The metrics of the transfer; of the last one if there were redirects.
     public var metrics: TransferMetrics
-    /// Where it came from: the server or the cache.
+    /// The source of the response: the server or the cache.
     public var source: ResponseSource
-    /// The trailer section behind the body (RFC 9110 §6.5); empty where there was none. The cache does not keep it.
+    /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none. The cache does not store it.
     public var trailers: HTTPHeaders
-    /// What the server failed with, where the cache has stood in for it.
+    /// The server's failure, if a stored response was used in its place.
     var failure: SluiceError?
-    /// Whose body it was at first, and whose models may be given again; nil of what came from the server.
+    /// The stored response that the body came from, whose decoded models can be reused; nil if the response came from
+    /// the server.
     var entry: CacheEntry?
 
-    /// Makes a response.
+    /// Creates a response.
     public init(
         request: HTTPRequest,
         head: HTTPResponse,
@@ -43,5 +44,6 @@ public struct ServerResponse: Sendable {
     }
 }
 
-/// What came of sending a request: the server's response, whatever its status, or the failure to get one.
+/// The outcome of sending a request: the server's response, whatever its status, or the error for which none was
+/// received.
 public typealias TransportOutcome = Result<ServerResponse, SluiceError>

@@ -1,32 +1,33 @@
 import SluiceHTTP
 
-/// All that a request meets between being made and being judged, but for the transport.
+/// The steps of a request between building and validation, except the transport.
 ///
 /// A class, so that requests share it without copying it.
 final class Steps: Sendable {
-    /// Gates that hold nothing, constraints first, and behind them those that hold something, in their order.
+    /// The gates: first those that hold nothing, starting with constraints, then those that hold something, each in the
+    /// order given.
     let gates: [any Gate]
-    /// How many of them hold nothing.
+    /// The number of gates that hold nothing.
     let conditionCount: Int
     let requestInterceptors: [any RequestInterceptor]
     let responseInterceptors: [any ResponseInterceptor]
     let plugins: [any Plugin]
     let observers: [ObserverMailbox]
-    /// True if any observer wants to be told of informational responses.
+    /// True if any observer is interested in informational responses.
     let observesInformational: Bool
-    /// The plugins that do.
+    /// The plugins that receive informational responses.
     let informationalPlugins: [any Plugin]
-    /// The client's, and those that interceptors put secrets into.
+    /// The client's secret headers, and the headers into which interceptors put secrets.
     let secretHeaders: [HTTPHeaderName]
-    /// Why no request can pass the gates.
+    /// The error with which every request fails at the gates; nil if the gates are consistent.
     let failure: SluiceError?
 
-    /// All gates, where none of the steps ever has to wait but a gate by its own word.
+    /// All gates, if no step needs a task; gates can still report at run time that they have to wait. Nil otherwise.
     let immediateGates: [any ImmediateGate]?
     let requestAdapters: [any RequestAdapter]
     let outcomeAdapters: [any OutcomeAdapter]
 
-    /// No steps at all.
+    /// An empty set of steps.
     static let none = Steps(gates: [], conditionCount: 0, OwnSteps(), secretHeaders: [])
 
     private init(gates: [any Gate], conditionCount: Int, _ others: OwnSteps, secretHeaders: [HTTPHeaderName]) {
@@ -40,7 +41,7 @@ final class Steps: Sendable {
         observesInformational = others.observers.contains { $0.interests.contains(.informational) }
         informationalPlugins = others.plugins.filter(\.wantsInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
-        // Each step is asked once whether it can do without waiting, so that no request has to ask.
+        // Determined once here, so that no request has to check whether its steps can run without waiting.
         let immediate = gates.compactMap { $0 as? any ImmediateGate }
         requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
         outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
@@ -66,7 +67,7 @@ final class Steps: Sendable {
         )
     }
 
-    /// These steps with a request's own behind them.
+    /// Returns these steps followed by a request's own.
     func adding(_ own: OwnSteps) -> Steps {
         if own.isEmpty { return self }
         var others = own
@@ -82,13 +83,13 @@ final class Steps: Sendable {
         )
     }
 
-    /// Whether the transport is all there is.
+    /// True if there are no steps.
     var isEmpty: Bool {
         gates.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty
             && plugins.isEmpty && observers.isEmpty
     }
 
-    /// Tells of a request that could not be made.
+    /// Reports a request that could not be built to observers.
     func tellOfUnbuilt(_ draft: RequestDraft, _ error: SluiceError, _ configuration: APIClient.Configuration) {
         let observers = (observers + draft.options.steps.observers).filter { $0.interests.contains(.finished) }
         guard !observers.isEmpty else { return }
@@ -105,17 +106,17 @@ final class Steps: Sendable {
     }
 }
 
-/// What a request adds to the steps of its client.
+/// The steps that a request adds to those of its client.
 struct OwnSteps: Sendable {
     var requestInterceptors: [any RequestInterceptor] = []
     var responseInterceptors: [any ResponseInterceptor] = []
     var plugins: [any Plugin] = []
     var observers: [ObserverMailbox] = []
-    /// The names of gates it does not ask.
+    /// The names of the gates that the request bypasses.
     var skippedGates: Set<String> = []
     var skipsAllGates = false
 
-    /// Whether there is anything to add to the client's steps.
+    /// True if the request adds no steps.
     var isEmpty: Bool {
         requestInterceptors.isEmpty && responseInterceptors.isEmpty && plugins.isEmpty && observers.isEmpty
     }
