@@ -1,11 +1,11 @@
 import SluiceHTTP
 
 extension APIClient {
-    /// Makes a request whose response goes into a file, and whose error the context names.
+    /// Creates a download request whose error type is inferred from the context.
     ///
     /// - Parameters:
     ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - destination: Where the file will be.
+    ///   - destination: The place for the file.
     /// - Returns: A value to modify and send.
     public func download<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
@@ -14,7 +14,7 @@ extension APIClient {
         data.request(endpoint).download(to: destination)
     }
 
-    /// Makes a download that fails with an ``APIError``, for where the context names no error.
+    /// Creates a download request that fails with an ``APIError``, for contexts that do not determine the error type.
     @_disfavoredOverload
     public func download(
         _ endpoint: some Endpoint,
@@ -25,10 +25,10 @@ extension APIClient {
 }
 
 extension APIRequest {
-    /// Makes a download of a request, which may have a body.
+    /// Turns a request, which may have a body, into a download.
     ///
-    /// - Parameter destination: Where the file will be.
-    /// - Returns: A request by the same method, with the same parameters, body and error.
+    /// - Parameter destination: The place for the file.
+    /// - Returns: A request with the same method, parameters, body and error.
     public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
         DownloadAPIRequest(
             client: client,

@@ -6,28 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One download from its first request to the file in its place: as many requests as it takes, each through the whole pipeline.
+/// One download, from the first request to the file at its destination. Each of its requests passes through the whole
+/// pipeline.
 struct Download: Sendable {
-    /// What came of it.
+    /// The outcome of the download.
     struct Outcome: Sendable {
         let result: Result<DownloadedFile, SluiceError>
-        /// The last response, with its body where that went into no file.
+        /// The last response, with its body if that was not written to the file.
         let response: ServerResponse?
     }
 
     private struct Failure: Error {
         let error: SluiceError
         var response: ServerResponse?
-        /// Whether the resource has to be asked for anew.
+        /// True if the resource has changed and must be requested again from the start.
         var isChanged = false
     }
 
-    /// A response that went into the part.
+    /// A response whose body was written to the partial file.
     private struct Arrival: Sendable {
         let response: ServerResponse
         let sending: Sending?
 
-        /// Tells observers that it is over.
+        /// Reports the end of the request to observers.
         func finish() {
             sending?.finish(.success(response))
         }
@@ -41,7 +42,7 @@ struct Download: Sendable {
     let upload: TransferMeter
     let progress: DownloadProgress
 
-    /// How often a resource may change while it is downloaded.
+    /// The number of times that the resource may change during the download.
     private static let restarts = 3
 
     func run() async -> Outcome {
@@ -69,7 +70,7 @@ struct Download: Sendable {
                 await part.discard()
                 throw .unexpectedLength(length, expected)
             }
-            // A cancellation that comes later than this may find the file in its place.
+            // After this point a cancellation no longer prevents the file from being moved to its destination.
             if lease.isEnding { throw .cancelled }
             let file = try await part.place(sha256: options.sha256)
             arrival.finish()
@@ -82,7 +83,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Asks until all is there.
+    /// Sends requests until all bytes are there.
     private func fetch(_ part: PartFile) async throws(Failure) -> Arrival {
         let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.time.now + $0 }
         var last: Arrival?
@@ -125,7 +126,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Asks for several ranges at once; the first failure ends all.
+    /// Requests several ranges at once. The first failure cancels the others.
     private func fetch(
         _ ranges: [Range<Int64>],
         _ part: PartFile,
@@ -162,7 +163,7 @@ struct Download: Sendable {
         return last
     }
 
-    /// Sends one request, whose response goes into the part.
+    /// Sends one request, whose response is written to the partial file.
     private func fetch(
         _ span: DownloadSpan?,
         _ part: PartFile,
@@ -194,7 +195,7 @@ struct Download: Sendable {
         case .success(let success): response = success
         case .failure(let error): throw Failure(error: error, isChanged: sink.isChanged)
         }
-        // Nobody but the download has asked for a part, or for what is behind the end.
+        // The download itself has asked for the range, so the user's validation sees 206 and 416 as 200.
         var judged = response
         if sink.isTaken, [.partialContent, 416].contains(response.head.status) { judged.head.status = .ok }
         do throws(SluiceError) {

@@ -6,44 +6,44 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request whose response goes into a file.
+/// A request whose response is written to a file.
 ///
 /// ```swift
 /// let archive: DownloadAPIRequest<DownloadedFile, GitHubError> = github.download("archive.tar.gz", to: .suggested(in: downloads))
 /// let url = try await archive.sha256(checksum).sender().responseURL
 /// ```
 ///
-/// The bytes gather in a hidden file beside the destination, which gets its name when it is whole, so that whoever reads that
-/// name sees all or nothing. What breaks off goes on where it stopped: within one send, after a failure, a cancellation, and
-/// in another process, where the server gives ranges (RFC 9110 §14) and a strong validator, and the resource is still the
-/// same; else it begins anew.
+/// The bytes are written to a hidden file next to the destination, which is renamed when it is complete. Readers of the
+/// final name therefore see the whole file or none. An interrupted transfer resumes where it stopped: within one send,
+/// after a failure or a cancellation, and in another process. This requires a server that supports ranges (RFC 9110
+/// §14) and sends a strong validator, and a resource that has not changed. Otherwise the download starts again.
 ///
-/// Of the client's limits and time-outs those on the whole body do not hold, ``ResponseLimits/body`` and ``Timeouts/total``; those
-/// that the request sets itself do.
+/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply to downloads.
+/// Those that the request sets itself do.
 public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
-    /// By whom it is sent.
+    /// The client that sends the request.
     public let client: APIClient
-    /// All that the request says of itself, without its types.
+    /// The contents and options of the request, without its types.
     public var draft: RequestDraft
-    /// Where the file will be.
+    /// The place for the file.
     public let destination: DownloadDestination
     var options = DownloadOptions()
     let serializer: any DownloadSerializer<Model>
     let errorDecoder: (any DataDecoder)?
 
-    /// Makes a sender, which sends the request once, when it is first asked for the outcome.
+    /// Creates a sender, which sends the request once, when its outcome is first read.
     public func sender() -> DownloadRequestSender<Model, ErrorModel> {
         DownloadRequestSender(self)
     }
 
-    /// Removes what an earlier send of this download has left to go on from; does nothing where nothing is left, or where a sender
-    /// is at work on it.
+    /// Removes the partial file that an earlier send of this download has left. Does nothing if there is none, or if a
+    /// sender is using it.
     ///
-    /// - Throws: The request's error model, where the request cannot be made or the folder cannot be used.
+    /// - Throws: The request's error model if the request cannot be built or the folder cannot be used.
     public func discardPart() async throws(ErrorModel) {
         do throws(SluiceError) {
             let key = DownloadKey(of: try draft.build(for: client.pipeline))
-            // What stands under the final name is no matter here.
+            // An existing file with the final name is not an error here.
             let place = DownloadDestination(target: destination.target, conflict: .overwrite, createsDirectories: false)
             let lease = PartLease()
             let part = try await PartFile.open(key: key.text, destination: place, lease: lease)
@@ -54,9 +54,9 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         }
     }
 
-    /// Makes a model of the file.
+    /// Converts the file into a model.
     ///
-    /// - Parameter serializer: What makes it.
+    /// - Parameter serializer: The serializer that creates the model.
     /// - Returns: The request with that model.
     public func serialized<Other>(by serializer: some DownloadSerializer<Other>) -> DownloadAPIRequest<
         Other, ErrorModel
@@ -71,9 +71,9 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         )
     }
 
-    /// Decodes the file, which is held in memory for that, by the client's decoder.
+    /// Decodes the file with the client's decoder. The whole file is read into memory.
     ///
-    /// - Parameter model: The model, where the context does not name it.
+    /// - Parameter model: The model type, if the context does not determine it.
     /// - Returns: The request with that model.
     public func decoded<Other: Decodable & Sendable>(
         as model: Other.Type = Other.self
@@ -83,37 +83,40 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
 }
 
 extension DownloadAPIRequest {
-    /// Asks for a file with this SHA-256.
+    /// Verifies the SHA-256 of the file.
     ///
-    /// - Parameter digest: 64 hexadecimal digits of either case. Another file fails the request with
-    ///   ``SluiceError/Code/checksumMismatch`` and is removed; what is no such digest with ``SluiceError/Code/invalidChecksum``.
-    /// - Returns: A copy that verifies it.
+    /// - Parameter digest: 64 hexadecimal digits of either case. A file with another digest is removed, and the request
+    ///   fails with ``SluiceError/Code/checksumMismatch``. A text that is not a SHA-256 fails it with
+    ///   ``SluiceError/Code/invalidChecksum``.
+    /// - Returns: A copy that verifies the digest.
     public consuming func sha256(_ digest: String) -> Self {
         options.sha256 = digest
         return self
     }
 
-    /// Asks for a file of this length in bytes; another fails the request with ``SluiceError/Code/lengthMismatch``.
+    /// Requires this length in bytes. Another length fails the request with ``SluiceError/Code/lengthMismatch``.
     public consuming func expectedLength(_ length: Int64) -> Self {
         options.length = length
         return self
     }
 
-    /// Shares a large file between several transfers at once, where the server gives ranges of it and a strong validator.
+    /// Splits a large file into segments that are transferred in parallel, if the server supports ranges and sends a
+    /// strong validator.
     ///
     /// - Parameters:
-    ///   - count: How many transfers there may be; 1, the default of a download, does not share it.
-    ///   - minimum: What is smaller than twice this is not shared: 8 MiB by default.
-    /// - Returns: A copy that does.
+    ///   - count: The maximum number of transfers. The default of a download is 1, which does not split the file.
+    ///   - minimum: The minimum length of a segment, in bytes; 8 MiB by default. Ranges shorter than twice this are not
+    ///     split.
+    /// - Returns: A copy that uses segments.
     public consuming func segments(_ count: Int, ofAtLeast minimum: Int64 = 8 << 20) -> Self {
         options.segments = max(1, count)
         options.minimumSegment = max(1, minimum)
         return self
     }
 
-    /// Sets how often in a row the transfer may break off without another byte before the request fails; 5 by default. After
-    /// each that has brought some it goes on at once, after others it backs off. Requests that are not idempotent are never
-    /// sent again.
+    /// Sets how many times in a row the transfer may break off without receiving a byte before the request fails; 5 by
+    /// default. After an attempt that received some bytes the transfer resumes at once, otherwise it backs off.
+    /// Requests that are not idempotent are never sent again.
     public consuming func resumes(upTo count: Int) -> Self {
         options.resumes = max(0, count)
         return self

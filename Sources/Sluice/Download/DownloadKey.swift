@@ -1,9 +1,9 @@
 import SluiceHTTP
 
-/// By what a later send finds what an earlier one has left.
+/// The key under which a later send finds the partial file of an earlier one.
 struct DownloadKey {
     let text: String
-    /// Whether there can be a later send: only a GET is the same each time.
+    /// True if a later send can resume the download. Only a GET without a body is repeatable.
     let isLasting: Bool
 
     init(of request: HTTPRequest) {

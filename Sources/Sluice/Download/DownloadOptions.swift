@@ -1,18 +1,18 @@
 import SluiceHTTP
 
-/// How a download is fetched and what it must come to.
+/// The options of a download, and the requirements on its file.
 struct DownloadOptions: Sendable {
-    /// How many transfers may share a file.
+    /// The maximum number of parallel transfers.
     var segments = 1
-    /// What is smaller is not shared.
+    /// The minimum length of a segment, in bytes.
     var minimumSegment: Int64 = 8 << 20
-    /// How often in a row it may break off without a byte before it has failed.
+    /// The number of times in a row that the transfer may break off without receiving a byte.
     var resumes = 5
-    /// In hexadecimal digits.
+    /// The required SHA-256, in hexadecimal digits; nil to accept any file.
     var sha256: String?
     var length: Int64?
 
-    /// Refuses what no file could come to.
+    /// Checks that the required SHA-256 is well-formed.
     func check() throws(SluiceError) {
         guard let sha256 else { return }
         guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit), sha256.utf8.allSatisfy({ $0 < 0x80 }) else {
@@ -26,6 +26,6 @@ struct DownloadOptions: Sendable {
 }
 
 extension SluiceError.Code {
-    /// The checksum that a download was to have is none.
+    /// The SHA-256 given for a download is malformed.
     public static let invalidChecksum = Self("invalidChecksum")
 }

@@ -1,25 +1,25 @@
-/// What a download asks for next, by what it knows and has.
+/// The next request of a download, chosen by the bytes that are there and the known properties of the resource.
 enum DownloadPlan: Equatable {
-    /// The resource from its first byte, without a `Range`.
+    /// The whole resource, without a `Range`.
     case whole
-    /// Its beginning, which shows whether the server gives ranges of it.
+    /// The beginning of the resource. The response shows if the server supports ranges.
     case probe(Range<Int64>)
-    /// From a byte to the end.
+    /// The bytes from an offset to the end.
     case rest(from: Int64)
-    /// Several ranges at once.
+    /// Several ranges in parallel.
     case segments([Range<Int64>])
-    /// Nothing.
+    /// No request; the download is complete.
     case done
 
-    /// What to ask for.
+    /// Chooses the next request.
     ///
     /// - Parameters:
-    ///   - resource: What is known of the resource; nil before the first response.
-    ///   - completed: What is there.
-    ///   - options: How it may be shared.
-    ///   - hasFetched: Whether this send has asked for anything yet; what an earlier one left as whole is asked for once
-    ///     more, by its last byte, to learn whether it is still the same.
-    ///   - isPlain: Whether ranges have turned out to be of no use.
+    ///   - resource: The known properties of the resource; nil before the first response.
+    ///   - completed: The bytes that are there.
+    ///   - options: The options of the download.
+    ///   - hasFetched: True if this send has received a response. A file that an earlier send has completed is checked
+    ///     by requesting its last byte, to find out if the resource has changed.
+    ///   - isPlain: True if the resource changed during the download. Ranges are then no longer used.
     init(
         _ resource: RemoteResource?,
         _ completed: ByteRanges,

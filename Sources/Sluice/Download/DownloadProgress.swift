@@ -1,16 +1,16 @@
 import SluiceHTTP
 
-/// Tells the progress of a download, which may come in several transfers and from an earlier send.
+/// Reports the progress of a download, which may consist of several transfers and of bytes from an earlier send.
 struct DownloadProgress: Sendable {
     let meter: TransferMeter
 
-    /// A resource begins, or goes on from what an earlier send has left.
+    /// Reports the start of a resource, or the resumption of an earlier send.
     func begin(with part: PartFile) {
         _ = meter.begin(uploading: nil)
         meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
     }
 
-    /// Tells what is there by now.
+    /// Reports the bytes that are there now.
     func update(_ part: PartFile) {
         meter.set(.download, completed: part.completed.count, total: part.resource?.length)
     }

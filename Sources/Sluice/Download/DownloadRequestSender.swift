@@ -6,16 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Sends a download once and keeps what came of it.
+/// Sends a download once and keeps its outcome.
 ///
-/// It is sent when the first of ``value``, ``result``, ``response`` and ``responseURL`` is read; each of them, read however
-/// often and by however many tasks, gives the same outcome. A task that is cancelled stops waiting at once; the download
-/// stops when the last one that waits is cancelled, or by ``cancel()``, and keeps what it has for a later send.
+/// The request is sent when the first of ``value``, ``result``, ``response`` and ``responseURL`` is read. All reads,
+/// from any number of tasks, give the same outcome. A cancelled task stops waiting at once. The download stops when the
+/// last waiting task is cancelled, or by ``cancel()``, and keeps its partial file for a later send.
 public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
-    /// What is sent.
+    /// The request to send.
     public nonisolated let request: DownloadAPIRequest<Model, ErrorModel>
 
-    /// Not isolated: a cancellation must take effect without waiting for the actor. Its value is nil for one that was cancelled.
+    /// Not isolated, so that a cancellation takes effect without waiting for the actor. Its value is nil if it was
+    /// cancelled.
     private nonisolated let flight: Flight<DownloadResponse<Model, ErrorModel>?>
     private nonisolated let upload: TransferMeter
     private nonisolated let progress: DownloadProgress
@@ -46,16 +47,16 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 _ = land(response)
             }
             return {
-                // In this order: who asks for the same at once is to wait for what this one has.
+                // The lease ends first, so that a new sender for the same download waits for this one's partial file.
                 lease.end()
                 task.cancel()
             }
         }
     }
 
-    /// The model: the file itself unless the request makes another of it.
+    /// The model: the downloaded file, unless the request converts it.
     ///
-    /// - Throws: The request's error model, cancellation included.
+    /// - Throws: The request's error model, also on cancellation.
     public var value: Model {
         get async throws(ErrorModel) { try await response.result.get() }
     }
@@ -65,9 +66,9 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         get async { await response.result }
     }
 
-    /// Where the file is.
+    /// The URL of the file.
     ///
-    /// - Throws: The request's error model, cancellation included.
+    /// - Throws: The request's error model, also on cancellation.
     public var responseURL: URL {
         get async throws(ErrorModel) {
             let response = await response
@@ -77,7 +78,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         }
     }
 
-    /// Everything: request, head, file, metrics, and the result.
+    /// The complete outcome: request, head, file, metrics, and the result.
     public var response: DownloadResponse<Model, ErrorModel> {
         get async {
             if let landed = await flight.value(), let response = landed { return response }
@@ -85,17 +86,17 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         }
     }
 
-    /// Stops the download, and keeps what it has for a later send; whoever waits gets a cancellation error now, and whoever
-    /// asks later too.
+    /// Stops the download and keeps its partial file for a later send. All current and later callers get a cancellation
+    /// error.
     ///
-    /// Without effect once there is an outcome. Can be called from any thread and before the request is sent.
+    /// Has no effect once there is an outcome. Can be called from any thread, and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
         endProgress()
     }
 
     deinit {
-        // For those who watch what was never sent.
+        // Ends the progress sequences of a request that was never sent.
         endProgress()
     }
 
@@ -104,13 +105,13 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         progress.meter.end()
     }
 
-    /// How the request's body goes out: to be watched by any number of loops, whether it has been sent or not.
+    /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
         TransferProgressSequence(upload, .upload, time: request.client.pipeline.time)
     }
 
-    /// How the file comes in, with what is there of an earlier send: to be watched by any number of loops, whether the
-    /// request has been sent or not.
+    /// The progress of the file, including the bytes from an earlier send. Any number of loops can read it, before and
+    /// after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
         TransferProgressSequence(progress.meter, .download, time: request.client.pipeline.time)
     }

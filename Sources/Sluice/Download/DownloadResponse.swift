@@ -6,28 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All that came of a download.
+/// The complete outcome of a download.
 public struct DownloadResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
-    /// The last request as it was sent; nil if none could be.
+    /// The last request as it was sent; nil if none was sent.
     public let request: HTTPRequest?
-    /// Status, headers and version of the last response: 206 where a part was asked for. Nil if none came.
+    /// Status, headers and version of the last response; nil if none was received. The status is 206 if a range was
+    /// requested.
     public let head: HTTPResponse?
-    /// The file; nil where there is none.
+    /// The file; nil on failure.
     public let file: DownloadedFile?
-    /// The body of a response that was no file; empty if none came.
+    /// The body of a response that was not written to the file; empty if there was none.
     public let body: Data
-    /// The trailer section of the last response (RFC 9110 §6.5); empty where there was none.
+    /// The trailer section of the last response (RFC 9110 §6.5); empty if there was none.
     public let trailers: HTTPHeaders
-    /// What the last transfer took; nil if no response came.
+    /// The metrics of the last transfer; nil if no response was received.
     public let metrics: TransferMetrics?
-    /// The model, or the error.
+    /// The model or the error.
     public let result: Result<Model, ErrorModel>
-    /// What failed, as Sluice tells it; nil of a success.
+    /// The underlying error; nil on success.
     public let failure: SluiceError?
 }
 
 extension DownloadResponse {
-    /// What a finished download means to its request.
+    /// Creates the response of a finished download, and converts its file into the model.
     init(_ outcome: Download.Outcome, to request: DownloadAPIRequest<Model, ErrorModel>) async {
         let file: DownloadedFile
         switch outcome.result {
@@ -59,7 +60,7 @@ extension DownloadResponse {
         }
     }
 
-    /// A failure as the error model sees it.
+    /// Creates a response that carries a failure, and builds the error model from it.
     init(
         failure error: SluiceError,
         of request: DownloadAPIRequest<Model, ErrorModel>,

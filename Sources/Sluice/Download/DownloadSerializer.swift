@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes a model of a file that has been downloaded.
+/// Converts a downloaded file into a model.
 ///
 /// ```swift
 /// struct RowCount: DownloadSerializer {
@@ -16,25 +16,26 @@ import Foundation
 /// }
 /// ```
 public protocol DownloadSerializer<Model>: Sendable {
-    /// What is made.
+    /// The type of the model.
     associatedtype Model: Sendable
 
-    /// Makes the model. The file is whole and in its place, and stays there whatever comes of this.
+    /// Creates the model. The file is complete and at its destination, and stays there even if this throws.
     ///
     /// - Parameters:
     ///   - file: The file.
     ///   - response: The last response, without its body.
     /// - Returns: The model.
-    /// - Throws: Anything; the request fails with ``SluiceError/Code/decodingFailed``, or with a ``SluiceError`` as it is.
+    /// - Throws: Any error. A ``SluiceError`` fails the request as it is, any other with
+    ///   ``SluiceError/Code/decodingFailed``.
     func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model
 }
 
-/// Leaves the file as it is.
+/// Returns the file itself as the model.
 struct DownloadedFileSerializer: DownloadSerializer {
     func model(from file: DownloadedFile, response: ServerResponse) -> DownloadedFile { file }
 }
 
-/// Decodes the file as the model of a request is decoded, in memory.
+/// Decodes the file in memory, as a response body is decoded.
 struct DecodableFileSerializer<Model: Decodable & Sendable>: DownloadSerializer {
     let decoder: SharedDecoder
 

@@ -6,28 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes what answers one question for bytes of a resource into the part, through all attempts it takes.
+/// Writes the responses to one request of a download, through all its attempts, to the partial file.
 final class DownloadSink: ResponseSink {
-    /// A download has a file of its own to go on with.
+    /// A download resumes from its own partial file instead of the cache.
     var isCacheable: Bool { false }
 
     private struct State {
-        /// The next byte to come.
+        /// The offset of the next byte.
         var next: Int64
-        /// Where it is over; nil where the resource is.
+        /// The end of the requested range; nil for the end of the resource.
         var end: Int64?
-        /// Whether what is there goes with what is asked for.
+        /// True if the request asks for a range, and the bytes already there are kept.
         var isRanged: Bool
-        /// Whether the last response has been taken, to its end.
+        /// True if the last response was written completely.
         var isTaken = false
-        /// Whether it was of another version.
+        /// True if the last response was of another version of the resource.
         var isChanged = false
-        /// Attempts in a row that have brought nothing.
+        /// The number of attempts in a row that received no bytes.
         var stalls = 0
         var hasProgressed = false
-        /// When the last bytes came in this send.
+        /// The time at which this send last received bytes.
         var lastProgress: ContinuousClock.Instant?
-        /// The part's, of which the bytes are.
+        /// The generation of the partial file that the bytes belong to.
         var generation: Int
     }
 
@@ -38,14 +38,15 @@ final class DownloadSink: ResponseSink {
     private let pipeline: Pipeline
     private let state: Locked<State>
 
-    /// Makes a sink.
+    /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - span: The bytes to ask for, by a `Range`; nil for the whole without one. Where there is no end, until the resource's.
-    ///   - part: Where they go.
-    ///   - progress: Who is told of them.
-    ///   - options: What the download must come to.
-    ///   - pipeline: For its time and randomness.
+    ///   - span: The bytes to request with a `Range`; nil for the whole resource without one. Without an end, up to the
+    ///     end of the resource.
+    ///   - part: The partial file to write to.
+    ///   - progress: Receives the progress.
+    ///   - options: The options of the download.
+    ///   - pipeline: Supplies the clock and the random numbers.
     init(
         _ span: DownloadSpan?,
         of part: PartFile,
@@ -63,16 +64,16 @@ final class DownloadSink: ResponseSink {
         )
     }
 
-    /// Whether the last response went into the part, to its end.
+    /// True if the last response was written completely.
     var isTaken: Bool { state.withLock { $0.isTaken } }
-    /// Whether what is there is of another version than the server's.
+    /// True if the bytes already there belong to another version of the resource.
     var isChanged: Bool { state.withLock { $0.isChanged } }
 
     func adapt(_ request: inout HTTPRequest) {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
         let (next, end, isRanged) = state.withLock { state in
             state.isTaken = false
-            // What has come in this send counts from here on.
+            // Bytes that this send has received are kept, and the next attempt resumes after them.
             if state.lastProgress != nil, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
         }
@@ -154,7 +155,7 @@ final class DownloadSink: ResponseSink {
             do throws(SluiceError) {
                 chunks = try await iterator.nextBatch()
             } catch {
-                // What failed behind the last byte has lost nothing.
+                // An error after the last byte has lost no data.
                 if next == end { return }
                 throw error
             }
@@ -201,7 +202,7 @@ final class DownloadSink: ResponseSink {
 
     var lastProgress: ContinuousClock.Instant? { state.withLock { $0.lastProgress } }
 
-    /// Failures after which the same server may well send the rest.
+    /// Failures after which the same server may send the rest.
     private static let passingCodes: Set<SluiceError.Code> = [
         .connectionLost, .truncatedBody, .idleTimedOut, .cannotConnect, .connectTimedOut, .cannotResolveHost,
         .proxyFailed,
@@ -209,7 +210,7 @@ final class DownloadSink: ResponseSink {
 }
 
 extension SluiceError.Code {
-    /// The resource changed on the server, more than once, while it was downloaded.
+    /// The resource changed on the server more than once during the download.
     public static let resourceChanged = Self("resourceChanged")
 }
 

@@ -1,7 +1,7 @@
-/// Bytes to ask for, with or without an end.
+/// A range of bytes to request, with or without an end.
 struct DownloadSpan: Sendable, Equatable {
     let first: Int64
-    /// Behind the last; nil for the resource's end.
+    /// The offset after the last byte; nil for the end of the resource.
     var end: Int64?
 
     init(first: Int64) {

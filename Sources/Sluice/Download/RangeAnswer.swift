@@ -1,38 +1,39 @@
 import SluiceHTTP
 
-/// What a response's head means to a download that had asked for bytes of a resource (RFC 9110 §14, §15.3.7, §15.5.17).
+/// The meaning of a response head to a download that requested bytes of a resource (RFC 9110 §14, §15.3.7, §15.5.17).
 enum RangeAnswer: Equatable {
-    /// These bytes of the resource, of the version that was asked for.
+    /// The requested bytes of the expected version.
     case part(Range<Int64>, of: RemoteResource)
-    /// The resource from its first byte, whatever is there of another.
+    /// The whole resource, which replaces the bytes that are there.
     case whole(RemoteResource)
-    /// Another version than what is there is of, or one of which the server gives no ranges: it has to be asked for as a whole.
+    /// The resource has another version than the bytes that are there, or the server does not support ranges. The whole
+    /// must be requested.
     case changed
-    /// What is there is the whole of it.
+    /// The bytes that are there are already the whole resource.
     case complete
-    /// A server that is not to be believed, and why.
+    /// An invalid response, and the reason.
     case refused(String)
-    /// Nothing that goes into a file.
+    /// A response that is not written to the file.
     case other
 
-    /// What was asked for.
+    /// The request to which the head is a response.
     struct Question: Equatable {
-        /// Nil for the whole.
+        /// The first byte requested; nil for the whole resource.
         var first: Int64?
-        /// Nil for all behind the first.
+        /// The end of the requested range; nil for the end of the resource.
         var end: Int64?
-        /// What is known of the resource; nil where nothing is.
+        /// The known properties of the resource; nil if nothing is known.
         var resource: RemoteResource?
-        /// How many bytes of it are there.
+        /// The number of bytes that are already there.
         var completed: Int64 = 0
     }
 
-    /// Reads a head.
+    /// Interprets a head.
     ///
     /// - Parameters:
-    ///   - head: The response's.
-    ///   - question: What it answers.
-    ///   - request: The request it answers, after redirects.
+    ///   - head: The head of the response.
+    ///   - question: The bytes that were requested.
+    ///   - request: The request of the response, after redirects.
     init(_ head: HTTPResponse, to question: Question, by request: HTTPRequest) {
         switch head.status {
         case .partialContent:
@@ -57,7 +58,7 @@ enum RangeAnswer: Equatable {
         guard range.lowerBound == first, range.upperBound <= question.end ?? .max else {
             return .refused("it sent other bytes than were asked for")
         }
-        // A range of what has been encoded is no range of the file.
+        // A range of an encoded representation is not a range of the file.
         if head.headers.contains(.contentEncoding) { return .changed }
         guard var resource = question.resource else {
             var resource = RemoteResource(head, by: request)
@@ -72,8 +73,8 @@ enum RangeAnswer: Equatable {
 }
 
 extension RemoteResource {
-    /// What the head of a whole response says of it. An encoded one cannot be resumed: its length and its validator are of what
-    /// travelled.
+    /// Creates the properties of a resource from the head of a whole response. An encoded response cannot be resumed,
+    /// because its length and validator belong to the encoded bytes.
     init(_ head: HTTPResponse, by request: HTTPRequest) {
         let isEncoded = head.headers.contains(.contentEncoding)
         self.init(

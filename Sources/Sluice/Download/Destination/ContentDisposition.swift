@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// The value of a `Content-Disposition`: how a response is meant to be presented, and under which name to be kept (RFC 6266).
+/// The value of a `Content-Disposition`: how a response is to be presented, and its suggested file name (RFC 6266).
 ///
 /// ```swift
 /// let disposition = ContentDisposition("attachment; filename=\"EUR.txt\"; filename*=UTF-8''%E2%82%AC.txt")
@@ -8,19 +8,21 @@ import SluiceHTTP
 /// disposition?.fileName  // €.txt
 /// ```
 ///
-/// The name is the server's, word for word: it may hold slashes, or be one that the system gives a meaning to. A download
-/// makes it safe before it uses it.
+/// The name is exactly as the server sent it: it may contain slashes, or be a name with a special meaning to the
+/// system. A download makes it safe before it uses it.
 public struct ContentDisposition: Sendable, Hashable {
-    /// In small letters: `attachment`, `inline`, or one that is to be taken for the former (RFC 6266 §4.2).
+    /// The type in lower case: `attachment`, `inline`, or an unknown type, which is treated as `attachment` (RFC 6266
+    /// §4.2).
     public let type: String
-    /// The name that the server suggests: that of `filename*` before that of `filename` (RFC 6266 §4.3); nil if it has none.
+    /// The file name that the server suggests; `filename*` takes precedence over `filename` (RFC 6266 §4.3). Nil if
+    /// there is none.
     public let fileName: String?
 
-    /// Reads a field's value; nil if its type is missing or no token.
+    /// Parses a field value; nil if the type is missing or not a token.
     ///
-    /// Parameters that are malformed are passed over, the first of each name counts, a quote that is not closed ends with
-    /// the text, and a `filename` without quotes may hold spaces. Percent-encoding has a meaning in `filename*` only
-    /// (RFC 8187), which may be in UTF-8 or ISO-8859-1.
+    /// Malformed parameters are skipped, and the first parameter of each name counts. A quote that is not closed ends
+    /// with the text, and a `filename` without quotes may contain spaces. Percent-encoding is decoded in `filename*`
+    /// only (RFC 8187), which may be in UTF-8 or ISO-8859-1.
     ///
     /// - Parameter text: The value of one `Content-Disposition`.
     public init?(_ text: String) {
@@ -40,7 +42,7 @@ public struct ContentDisposition: Sendable, Hashable {
         fileName = extended ?? plain
     }
 
-    /// The first value of a response that can be read; nil if there is none.
+    /// Parses the first readable value of a response; nil if there is none.
     ///
     /// - Parameter head: The response's head.
     public init?(of head: HTTPResponse) {
@@ -51,7 +53,7 @@ public struct ContentDisposition: Sendable, Hashable {
     }
 }
 
-/// Reads the value of a `Content-Disposition` from its beginning to its end.
+/// Parses the value of a `Content-Disposition` from start to end.
 private struct ContentDispositionReader {
     struct Parameter {
         let name: String
@@ -71,7 +73,7 @@ private struct ContentDispositionReader {
         return Substring(type).lowercased()
     }
 
-    /// The next parameter that is well-formed; nil at the end.
+    /// Returns the next well-formed parameter; nil at the end.
     mutating func nextParameter() -> Parameter? {
         while skip(";") {
             let name = take(until: "=", ";").trimmed
@@ -86,7 +88,7 @@ private struct ContentDispositionReader {
         return nil
     }
 
-    /// A quoted string behind its first quote (RFC 9110 §5.6.4).
+    /// Reads the rest of a quoted string, after its opening quote (RFC 9110 §5.6.4).
     private mutating func quoted() -> String {
         var bytes: [UInt8] = []
         while let byte = rest.popFirst() {
@@ -113,9 +115,10 @@ private struct ContentDispositionReader {
 private struct ExtendedValue {
     let text: String
 
-    /// Nil for another charset, for a `%` that begins no triplet, and for bytes that the charset does not have.
+    /// Nil for an unsupported charset, for a `%` that does not begin a triplet, and for bytes that are invalid in the
+    /// charset.
     ///
-    /// Characters that should have been encoded are taken as they are, for many leave some as they are.
+    /// Characters that should have been encoded are accepted as they are, because many servers do not encode them.
     init?(_ value: String) {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Self.decoded(parts[2]), !bytes.isEmpty else { return nil }
@@ -153,7 +156,7 @@ extension UInt8 {
 }
 
 extension Substring.UTF8View {
-    /// Without the spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     fileprivate var trimmed: Self {
         var text = drop(while: \.isWhiteSpace)
         while let last = text.last, last.isWhiteSpace { text = text.dropLast() }

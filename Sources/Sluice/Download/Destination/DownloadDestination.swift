@@ -4,22 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a download is kept.
+/// The place in which a download is stored.
 ///
 /// ```swift
 /// let backup = DownloadDestination.file(URL(filePath: "/var/backups/shop.db"), ifExists: .overwrite)
 /// let attachment = DownloadDestination.suggested(in: URL.downloadsDirectory)
 /// ```
 ///
-/// While it lasts, a download lies in a hidden file in the same folder; it gets its name when it is whole, all at once.
+/// While the transfer runs, the bytes are in a hidden file in the same folder. The file is renamed atomically when it
+/// is complete.
 public struct DownloadDestination: Sendable, Hashable {
-    /// What happens where there is something under the name already.
+    /// The action to take if a file with the name already exists.
     public enum Conflict: Sendable, Hashable {
-        /// The download fails with ``SluiceError/Code/fileExists``, at once where the name is known at once.
+        /// The download fails with ``SluiceError/Code/fileExists``. It fails before the transfer if the name is known
+        /// in advance.
         case fail
-        /// The file is replaced, by one step; a folder never is.
+        /// The file is replaced atomically. A folder is never replaced.
         case overwrite
-        /// The download gets the next name that is free: `name 2.ext`, `name 3.ext`.
+        /// The download gets the next free name: `name 2.ext`, `name 3.ext`.
         case keepBoth
     }
 
@@ -33,12 +35,12 @@ public struct DownloadDestination: Sendable, Hashable {
     let conflict: Conflict
     let createsDirectories: Bool
 
-    /// A file of one's own choice.
+    /// Stores the download in a given file.
     ///
     /// - Parameters:
-    ///   - url: Where it will be; a symbolic link there is replaced, not followed.
-    ///   - ifExists: What happens where there is something already.
-    ///   - createsDirectories: Whether folders that are missing are made.
+    ///   - url: The URL of the file. A symbolic link there is replaced, not followed.
+    ///   - ifExists: The action to take if the name already exists.
+    ///   - createsDirectories: True to create missing folders.
     /// - Returns: The destination.
     public static func file(
         _ url: URL,
@@ -48,12 +50,13 @@ public struct DownloadDestination: Sendable, Hashable {
         DownloadDestination(target: .file(url), conflict: ifExists, createsDirectories: createsDirectories)
     }
 
-    /// The name that the server suggests by its `Content-Disposition`, or that the URL ends with, made safe, in a folder.
+    /// Stores the download in a folder, under the name that the server suggests in `Content-Disposition`, or the last
+    /// component of the URL. The name is made safe.
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - ifExists: What happens where there is something under the name already.
-    ///   - createsDirectories: Whether folders that are missing are made.
+    ///   - ifExists: The action to take if the name already exists.
+    ///   - createsDirectories: True to create missing folders.
     /// - Returns: The destination.
     public static func suggested(
         in directory: URL,
@@ -67,8 +70,8 @@ public struct DownloadDestination: Sendable, Hashable {
         )
     }
 
-    /// A name of its own in the system's folder for temporary files, with the extension of the name that the server suggests;
-    /// the caller's to remove.
+    /// A unique name in the system's temporary folder, with the extension of the name that the server suggests. The
+    /// caller removes the file.
     public static var temporary: DownloadDestination {
         DownloadDestination(target: .temporary, conflict: .keepBoth, createsDirectories: true)
     }

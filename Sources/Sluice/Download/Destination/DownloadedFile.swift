@@ -4,24 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A download that is whole and in its place.
+/// A complete download at its destination.
 public struct DownloadedFile: Sendable, Hashable {
-    /// Where it is: under another name than asked for, where that was taken and both were to be kept.
+    /// The URL of the file. With ``DownloadDestination/Conflict/keepBoth`` the name may have a number added.
     public let url: URL
-    /// In bytes.
+    /// The length in bytes.
     public let length: Int64
-    /// How many of the bytes had been there from an earlier send.
+    /// The number of bytes that came from an earlier send.
     public let resumedBytes: Int64
-    /// Its SHA-256 in 64 hexadecimal digits, where it was verified or asked for.
+    /// The SHA-256 of the file in 64 hexadecimal digits, if it was verified or requested; nil otherwise.
     public let sha256: String?
 
-    /// Makes one.
+    /// Creates a value.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - length: In bytes.
-    ///   - resumedBytes: How many of them had been there before.
-    ///   - sha256: Its SHA-256 in hexadecimal digits.
+    ///   - url: The URL of the file.
+    ///   - length: The length in bytes.
+    ///   - resumedBytes: The number of bytes that came from an earlier send.
+    ///   - sha256: The SHA-256 in hexadecimal digits.
     public init(url: URL, length: Int64, resumedBytes: Int64 = 0, sha256: String? = nil) {
         self.url = url
         self.length = length

@@ -1,21 +1,21 @@
 import SluiceHTTP
 
 extension HTTPResponse {
-    /// The name to keep the body under: that of the `Content-Disposition`, else the last component of the request's path,
-    /// decoded, else `download`; always safe.
+    /// Returns a safe file name for the body: the name in `Content-Disposition`, or the decoded last component of the
+    /// request's path, or `download`.
     ///
-    /// - Parameter path: The path of the request, or its URL; query and fragment do not count.
-    /// - Returns: A name that is one component of a path.
+    /// - Parameter path: The path or the URL of the request. Query and fragment are ignored.
+    /// - Returns: A name that is a single path component.
     func suggestedFileName(path: String) -> String {
         if let name = ContentDisposition(of: self)?.fileName {
             let safe = SafeFileName(name).value
-            // A name of which nothing is left is none.
+            // A name that consists of unsafe characters only is ignored.
             if safe != SafeFileName.fallback { return safe }
         }
         return SafeFileName(Self.lastComponent(of: path)).value
     }
 
-    /// The last component of a URL's path that is not empty, percent-decoded where that gives a text.
+    /// Returns the last component of a URL's path that is not empty, percent-decoded if the result is valid text.
     private static func lastComponent(of url: String) -> String {
         var path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if path.first != UInt8(ascii: "/"), let scheme = Substring(path).firstRange(of: "://") {
@@ -35,7 +35,7 @@ extension HTTPResponse {
 }
 
 extension Substring {
-    /// Where an ASCII text first stands.
+    /// Returns the range of the first occurrence of an ASCII text.
     fileprivate func firstRange(of text: String) -> Range<Index>? {
         let (bytes, wanted) = (utf8, text.utf8)
         return bytes.indices.lazy.compactMap { start in

@@ -1,18 +1,18 @@
-/// A name of a file that may stand in any folder of any system, whatever a server made of it.
+/// A file name that is valid in any folder on any system, made from any text that a server sends.
 ///
-/// It is one component of a path, is not hidden, shows in the order in which it is read, means nothing special to Windows, and
-/// has room for a number in the 255 bytes that file systems give a name.
+/// It is a single path component, is not hidden, contains no invisible or direction-changing characters, is not
+/// reserved by Windows, and leaves room for a number within the 255 bytes that file systems allow.
 struct SafeFileName: Sendable, Hashable {
-    /// In UTF-8; what numbering adds is beyond it.
+    /// The maximum length in bytes of UTF-8, before a number is added.
     static let limit = 240
-    /// The name of what has none.
+    /// The name used when nothing is left of the text.
     static let fallback = "download"
 
     let value: String
 
-    /// Makes any text safe; what is left of nothing is `download`.
+    /// Creates a safe name from any text; `download` if nothing is left.
     init(_ text: String) {
-        // Of a path, whichever system's, the last component.
+        // Take the last component, for the path separators of all systems.
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last
         var scalars = String.UnicodeScalarView()
         for scalar in component ?? "".unicodeScalars[...] where !scalar.isDeceptive {
@@ -24,7 +24,7 @@ struct SafeFileName: Sendable, Hashable {
             return
         }
         let cut = FileNameParts(Self.harmless(name)[...]).joined(within: Self.limit)
-        // A character too long for a name may have been all that made it another than a device's.
+        // Cutting the name may have turned it into a device name.
         value = Self.harmless(cut[...])
     }
 
@@ -32,16 +32,16 @@ struct SafeFileName: Sendable, Hashable {
         FileNameParts(name).isDevice ? "_\(name)" : String(name)
     }
 
-    /// The name with a number between stem and extension: `name 2.ext`.
+    /// Returns the name with a number between stem and extension: `name 2.ext`.
     func numbered(_ number: Int) -> String {
         FileNameParts.numbered(value, number)
     }
 }
 
-/// A name of a file and what it ends with.
+/// A file name, split into stem and extension.
 struct FileNameParts {
     let stem: Substring
-    /// With its dot; `.tar.gz` is one.
+    /// The extension with its dot. `.tar.gz` counts as one.
     let ending: Substring
 
     init(_ name: Substring) {
@@ -60,12 +60,12 @@ struct FileNameParts {
         ending = name[start...]
     }
 
-    /// Adds a number behind the stem, which is cut where the whole would be over the 255 bytes that a name may have.
+    /// Inserts a number after the stem, and shortens the stem so that the name has at most 255 bytes.
     static func numbered(_ name: String, _ number: Int) -> String {
         FileNameParts(name[...]).joined(" \(number)", within: 255)
     }
 
-    /// Whether Windows takes it for a device, whatever its extension is.
+    /// True if Windows treats the name as a device, whatever its extension.
     var isDevice: Bool {
         let base = Substring(stem.unicodeScalars.prefix { $0 != "." }).trimmed.uppercased()
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(base) { return true }
@@ -76,9 +76,9 @@ struct FileNameParts {
         return "0123456789¹²³".unicodeScalars.contains(last)
     }
 
-    /// Stem, something between and ending, within a number of bytes of UTF-8.
+    /// Joins stem, a middle part and extension within a limit in bytes of UTF-8.
     ///
-    /// The stem is cut between characters; where not even one has room, between the parts of a character.
+    /// The stem is cut between characters, or within a character if not even one fits.
     func joined(_ middle: String = "", within limit: Int) -> String {
         let room = max(1, limit - middle.utf8.count - ending.utf8.count)
         if stem.utf8.count <= room { return "\(stem)\(middle)\(ending)" }
@@ -101,7 +101,7 @@ struct FileNameParts {
 }
 
 extension Substring {
-    /// Without dots and spaces around it: those in front hide a file, those behind are dropped by Windows.
+    /// The text without leading and trailing dots and spaces. Leading dots hide a file; Windows drops trailing ones.
     fileprivate var trimmed: Substring {
         let isDropped = { (scalar: Unicode.Scalar) in scalar == "." || scalar.properties.isWhitespace }
         var scalars = unicodeScalars.drop(while: isDropped)
@@ -111,7 +111,8 @@ extension Substring {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is not seen and yet changes what is: controls, line ends, marks of direction, spaces without a width.
+    /// True for invisible characters that change how a name is read: controls, line separators, direction marks,
+    /// zero-width spaces.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F, 0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x206F,
@@ -121,6 +122,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether Windows allows it in no name.
+    /// True if Windows does not allow the character in file names.
     fileprivate var isReserved: Bool { #"<>:"|?*"#.unicodeScalars.contains(self) }
 }

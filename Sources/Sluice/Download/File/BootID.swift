@@ -9,9 +9,10 @@ import Foundation
 import Darwin
 #endif
 
-/// What names the present start of the system: what was written since then is there, on the disk or in memory.
+/// The identifier of the current boot of the system. Bytes written since this boot are still there, on the disk or in
+/// memory.
 enum BootID {
-    /// Nil where the system does not say.
+    /// Nil if the system does not provide one.
     static let current: String? = {
         #if canImport(Darwin)
         var text = [CChar](repeating: 0, count: 64)

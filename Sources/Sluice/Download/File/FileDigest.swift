@@ -7,11 +7,11 @@ import CCrypto
 extension SystemSHA256 {
     private static let pieceSize = 256 << 10
 
-    /// The SHA-256 of what a function gives piece by piece.
+    /// Returns the SHA-256 of bytes that a function supplies piece by piece.
     ///
-    /// - Parameter next: Fills the buffer as far as it can and returns how many bytes it has put there; 0 at the end.
-    /// - Returns: The 32 bytes; nil where the library refuses.
-    /// - Throws: What the function throws.
+    /// - Parameter next: Fills the buffer as far as it can and returns the number of bytes; 0 at the end.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    /// - Throws: The error of the function.
     static func digest<Failure: Error>(
         reading next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> [UInt8]? {

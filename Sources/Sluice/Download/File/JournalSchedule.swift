@@ -1,13 +1,14 @@
-/// When what is known of a part is written down: often enough that little is lost, seldom enough that it costs nothing.
+/// The schedule by which the journal of a partial file is written: often enough to lose little, seldom enough to cost
+/// little.
 struct JournalSchedule: Sendable {
     enum Step: Sendable, Hashable {
-        /// Write down what there is, for a process that is killed.
+        /// Write the journal, so that it survives the end of the process.
         case note
-        /// Bring it to the disk first, for a power failure.
+        /// Sync the file first, then write the journal, so that it survives a power failure.
         case sync
     }
 
-    /// In bytes and time; those of a note come with a pause at least.
+    /// The thresholds in bytes and time. `noteSize` applies only if `notePause` has passed since the last note.
     static let noteSize: Int64 = 4 << 20
     static let notePause = Duration.milliseconds(25)
     static let noteInterval = Duration.milliseconds(250)
@@ -26,9 +27,10 @@ struct JournalSchedule: Sendable {
         lastSync = now
     }
 
-    /// Counts what was written.
+    /// Counts written bytes.
     ///
-    /// - Returns: What is due, if nothing is being done; the caller does it and says so by ``finish(_:now:)``.
+    /// - Returns: The step that is due, unless another is running. The caller performs it and then calls
+    ///   ``finish(_:now:)``.
     mutating func wrote(_ count: Int64, now: ContinuousClock.Instant) -> Step? {
         unnoted = unnoted.addingClamped(count)
         unsynced = unsynced.addingClamped(count)
@@ -46,9 +48,9 @@ struct JournalSchedule: Sendable {
         return step
     }
 
-    /// Asks for a note for another reason than what was written.
+    /// Requests a note for a reason other than written bytes.
     ///
-    /// - Returns: What is due; nothing where something is being done, after which the note is.
+    /// - Returns: The step that is due; nil while another is running. The note then follows it.
     mutating func wantNote() -> Step? {
         isNoteWanted = isBusy
         if isBusy { return nil }
@@ -58,7 +60,7 @@ struct JournalSchedule: Sendable {
 
     /// Ends a step.
     ///
-    /// - Returns: What is due next, as by ``wrote(_:now:)``.
+    /// - Returns: The step that is due next, as for ``wrote(_:now:)``.
     mutating func finish(_ step: Step, now: ContinuousClock.Instant) -> Step? {
         isBusy = false
         lastNote = now

@@ -16,29 +16,29 @@ import Foundation
 import CLinux
 #endif
 
-/// An open part. Every function blocks; an error is a number of `errno`, 0 for none.
+/// An open partial file. All functions block. Errors are `errno` numbers, 0 for success.
 struct PartDescriptor: Sendable {
     enum Opening {
         case opened(PartDescriptor)
-        /// Another holds its lock.
+        /// Another descriptor holds the lock of the file.
         case held
         case failed(Int32)
     }
 
-    /// How many pieces the system takes in one call, by little less than it allows.
+    /// The number of buffers in one `pwritev` call, below the system's limit.
     private static let vectorLimit = 64
 
     private let number: Int32
 
-    /// Opens or makes the file of that name and locks it: a regular one of this user's own, that has no other name.
+    /// Opens or creates a file and locks it. It must be a regular file owned by this user, with no other name.
     ///
     /// - Parameters:
-    ///   - path: Where.
-    ///   - isNew: Whether it must not be there yet.
-    /// - Returns: What came of it.
+    ///   - path: The path of the file.
+    ///   - isNew: True if the file must not exist yet.
+    /// - Returns: The open file, or the reason for the failure.
     static func open(_ path: String, isNew: Bool) -> Opening {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
-        // As often as the one that was opened has got another name before it was locked; that is seldom twice.
+        // Retry if the file was renamed between opening and locking. More than one retry is rare.
         for _ in 0..<16 {
             let number = openToWrite(path, flags)
             guard number >= 0 else { return .failed(errno) }
@@ -51,7 +51,7 @@ struct PartDescriptor: Sendable {
             switch descriptor.standing(at: path) {
             case .sole: return .opened(descriptor)
             case .moved: break
-            // A crash came between two steps of giving it its name: the other name is the download's.
+            // A crash happened between the two steps of renaming. The other name is that of the complete download.
             case .linked: unlink(path)
             case .foreign:
                 descriptor.close()
@@ -74,13 +74,13 @@ struct PartDescriptor: Sendable {
         return own.st_nlink > 1 ? .linked : .sole
     }
 
-    /// Gives the lock back, for those too that a child of this process may have, and closes.
+    /// Releases the lock, also for copies of the descriptor in child processes, and closes the file.
     func close() {
         flock(number, LOCK_UN)
         closeNumber(number)
     }
 
-    /// In bytes; nil where the system does not say.
+    /// The length in bytes; nil if the system does not provide it.
     var length: Int64? {
         var status = stat()
         return fstat(number, &status) == 0 ? Int64(status.st_size) : nil
@@ -98,7 +98,7 @@ struct PartDescriptor: Sendable {
         SystemFile.sync(number)
     }
 
-    /// How many bytes those who are not privileged may still write; nil where the system does not say.
+    /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
     var freeSpace: Int64? {
         var status = statvfs()
         guard fstatvfs(number, &status) == 0 else { return nil }
@@ -106,7 +106,7 @@ struct PartDescriptor: Sendable {
         return isOver ? .max : Int64(clamping: bytes)
     }
 
-    /// Lets the system begin to bring a range to the disk, so that syncing has less to wait for.
+    /// Starts writing a range back to the disk, so that a later sync takes less time.
     func beginWriteback(_ range: Range<Int64>) -> Int32 {
         #if canImport(CLinux)
         guard sluice_begin_writeback(number, range.lowerBound, range.upperBound - range.lowerBound) != 0 else {
@@ -120,7 +120,7 @@ struct PartDescriptor: Sendable {
 
     /// Reads until the buffer is full or the file ends.
     ///
-    /// - Returns: How many bytes; the error below 0.
+    /// - Returns: The number of bytes, or the negated error number.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -139,9 +139,9 @@ struct PartDescriptor: Sendable {
         return filled
     }
 
-    /// Writes all pieces one behind the other.
+    /// Writes the pieces one after the other.
     ///
-    /// - Returns: How many bytes were written, fewer than there are where there is an error.
+    /// - Returns: The number of bytes written, and the error if not all were written.
     func write(_ pieces: [Data], at offset: Int64) -> (count: Int64, error: Int32) {
         var written: Int64 = 0
         var rest = pieces[...]
@@ -181,7 +181,7 @@ struct PartDescriptor: Sendable {
         return (written, 0)
     }
 
-    /// Holds all pieces where they are, for small ones lie in the value itself.
+    /// Keeps all pieces in place during the call, because small `Data` values are stored inline.
     private static func withVectors<Result>(
         of pieces: ArraySlice<Data>,
         _ vectors: inout [iovec],
@@ -199,7 +199,7 @@ struct PartDescriptor: Sendable {
     }
 }
 
-// The system's names are also the type's.
+// Free functions, because inside the type its own `open` and `close` hide the system's.
 
 private func openToWrite(_ path: String, _ flags: Int32) -> Int32 {
     open(path, flags, S_IRUSR | S_IWUSR)

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension PartFile {
-    /// Does a step that the schedule asked for, beside those who write.
+    /// Performs a step of the schedule, in parallel with writers.
     func journal(_ step: JournalSchedule.Step) {
         let completed = state.withLock { $0.isOver || $0.failure != 0 ? nil : $0.completed }
         if let completed {
@@ -23,10 +23,10 @@ extension PartFile {
         if let next { journalLater(next) }
     }
 
-    /// Writes what is known, if a later send could make use of it.
+    /// Writes the journal, if a later send can use it.
     ///
-    /// - Parameter isSynced: Whether it has to survive a power failure.
-    /// - Returns: Whether it stands there now.
+    /// - Parameter isSynced: True if the journal must survive a power failure.
+    /// - Returns: True if the journal was written.
     func writeJournal(isSynced: Bool) -> Bool {
         let snapshot = state.withLock { state -> PartJournal? in
             guard let resource = state.resource, resource.validator != nil, state.failure == 0 else { return nil }
@@ -45,7 +45,8 @@ extension PartFile {
         return true
     }
 
-    /// Takes over what an earlier send left, as far as it can be relied on; forgets and empties all else. Called alone.
+    /// Restores the state that an earlier send has left, as far as it is reliable, and empties the file otherwise. Must
+    /// run alone.
     func recall() -> Int32 {
         let length = descriptor.length ?? 0
         if case .contents(let data) = SystemFile.contents(
@@ -73,8 +74,8 @@ extension PartFile {
         return descriptor.setLength(0)
     }
 
-    /// Forgets what was there, on the disk first: after a crash no journal may speak of bytes that have been overwritten.
-    /// Called alone.
+    /// Forgets the bytes that are there and removes the journal from the disk first: after a crash no journal may
+    /// describe bytes that have been overwritten. Must run alone.
     func forget() {
         let hasJournal = state.withLock { state in
             state.resource = nil

@@ -10,20 +10,20 @@ import Darwin
 #endif
 
 extension PartFile {
-    /// For folders and files that are not yet a part's.
+    /// The queue for work on folders and files before a partial file is open.
     private static let opening = DispatchQueue(label: "sluice.parts", attributes: .concurrent)
 
-    /// Opens the part of a download, or makes one.
+    /// Opens or creates the partial file of a download.
     ///
-    /// It is this sender's alone. Where another process or sender holds it, a fresh one is used, which is removed if it does not
-    /// become whole; only for a sender of this process that is about to end is waited, so that what follows a cancellation at
-    /// once goes on where that one left off.
+    /// The partial file is used by one sender at a time. If another process or sender holds it, a fresh one is used,
+    /// which is removed unless it becomes complete. If the holder is a sender of this process that is about to end, the
+    /// call waits for it, so that a send right after a cancellation can resume.
     ///
     /// - Parameters:
-    ///   - key: What is the same for sends that resume each other: the method and the URL.
-    ///   - destination: Where the download is to be kept.
-    ///   - lease: The sender's.
-    /// - Returns: The part, with what can be relied on of an earlier send's.
+    ///   - key: The key that sends of the same download share: the method and the URL.
+    ///   - destination: The place for the download.
+    ///   - lease: The lease of the sender.
+    /// - Returns: The partial file, with the reliable bytes of an earlier send.
     /// - Throws: `cannotWriteFile`, `fileExists`, `insufficientSpace`, or `cancelled`.
     static func open(
         key: String,
@@ -37,7 +37,7 @@ extension PartFile {
         }
         return try await opening.result { () -> Result<PartFile, SluiceError> in
             let opened = Result { () throws(SluiceError) in try claimed(place, by: lease) }
-            // Where it was of no use; a part that has it gives it back itself.
+            // Release the claim if it is not used. A partial file with a lease releases its claim itself.
             if (try? opened.get())?.lease == nil { PartClaims.shared.release(place.part, from: lease) }
             return opened
         }.get()
@@ -53,7 +53,7 @@ extension PartFile {
         return part
     }
 
-    /// A part for this sender only: the usual one is in use, or is something else than a part.
+    /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file.
     private static func fresh(beside place: PartPlace) throws(SluiceError) -> PartFile {
         let place = place.unique
         switch PartDescriptor.open(place.part, isNew: true) {

@@ -7,14 +7,15 @@ import Foundation
 #endif
 
 extension PartFile {
-    /// Gives the download its name, once all of it is there, on the disk, and what it should be.
+    /// Renames the download to its final name, once it is complete, synced and verified.
     ///
     /// - Parameters:
-    ///   - expected: The SHA-256 that it must have, in hexadecimal digits of either case; nil to take it as it is.
-    ///   - reportsSHA256: Whether the SHA-256 is found in any case.
-    /// - Returns: What stands there now.
-    /// - Throws: `lengthMismatch`; `checksumMismatch`, and the part is removed; `fileExists`, and the part is kept whole, for
-    ///   a send with another rule; `cannotWriteFile`, `insufficientSpace`; `cancelled` while the checksum is taken.
+    ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    ///   - reportsSHA256: True to compute the SHA-256 even if none is required.
+    /// - Returns: The file at its destination.
+    /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
+    ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;
+    ///   `cancelled` while the checksum is computed.
     func place(
         sha256 expected: String? = nil,
         reportsSHA256: Bool = false
@@ -32,14 +33,14 @@ extension PartFile {
         }
     }
 
-    /// The length of the whole, if all of it is there.
+    /// Returns the length of the whole file, if all of it is there.
     private func wholeLength() throws(SluiceError) -> Int64 {
         let (completed, known) = state.withLock { ($0.completed, $0.resource?.length) }
         let length = known ?? completed.end
         guard completed.prefix == length, completed.end == length else {
             throw .lengthMismatch(subject, completed.count, of: known)
         }
-        // Another program may have cut it short.
+        // Another program may have truncated the file.
         let actual = descriptor.length ?? 0
         guard actual >= length else { throw .lengthMismatch(subject, actual, of: length) }
         return length
@@ -79,7 +80,7 @@ extension PartFile {
         }
     }
 
-    /// Brings it to the disk and renames it; called alone.
+    /// Syncs the file and renames it. Must run alone.
     private func putInPlace(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
         var error = state.withLock { $0.failure }
         if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
@@ -94,7 +95,7 @@ extension PartFile {
         do throws(SluiceError) {
             path = try location.place(resource)
         } catch {
-            // It stays a part for now, and nobody else's business.
+            // The file remains a partial file, readable by its owner only.
             _ = descriptor.setMode(0o600)
             throw error
         }

@@ -7,40 +7,40 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A download that is not yet whole: a hidden file beside where the download will be, and a journal of what is in it.
+/// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
 ///
-/// Made by ``open(key:destination:lease:)`` and ended by ``place(sha256:reportsSHA256:)``, ``close()`` or ``discard()``; what
-/// is called afterwards does nothing, or fails where there is something to be done. Several may write at once, at different
-/// offsets.
+/// Created by ``open(key:destination:lease:)`` and ended by ``place(sha256:reportsSHA256:)``, ``close()`` or
+/// ``discard()``. Later calls do nothing, or fail if they have work to do. Several tasks may write at once, at
+/// different offsets.
 ///
-/// The journal never says more than there is: it is written after the bytes it speaks of, and removed before they are lost.
+/// The journal never describes more than is there: it is written after the bytes it describes, and removed before they
+/// are lost.
 final class PartFile: Sendable {
     struct State: Sendable {
         var resource: RemoteResource?
-        /// Rises when the part begins anew, so that bytes of what was there before can be told apart.
+        /// Increases when the partial file starts again, so that bytes of an earlier version are rejected.
         var generation = 0
         var completed = ByteRanges()
-        /// What is on the disk for certain.
+        /// The bytes that are known to be on the disk.
         var synced = ByteRanges()
-        /// How much of it an earlier send had brought.
+        /// The number of bytes from an earlier send.
         var resumed: Int64 = 0
         var schedule: JournalSchedule
         var hasJournal = false
-        /// Why what was written may not be on the disk. The system says so once, so that it has to be remembered.
+        /// The error for which written bytes may not be on the disk. The system reports it only once, so it is kept.
         var failure: Int32 = 0
         var isOver = false
     }
 
-    /// In steps of so many bytes the system is told to begin to bring them to the disk.
+    /// The step size, in bytes, in which write-back to the disk is started.
     private static let writebackSize: Int64 = 8 << 20
 
     let location: PartPlace
     let descriptor: PartDescriptor
-    /// The sender's, by which this process knows that the part is held; nil for a part that nobody else can find, which is not
-    /// resumed.
+    /// The lease of the sender that holds the partial file. Nil for a private partial file, which is not resumed.
     let lease: PartLease?
     let state: Locked<State>
-    /// Concurrent for those who write; what ends the part waits for them and keeps others away.
+    /// Concurrent for writers. Work that ends the partial file runs as a barrier.
     private let queue = DispatchQueue(label: "sluice.part", attributes: .concurrent)
 
     init(location: PartPlace, descriptor: PartDescriptor, lease: PartLease?) {
@@ -51,29 +51,29 @@ final class PartFile: Sendable {
     }
 
     deinit {
-        // Nobody uses it any more, so that there is nothing to wait for.
+        // No other reference is left, so there is no work to wait for.
         guard !state.withLock({ $0.isOver }) else { return }
         if lease == nil { location.remove() }
         release()
     }
 
-    /// What the part is a part of; nil if nothing can be resumed and nothing was begun.
+    /// The known properties of the resource; nil if nothing can be resumed and nothing was begun.
     var resource: RemoteResource? { state.withLock { $0.resource } }
 
-    /// What is there of it.
+    /// The bytes that are there.
     var completed: ByteRanges { state.withLock { $0.completed } }
 
-    /// Which beginning of the part it is.
+    /// The generation of the partial file, which increases whenever it starts again.
     var generation: Int { state.withLock { $0.generation } }
 
-    /// What errors call the download.
+    /// The name of the download in error messages.
     var subject: String { location.subject(resource) }
 
-    /// Begins anew with a resource, and forgets what was there.
+    /// Starts again with a resource, and forgets the bytes that are there.
     ///
-    /// - Parameter resource: What will be written.
-    /// - Returns: The part's new generation.
-    /// - Throws: `insufficientSpace` where the length is known and the disk has not as much.
+    /// - Parameter resource: The resource that will be written.
+    /// - Returns: The new generation.
+    /// - Throws: `insufficientSpace` if the length is known and the disk does not have enough space.
     @discardableResult
     func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
         try await perform(flags: .barrier) { part throws(SluiceError) in
@@ -90,7 +90,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Sees whether there is room for what is missing, where the length is known.
+    /// Checks that the disk has space for the missing bytes, if the length is known.
     ///
     /// - Throws: `insufficientSpace`.
     func requireSpace() async throws(SluiceError) {
@@ -104,7 +104,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Says more of the resource that is being written: its length, its name; of no effect in another generation.
+    /// Updates the known properties of the resource, such as its length and name. Has no effect in another generation.
     func learn(_ resource: RemoteResource, in generation: Int? = nil) {
         let step = state.withLock { state -> JournalSchedule.Step? in
             if state.isOver || state.resource == resource || state.generation != generation ?? state.generation {
@@ -116,39 +116,40 @@ final class PartFile: Sendable {
         if let step { journalLater(step) }
     }
 
-    /// Writes pieces one behind the other, without copying them.
+    /// Writes pieces one after the other, without copying them.
     ///
     /// - Parameters:
     ///   - chunks: The pieces.
-    ///   - offset: Where in the whole they begin.
-    ///   - generation: The part's, if the pieces are of no other.
-    /// - Throws: `resourceChanged` where the part has begun anew; `insufficientSpace`, `cannotWriteFile`, or
-    ///   `lengthMismatch` for what lies behind the resource's end. What was written before counts.
+    ///   - offset: The offset of the first piece in the resource.
+    ///   - generation: The generation that the pieces belong to; nil for the current one.
+    /// - Throws: `resourceChanged` if the partial file has started again; `insufficientSpace`, `cannotWriteFile`, or
+    ///   `lengthMismatch` for bytes after the end of the resource. Bytes written before the error count.
     func write(_ chunks: [Data], at offset: Int64, in generation: Int? = nil) async throws(SluiceError) {
         try await perform { part throws(SluiceError) in
-            // Nothing begins anew meanwhile, since that waits for those who write.
+            // The generation cannot change here, because a new start waits for writers.
             if let generation, generation != part.generation { throw .resourceChanged }
             try part.writeAll(chunks, at: offset)
         }
     }
 
-    /// Gives the part back and keeps it for a later send, if there is something in it that can be resumed; else removes it.
+    /// Releases the partial file. It is kept for a later send if it can be resumed, and removed otherwise.
     func close() async {
         await end { part in
             guard part.isWorthKeeping, part.descriptor.sync() == 0 else { return part.location.remove() }
             part.state.withLock { $0.synced = $0.completed }
             let hasOlder = part.state.withLock { $0.hasJournal }
-            // An older one says less, and yet the truth. Without any, the part is of no use.
+            // An older journal describes fewer bytes, but is correct. Without any journal the partial file is useless.
             if !part.writeJournal(isSynced: true), !hasOlder { part.location.remove() }
         }
     }
 
-    /// Gives the part back and removes it.
+    /// Releases the partial file and removes it.
     func discard() async {
         await end { $0.location.remove() }
     }
 
-    /// Does work that may block, beside others' or alone; fails where the part is over.
+    /// Runs work that may block on the queue: in parallel with other work, or alone with `.barrier`. Fails if the
+    /// partial file has ended.
     func perform<Value: Sendable>(
         flags: DispatchWorkItemFlags = [],
         _ work: @escaping @Sendable (PartFile) throws(SluiceError) -> Value
@@ -167,12 +168,12 @@ final class PartFile: Sendable {
         }.get()
     }
 
-    /// Writes the journal once it is its turn.
+    /// Writes the journal in a later turn of the queue.
     func journalLater(_ step: JournalSchedule.Step) {
         queue.async { self.journal(step) }
     }
 
-    /// Does the last work, once and alone.
+    /// Runs the last work, once and alone.
     private func end(_ work: @escaping @Sendable (PartFile) -> Void) async {
         await queue.result(flags: .barrier) {
             if self.state.withLock({ $0.isOver }) { return }
@@ -181,7 +182,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Lets nobody use the part any more; called alone.
+    /// Marks the partial file as ended and releases it. Must run alone.
     func finish() {
         state.withLock { $0.isOver = true }
         release()
@@ -215,7 +216,7 @@ final class PartFile: Sendable {
         beginWriteback(behind: offset, until: end)
     }
 
-    /// Begins to bring to the disk the steps that were just passed.
+    /// Starts writing back the steps that a write has completed.
     private func beginWriteback(behind offset: Int64, until end: Int64) {
         let step = Self.writebackSize
         let (first, last) = (offset / step * step, end / step * step)

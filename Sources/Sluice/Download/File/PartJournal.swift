@@ -1,24 +1,24 @@
-/// What is known of a part, as it is written beside it.
+/// The journal of a partial file, as it is stored next to it.
 struct PartJournal: Codable, Sendable, Hashable {
     static let currentVersion = 1
-    /// In bytes; a longer file is none of ours.
+    /// The maximum length in bytes. A longer file is not a journal.
     static let limit = 1 << 20
 
     var version = currentVersion
     var resource: RemoteResource
-    /// What had been written: as long as the system runs, that is as good as on the disk.
+    /// The bytes that were written. They are reliable until the system restarts.
     var completed: ByteRanges
-    /// What had been brought to the disk, and is there after a power failure too.
+    /// The bytes that were synced to the disk. They are reliable after a power failure too.
     var synced: ByteRanges
-    /// Of the start of the system in which it was written; nil where that has none.
+    /// The boot of the system in which the journal was written; nil if the system has no identifier.
     var bootID: String?
 
-    /// What of the part can be relied on.
+    /// Returns the bytes of the partial file that are reliable.
     ///
     /// - Parameters:
-    ///   - partLength: The length of the part's file, in bytes.
-    ///   - bootID: Of the present start of the system.
-    /// - Returns: Nil where the journal is of another version, or says more than there can be.
+    ///   - partLength: The length of the partial file, in bytes.
+    ///   - bootID: The identifier of the current boot.
+    /// - Returns: The bytes; nil if the journal has another version, or describes more bytes than there are.
     func trusted(partLength: Int64, bootID: String?) -> ByteRanges? {
         guard version == Self.currentVersion, resource.length ?? 0 >= 0 else { return nil }
         let isSameBoot = bootID != nil && self.bootID == bootID
@@ -29,7 +29,7 @@ struct PartJournal: Codable, Sendable, Hashable {
 }
 
 extension PartJournal {
-    /// Reads a version before all else, since another's members may differ.
+    /// Decodes the version first, because other versions may have other members.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)

@@ -1,21 +1,22 @@
 import SluiceHTTP
 
-/// How a sender holds its part: says that it is about to give it back, so that who wants it next knows to wait.
+/// A sender's hold on its partial file. It announces that the sender will release it soon, so that the next sender
+/// waits.
 final class PartLease: Sendable {
     private let state = Locked(false)
 
     init() {}
 
-    /// Whether the sender will give its part back soon.
+    /// True if the sender will release its partial file soon.
     var isEnding: Bool { state.withLock { $0 } }
 
-    /// Says that the sender was cancelled, or is done.
+    /// Announces that the sender was cancelled or is done.
     func end() {
         state.withLock { $0 = true }
     }
 }
 
-/// Which parts this process holds. Locks of files know nothing of one that is about to be given back.
+/// The partial files that this process holds. File locks cannot tell that a holder is about to release them.
 final class PartClaims: Sendable {
     static let shared = PartClaims()
 
@@ -33,13 +34,13 @@ final class PartClaims: Sendable {
 
     private let state = Locked(State())
 
-    /// Claims a part; waits for one whose holder is about to give it back.
+    /// Claims a partial file, and waits if its holder is about to release it.
     ///
     /// - Parameters:
-    ///   - path: The part.
-    ///   - lease: The claimant's.
-    /// - Returns: Whether it is the claimant's now: false where another holds it and does not end.
-    /// - Throws: `cancelled` where the task or the lease ends before.
+    ///   - path: The path of the partial file.
+    ///   - lease: The lease of the claiming sender.
+    /// - Returns: True if the claim was granted; false if another sender holds the file and is not about to end.
+    /// - Throws: `cancelled` if the task or the lease ends first.
     func claim(_ path: String, for lease: PartLease) async throws(SluiceError) -> Bool {
         while true {
             if Task.isCancelled || lease.isEnding { throw .cancelled }
@@ -60,7 +61,7 @@ final class PartClaims: Sendable {
         }
     }
 
-    /// Gives a part back, once it is closed; does nothing where another has it.
+    /// Releases a partial file after it is closed. Does nothing if another lease holds it.
     func release(_ path: String, from lease: PartLease) {
         let claim = state.withLock { state in
             state.claims[path]?.lease === lease ? state.claims.removeValue(forKey: path) : nil
@@ -73,7 +74,7 @@ final class PartClaims: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let isWaiting = state.withLock { state in
-                    // Another may hold it by now, who is not about to give it back.
+                    // A new sender may hold the file by now, and is not about to release it.
                     guard !Task.isCancelled, state.claims[path]?.lease.isEnding == true else { return false }
                     state.claims[path]?.waiting[id] = continuation
                     return true

@@ -9,7 +9,8 @@ import Darwin
 #endif
 
 extension PartPlace {
-    /// Makes the folder where it is missing, and finds out early what would fail late; blocks.
+    /// Creates the folder if it is missing, and reports errors before the transfer that would otherwise occur after it.
+    /// Blocks.
     func prepare() throws(SluiceError) {
         var error = Self.folderError(folder)
         if error == ENOENT, createsDirectories { error = Self.makeFolder(folder) }
@@ -31,21 +32,21 @@ extension PartPlace {
         }
     }
 
-    /// 0 for a folder that is there.
+    /// Returns 0 if the folder exists, or the error number.
     private static func folderError(_ path: String) -> Int32 {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno }
         return status.st_mode & S_IFMT == S_IFDIR ? 0 : ENOTDIR
     }
 
-    /// Makes a folder and those it is to be in.
+    /// Creates a folder and its missing parents.
     private static func makeFolder(_ path: String) -> Int32 {
         if mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO) == 0 {
             SystemFile.syncFolder(of: path)
             return 0
         }
         switch errno {
-        // Another may have made it at the same time.
+        // Another process may have created it at the same time.
         case EEXIST: return folderError(path)
         case ENOENT:
             let outer = SystemFile.folder(of: path)

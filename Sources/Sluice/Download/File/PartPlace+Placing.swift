@@ -12,14 +12,14 @@ import CLinux
 #endif
 
 extension PartPlace {
-    /// More files of one name are not numbered.
+    /// The limit for numbers added to file names.
     private static let numberLimit = 100_000
 
-    /// Gives the part the download's name, as the rule for conflicts has it; blocks.
+    /// Renames the partial file to the download's name, by the rule for conflicts. Blocks.
     ///
-    /// - Parameter resource: What it is, for the name.
-    /// - Returns: Its path.
-    /// - Throws: `fileExists` or `cannotWriteFile`; it then has the name it had.
+    /// - Parameter resource: The resource, for its name.
+    /// - Returns: The path of the file.
+    /// - Throws: `fileExists` or `cannotWriteFile`; the partial file then keeps its name.
     func place(_ resource: RemoteResource?) throws(SluiceError) -> String {
         let name = name(of: resource)
         let path = path(of: name)
@@ -39,8 +39,9 @@ extension PartPlace {
         }
     }
 
-    /// The mode that a file of this process gets in the folder, which its umask or the folder's own rules decide: shown by one
-    /// that is made for it, since a umask cannot be read without changing it for all threads. Nil where none can be made.
+    /// The mode that new files of this process get in the folder, determined by the umask or the folder's rules. It is
+    /// read from a file created for this purpose, because a umask cannot be read without changing it for all threads.
+    /// Nil if no file can be created.
     var fileMode: mode_t? {
         let path = newJournal
         unlink(path)
@@ -55,19 +56,19 @@ extension PartPlace {
         return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
     }
 
-    /// Removes what is known of the part.
+    /// Removes the journal.
     func removeJournal() {
         unlink(newJournal)
         unlink(journal)
     }
 
-    /// Removes the part and what is known of it, in the order in which a crash between them does no harm.
+    /// Removes the journal, then the partial file. A crash between the two does no harm.
     func remove() {
         removeJournal()
         unlink(part)
     }
 
-    /// Renames where nothing has the new name.
+    /// Renames a file unless the new name exists.
     static func renameExclusively(_ path: String, _ other: String) -> Int32 {
         #if canImport(CLinux)
         if sluice_rename_exclusively(path, other) == 0 { return 0 }
@@ -76,19 +77,19 @@ extension PartPlace {
         #else
         errno = ENOSYS
         #endif
-        // Not every file system can, NFS for one; then there are names that are given twice.
+        // Some file systems, such as NFS, do not support this. A hard link is used there.
         guard [EINVAL, ENOSYS, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
         return linkExclusively(path, other)
     }
 
-    /// Renames by way of two names.
+    /// Renames a file by creating a hard link and removing the old name.
     static func linkExclusively(_ path: String, _ other: String) -> Int32 {
         if link(path, other) == 0 {
             unlink(path)
             return 0
         }
         guard [EPERM, ENOSYS, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
-        // It can neither; that another makes such a file between these two calls must be risked.
+        // The file system supports neither. A file created between these two calls would be replaced.
         var status = stat()
         if lstat(other, &status) == 0 { return EEXIST }
         return rename(path, other) == 0 ? 0 : errno

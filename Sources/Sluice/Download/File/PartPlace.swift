@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a download's part, its journal and in the end the download lie: all in one folder, so that renaming is one step.
+/// The paths of a download, its partial file and its journal. All are in one folder, so that renaming is atomic.
 struct PartPlace: Sendable, Hashable {
     enum FinalName: Sendable, Hashable {
         case chosen(String)
@@ -18,15 +18,15 @@ struct PartPlace: Sendable, Hashable {
     let finalName: FinalName
     let conflict: DownloadDestination.Conflict
     let createsDirectories: Bool
-    /// What the names of the part and its journal begin with.
+    /// The common prefix of the names of the partial file and its journal.
     private let stem: String
 
-    /// Finds the place of a download.
+    /// Determines the paths of a download.
     ///
     /// - Parameters:
-    ///   - key: What is the same for sends that resume each other.
-    ///   - destination: Where the download is to be kept; how a conflict is resolved makes no difference to the part.
-    /// - Throws: `cannotWriteFile` for what is no path of a file.
+    ///   - key: The key that sends of the same download share.
+    ///   - destination: The place for the download. Its conflict rule does not affect the partial file.
+    /// - Throws: `cannotWriteFile` if the destination is not the path of a file.
     init(key: String, destination: DownloadDestination) throws(SluiceError) {
         let kind: String
         switch destination.target {
@@ -67,17 +67,17 @@ struct PartPlace: Sendable, Hashable {
         self.stem = stem
     }
 
-    /// The same with a part that nobody else can know of.
+    /// The same paths with a random part in the names, which no other sender uses.
     var unique: PartPlace {
         PartPlace(self, stem: "\(stem).\(Self.random)")
     }
 
     var part: String { path(of: "\(stem).sluicepart") }
     var journal: String { path(of: "\(stem).sluicejournal") }
-    /// Under this name it is written.
+    /// The temporary path under which the journal is written.
     var newJournal: String { path(of: "\(stem).sluicejournal.new") }
 
-    /// What errors call the download.
+    /// Returns the name of the download in error messages.
     func subject(_ resource: RemoteResource?) -> String {
         switch finalName {
         case .chosen(let name): path(of: name)
@@ -86,9 +86,9 @@ struct PartPlace: Sendable, Hashable {
         }
     }
 
-    /// The name that the download gets if nothing is in its way.
+    /// Returns the name that the download gets if there is no conflict.
     func name(of resource: RemoteResource?) -> String {
-        // What a journal says may have been written by anyone: it is made safe again.
+        // Any program can have written the journal, so its name is made safe again.
         switch finalName {
         case .chosen(let name): return name
         case .suggested: return SafeFileName(resource?.name ?? "").value
@@ -109,7 +109,7 @@ struct PartPlace: Sendable, Hashable {
             throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.", step: .file)
         }
         let path = url.absoluteURL.path
-        // The system would take such a path for a shorter one; the URL leaves it encoded.
+        // The system would cut such a path at the NUL; the URL leaves it encoded.
         if path.isEmpty || path.utf8.contains(0) || url.path(percentEncoded: true).contains("%00") {
             throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or holds a NUL")
         }

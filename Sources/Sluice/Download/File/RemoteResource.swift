@@ -1,11 +1,11 @@
-/// What a part is a part of.
+/// The resource that a partial file belongs to.
 struct RemoteResource: Codable, Sendable, Hashable {
-    /// The URL it was asked for under.
+    /// The URL of the request.
     var url: String
-    /// What tells this version of it from another.
+    /// The validator that identifies this version of the resource; nil if it has no strong one.
     var validator: ResourceValidator?
-    /// In bytes; nil until a response says it.
+    /// The length in bytes; nil until a response announces it.
     var length: Int64?
-    /// The name that the server suggests, made safe.
+    /// The safe form of the name that the server suggests.
     var name: String?
 }

@@ -9,20 +9,20 @@ import Darwin
 #endif
 
 extension SluiceError.Code {
-    /// There is something under the name of a download already.
+    /// A file with the name of a download already exists.
     public static let fileExists = Self("fileExists")
     /// A download's file or folder cannot be written.
     public static let cannotWriteFile = Self("cannotWriteFile")
-    /// The disk or the user's quota has no room for a download.
+    /// The disk or the user's quota does not have enough space for a download.
     public static let insufficientSpace = Self("insufficientSpace")
-    /// A download has more or fewer bytes than were announced.
+    /// A download has more or fewer bytes than announced.
     public static let lengthMismatch = Self("lengthMismatch")
-    /// A download's bytes are not those whose checksum was given.
+    /// A download does not have the required checksum.
     public static let checksumMismatch = Self("checksumMismatch")
 }
 
 extension SluiceError {
-    /// What the system said of a file that is to be written.
+    /// Creates an error from the `errno` of a file operation.
     static func cannotWrite(_ path: String, _ error: Int32) -> SluiceError {
         switch error {
         case ENOSPC: SluiceError(.insufficientSpace, "There is no space left for “\(path)”.", step: .file)

@@ -1,4 +1,4 @@
-/// Which bytes of a file are there: half-open ranges in their order that neither overlap nor touch.
+/// The bytes of a file that are there: sorted half-open ranges that neither overlap nor touch.
 struct ByteRanges: Sendable, Hashable {
     private(set) var ranges: [Range<Int64>] = []
 
@@ -8,25 +8,25 @@ struct ByteRanges: Sendable, Hashable {
         for range in ranges { insert(range) }
     }
 
-    /// The number of bytes in all of them.
+    /// The total number of bytes.
     var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// Where the last of them ends; 0 if there is none.
+    /// The end of the last range; 0 if there is none.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
 
-    /// Where the run ends that begins at 0; 0 if there is none.
+    /// The end of the range that begins at 0; 0 if there is none.
     var prefix: Int64 {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
     }
 
-    /// Adds a range; what lies before 0 is left out.
+    /// Adds a range. Its part below 0 is ignored.
     mutating func insert(_ range: Range<Int64>) {
         var merged = range.clamped(to: 0..<Int64.max)
         if merged.isEmpty { return }
-        // Those from `first` until `end` overlap or touch it.
+        // The ranges from `first` up to `end` overlap or touch it.
         let first = firstIndex { $0.upperBound >= merged.lowerBound }
         var end = first
         while end < ranges.count, ranges[end].lowerBound <= merged.upperBound {
@@ -36,7 +36,7 @@ struct ByteRanges: Sendable, Hashable {
         ranges.replaceSubrange(first..<end, with: CollectionOfOne(merged))
     }
 
-    /// Whether all bytes of a range are there.
+    /// Returns true if all bytes of a range are there.
     func contains(_ range: Range<Int64>) -> Bool {
         if range.isEmpty { return true }
         let index = firstIndex { $0.upperBound > range.lowerBound }
@@ -44,7 +44,7 @@ struct ByteRanges: Sendable, Hashable {
             && ranges[index].upperBound >= range.upperBound
     }
 
-    /// What is not there of a file of some length.
+    /// Returns the ranges that are missing from a file of a given length.
     func missing(upTo length: Int64) -> [Range<Int64>] {
         var missing: [Range<Int64>] = []
         var position: Int64 = 0
@@ -56,7 +56,8 @@ struct ByteRanges: Sendable, Hashable {
         return missing
     }
 
-    /// The first for which something is true that is true for all behind it as well.
+    /// Returns the index of the first range for which a condition is true, by binary search. It must also be true for
+    /// all later ranges.
     private func firstIndex(where isBehind: (Range<Int64>) -> Bool) -> Int {
         var low = 0
         var high = ranges.count
@@ -69,7 +70,7 @@ struct ByteRanges: Sendable, Hashable {
 }
 
 extension ByteRanges: Codable {
-    /// Reads pairs of a beginning and an end; refuses what is no range.
+    /// Decodes pairs of a lower and an upper bound. Throws for pairs that are not a range.
     init(from decoder: any Decoder) throws {
         for pair in try decoder.singleValueContainer().decode([[Int64]].self) {
             guard pair.count == 2, pair[0] >= 0, pair[0] < pair[1] else {

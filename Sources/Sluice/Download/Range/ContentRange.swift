@@ -1,12 +1,12 @@
 /// The value of a `Content-Range` in bytes (RFC 9110 §14.4).
 struct ContentRange: Sendable, Hashable {
-    /// The bytes that the response holds; nil where none of those asked for are there, `bytes */100`.
+    /// The bytes in the response; nil if none of the requested bytes exist, as in `bytes */100`.
     let range: Range<Int64>?
-    /// The length of the whole; nil where the server does not know it, `bytes 0-9/*`.
+    /// The length of the whole resource; nil if the server does not know it, as in `bytes 0-9/*`.
     let length: Int64?
 
-    /// Reads a field's value; nil for another unit and for what is not valid: an end before the beginning or behind the
-    /// length, numbers that no file has.
+    /// Parses a field value. Nil for another unit and for invalid values: an end before the start or beyond the length,
+    /// or numbers that do not fit an `Int64`.
     init?(_ text: String) {
         let unit = "bytes "
         let bytes = text.utf8
@@ -33,7 +33,7 @@ struct ContentRange: Sendable, Hashable {
         range = first..<last + 1
     }
 
-    /// A number of nothing but digits that an Int64 can hold.
+    /// Parses a number that consists of digits only and fits an `Int64`.
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

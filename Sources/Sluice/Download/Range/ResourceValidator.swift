@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What tells one version of a resource from another, byte for byte: a strong validator (RFC 9110 §8.8.1).
+/// A strong validator, which distinguishes versions of a resource byte for byte (RFC 9110 §8.8.1).
 enum ResourceValidator: Sendable, Hashable, Codable {
-    /// A strong entity tag, its quotes included.
+    /// A strong entity tag, including its quotes.
     case entityTag(FieldValue)
-    /// The value of a `Last-Modified` that is strong.
+    /// The value of a `Last-Modified` field that is strong.
     case lastModified(String)
 
     /// The strong validator of a response; nil if it has none.
     ///
-    /// A date counts only where the response has no entity tag, not even a weak one (RFC 9110 §13.1.5), and where the
-    /// response is at least a minute younger, so that the clocks can be trusted and the resource cannot have changed
-    /// twice in that second (§8.8.2.2).
+    /// A date counts only if the response has no entity tag, not even a weak one (RFC 9110 §13.1.5), and if its `Date`
+    /// is at least a minute later than the `Last-Modified` date. The clocks can then be trusted, and the resource
+    /// cannot have changed twice in that second (§8.8.2.2).
     init?(of head: HTTPResponse) {
         if let tag = EntityTag(of: head) {
             guard !tag.isWeak, !tag.isEmpty else { return nil }
@@ -31,7 +31,7 @@ enum ResourceValidator: Sendable, Hashable, Codable {
         self = .lastModified(text)
     }
 
-    /// The value of an `If-Range` (RFC 9110 §13.1.5).
+    /// The value of an `If-Range` field (RFC 9110 §13.1.5).
     var ifRangeValue: FieldValue {
         switch self {
         case .entityTag(let tag): tag
@@ -39,11 +39,12 @@ enum ResourceValidator: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether a later response is of the same version, by the strong comparison (RFC 9110 §8.8.3.2).
+    /// Compares this validator with a later response, by the strong comparison (RFC 9110 §8.8.3.2).
     ///
-    /// - Parameter head: The response.
-    /// - Returns: nil where it says nothing of the kind, as a 206 that answers an `If-Range` with a date may. One that answers
-    ///   an entity tag must have it (§15.3.7), so that without it the version is another.
+    /// - Parameter head: The head of the response.
+    /// - Returns: True if the response is of the same version. Nil if it has no `Last-Modified` field to compare a date
+    ///   with, as is allowed for a 206 response to an `If-Range` with a date. A response to an entity tag must have one
+    ///   (§15.3.7), so a missing entity tag means another version.
     func matches(_ head: HTTPResponse) -> Bool? {
         switch self {
         case .entityTag(let own):
@@ -58,16 +59,16 @@ enum ResourceValidator: Sendable, Hashable, Codable {
 /// The entity tag of a response (RFC 9110 §8.8.3).
 struct EntityTag: Sendable, Hashable {
     let isWeak: Bool
-    /// With its quotes, without `W/`; any bytes, which nobody has to understand (RFC 9110 §8.8.3).
+    /// The tag with its quotes, without `W/`. It may contain any bytes, because it is opaque (RFC 9110 §8.8.3).
     let opaque: FieldValue
 
-    /// Nil where there is none, or several, or what is none.
+    /// Nil if the response has no entity tag, several, or an invalid one.
     init?(of head: HTTPResponse) {
         guard let value = head.headers.fieldValues(for: .eTag).only else { return nil }
         self.init(value)
     }
 
-    /// Nil for what is no entity tag.
+    /// Nil if the value is not an entity tag.
     init?(_ value: FieldValue) {
         isWeak = value.bytes.starts(with: "W/".utf8)
         opaque = isWeak ? FieldValue(bytes: value.bytes.dropFirst(2)) : value
@@ -79,7 +80,7 @@ struct EntityTag: Sendable, Hashable {
 
     var isEmpty: Bool { opaque.bytes.count == 2 }
 
-    /// As a field has it.
+    /// The tag as a field value, with `W/` if it is weak.
     var fieldValue: FieldValue { isWeak ? FieldValue(bytes: Array("W/".utf8) + opaque.bytes) : opaque }
 }
 
@@ -88,6 +89,6 @@ extension HTTPHeaderName {
 }
 
 extension Array {
-    /// The one element there is; nil for none or several.
+    /// The only element; nil if there are none or several.
     fileprivate var only: Element? { count == 1 ? first : nil }
 }
