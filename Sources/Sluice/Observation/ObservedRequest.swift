@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Of which request an event tells, and when it happened.
+/// The request that an event belongs to, and the time of the event.
 public struct ObservedRequest: Sendable {
-    /// What is the same in all events of a request.
+    /// The properties shared by all events of a request.
     final class Subject: Sendable {
         let id: RequestID
         let draft: RequestDraft
@@ -32,26 +32,26 @@ public struct ObservedRequest: Sendable {
     }
 
     let subject: Subject
-    /// The attempt, from 1; 0 where the event is of the request as a whole.
+    /// The number of the attempt, starting at 1; 0 if the event concerns the request as a whole.
     public let attempt: Int
-    /// When, for durations.
+    /// The time of the event, for computing durations.
     public let instant: ContinuousClock.Instant
 
-    /// The same for all events of a request, and no other's.
+    /// The ID of the request, unique in the process and the same for all its events.
     public var id: RequestID { subject.id }
-    /// The method the request was made with; a redirect may have changed it since.
+    /// The method that the request was created with. A redirect may have changed it since.
     public var method: HTTPMethod { subject.draft.method }
-    /// What requests of its kind have in common: ``ModifiableRequest/route(_:)``.
+    /// The route that requests of the same kind share: ``ModifiableRequest/route(_:)``.
     public var route: String { subject.draft.route ?? RoutePattern.route(of: subject.draft.path) }
-    /// The words by which its user tells it apart.
+    /// The tags that the request was given.
     public var tags: Set<String> { subject.draft.tags }
-    /// When the request began, for durations.
+    /// The time at which the request began, for computing durations.
     public var began: ContinuousClock.Instant { subject.began }
-    /// When the request began, by the time of day.
+    /// The date at which the request began.
     public var beganDate: Date { subject.beganDate }
-    /// When, by the time of day.
+    /// The date of the event.
     public var date: Date { subject.beganDate + subject.began.duration(to: instant) / .seconds(1) }
-    /// Headers which the client holds secret besides those that always are.
+    /// The headers that the client declares secret, in addition to those that always are.
     public var secretHeaders: [HTTPHeaderName] { subject.secretHeaders }
 
     init(_ subject: Subject, attempt: Int, instant: ContinuousClock.Instant) {
@@ -60,18 +60,18 @@ public struct ObservedRequest: Sendable {
         self.instant = instant
     }
 
-    /// Makes one, to test an observer with.
+    /// Creates a value to test an observer with.
     ///
     /// - Parameters:
-    ///   - id: Which request.
-    ///   - attempt: Which attempt, from 1; 0 for the request as a whole.
-    ///   - method: The method it was made with.
-    ///   - route: What requests of its kind have in common.
-    ///   - tags: Its tags.
-    ///   - elapsed: How long after the request began.
-    ///   - began: When the request began.
-    ///   - beganDate: The same by the time of day.
-    ///   - secretHeaders: Headers which the client holds secret.
+    ///   - id: The ID of the request.
+    ///   - attempt: The number of the attempt, starting at 1; 0 for the request as a whole.
+    ///   - method: The method of the request.
+    ///   - route: The route that requests of the same kind share.
+    ///   - tags: The tags of the request.
+    ///   - elapsed: The time since the request began.
+    ///   - began: The time at which the request began.
+    ///   - beganDate: The date at which the request began.
+    ///   - secretHeaders: The headers that the client declares secret.
     public init(
         id: RequestID,
         attempt: Int = 1,

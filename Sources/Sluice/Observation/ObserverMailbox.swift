@@ -1,9 +1,9 @@
 import Dispatch
 import SluiceHTTP
 
-/// The events that wait for an observer.
+/// The queue of events for an observer.
 final class ObserverMailbox: Sendable {
-    /// An event on its way to all who want it; a class, so that handing it on copies a pointer.
+    /// An event for all interested observers. A class, so that handing it on copies a pointer.
     final class Note: Sendable {
         let event: RequestEvent
         let request: ObservedRequest
@@ -20,14 +20,15 @@ final class ObserverMailbox: Sendable {
         var isDelivering = false
     }
 
-    /// Beyond so many the newest are dropped.
+    /// The maximum number of waiting events. Further ones are dropped.
     static let capacity = 65_536
-    /// How long the first event waits for others: waking a thread for each would cost more than the event.
+    /// The delay after the first event, in which others gather. Waking a thread for each event would cost more than the
+    /// event.
     static let delay = DispatchTimeInterval.milliseconds(5)
 
     let interests: RequestEvent.Kinds
     private let observer: any RequestObserver
-    /// The observer, if it need not wait for its events.
+    /// The observer, if it is called directly instead of through the queue.
     private let immediate: (any ImmediateObserver)?
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "sluice.observer")
@@ -52,7 +53,7 @@ final class ObserverMailbox: Sendable {
         if begins { deliverSoon() }
     }
 
-    /// Waits until the observer has been told of all that was posted before.
+    /// Waits until the observer has received all events posted before.
     func deliverAll() async {
         await queue.result { [self] in deliver() }
     }
@@ -61,7 +62,7 @@ final class ObserverMailbox: Sendable {
         queue.asyncAfter(deadline: .now() + Self.delay) { [self] in deliver() }
     }
 
-    /// Delivers what waits; what comes meanwhile waits for the next time.
+    /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.
     private func deliver() {
         let (notes, missed) = state.withLock { state in
             defer {
@@ -80,6 +81,6 @@ final class ObserverMailbox: Sendable {
     }
 }
 
-/// An observer that is so quick that queueing its events would take longer; it is told on the pipeline's own threads, several at
+/// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
 /// a time.
 protocol ImmediateObserver: RequestObserver {}

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Takes part in every step of a request at one place, where interceptors and observers each have one of their own.
+/// Takes part in every step of a request in one type, where interceptors and observers each cover a single step.
 ///
 /// ```swift
 /// struct Signature: Plugin {
@@ -8,34 +8,35 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Plugins come after the interceptors, in the order given: each prepares the request, then each is told that it will be sent, and
-/// when the response is there each is told, before each may change it. All have a default that does nothing.
+/// Plugins run after the interceptors, in the order given. First each plugin prepares the request, then each is
+/// notified that it will be sent. When the response has arrived, each is notified before each may change the outcome.
+/// All functions have a default implementation that does nothing.
 public protocol Plugin: Sendable {
-    /// Gives the request to send in place of this one; what it throws fails the request.
+    /// Returns the request to send in place of this one. An error fails the request.
     func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest
 
-    /// Takes note of a request that is about to be sent; must not block.
+    /// Called before a request is sent. Must not block.
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
-    /// True to be told of informational responses; false by default. Those nobody wants cost nothing.
+    /// True to receive informational responses; false by default. They cost nothing if no plugin wants them.
     var wantsInformational: Bool { get }
 
-    /// Takes note of an informational response, 100 or 103 for example, that came before the final one; must not block.
+    /// Called when an informational response, such as 100 or 103, arrives before the final one. Must not block.
     ///
     /// - Parameters:
     ///   - head: Status and headers.
-    ///   - context: The request it answers.
+    ///   - context: The context of the request.
     func didReceive(informational head: HTTPResponse, context: RequestContext)
 
-    /// Takes note of what came of it; must not block.
+    /// Called with the outcome of a request. Must not block.
     func didReceive(_ outcome: TransportOutcome, context: RequestContext)
 
-    /// Gives the outcome that goes on in place of this one.
+    /// Returns the outcome to use in place of this one.
     func process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
 }
 
 extension Plugin {
-    /// The request as it is.
+    /// Returns the request unchanged.
     public func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
     /// Does nothing.
     public func willSend(_ request: HTTPRequest, context: RequestContext) {}
@@ -45,6 +46,6 @@ extension Plugin {
     public func didReceive(informational head: HTTPResponse, context: RequestContext) {}
     /// Does nothing.
     public func didReceive(_ outcome: TransportOutcome, context: RequestContext) {}
-    /// The outcome as it is.
+    /// Returns the outcome unchanged.
     public func process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { outcome }
 }

@@ -1,41 +1,44 @@
 import SluiceHTTP
 
-/// A step of a request, as observers are told of it, in the order they happen.
+/// An event of a request, reported to observers in the order of occurrence.
 ///
-/// A request begins once and finishes once; between these every attempt is at the gates, is sent, is answered, and may be
-/// followed by another.
+/// A request begins once and finishes once. Between these, every attempt waits at gates, is sent, receives an outcome,
+/// and may be followed by another attempt.
 public enum RequestEvent: Sendable {
-    /// The request was made and enters the pipeline. One that cannot even be made has no such event, and finishes at once.
+    /// The request was created and enters the pipeline. A request that cannot be built has no such event and finishes
+    /// at once.
     case began(HTTPRequest)
-    /// An attempt asks a gate.
+    /// An attempt waits at a gate.
     case waiting(gate: String)
-    /// A gate let it through.
+    /// A gate admitted the attempt.
     case admitted(gate: String)
-    /// A gate refused it.
+    /// A gate refused the attempt.
     case refused(gate: String, SluiceError)
-    /// The attempt goes to the wire, as interceptors and gates have left it; again after each redirect.
+    /// The attempt is sent, as interceptors and gates have prepared it. Repeated after each redirect.
     case sending(HTTPRequest)
-    /// The server redirected, and the redirect is followed.
+    /// The server redirected the request, and the redirect is followed.
     case redirected(ServerResponse, to: HTTPRequest)
-    /// The server sent an informational response, 100 or 103 for example, before the final one; its transport has to tell of them.
+    /// The server sent an informational response, such as 100 or 103, before the final one. Not all transports report
+    /// these.
     case informational(HTTPResponse)
-    /// What the transport brought, before response interceptors; or, where a server confirmed it, what the cache had.
+    /// The outcome of the transport, before response interceptors; or the stored response after a successful
+    /// revalidation.
     case received(TransportOutcome)
-    /// The cache answered in the server's place.
+    /// The cache answered the request without the server.
     case cached(ServerResponse)
-    /// There will be another attempt after a delay; the outcome is what this one ended with.
+    /// Another attempt follows after a delay. The outcome is that of the attempt that just ended.
     case retrying(after: Duration, TransportOutcome)
-    /// There is no answer yet, and another attempt begins next to this one.
+    /// No response has arrived yet, and another attempt starts in parallel.
     case hedging
-    /// The last word: the response as it was accepted, or why there is none.
+    /// The final outcome: the accepted response, or the error.
     case finished(TransportOutcome)
 
-    /// Kinds of events, for an observer to say which it wants to be told of.
+    /// A set of event kinds, by which an observer selects the events that it receives.
     public struct Kinds: OptionSet, Sendable, Hashable {
-        /// A bit a kind.
+        /// The bits of the set, one per kind.
         public let rawValue: UInt16
 
-        /// Makes a set of bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
@@ -58,11 +61,11 @@ public enum RequestEvent: Sendable {
         public static let cached = Kinds(rawValue: 128)
         /// ``RequestEvent/informational(_:)``
         public static let informational = Kinds(rawValue: 256)
-        /// All there are.
+        /// All kinds.
         public static let all = Kinds(rawValue: .max)
     }
 
-    /// Its kind.
+    /// The kind of the event.
     public var kind: Kinds {
         switch self {
         case .began: .began

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Is told of every step of every request: a log, metrics, an inspector.
+/// Receives the events of every request, for a log, metrics or an inspector.
 ///
 /// ```swift
 /// struct Announcer: RequestObserver {
@@ -10,25 +10,25 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Events wait in a queue of the observer's own, and it is told of them one at a time, in their order, off the pipeline's
-/// threads. One that is too slow holds nobody up: beyond 65,536 waiting events the newest are dropped, and it is told how many.
+/// Events wait in a queue of the observer and are delivered one at a time, in order, off the pipeline's threads. A slow
+/// observer does not delay requests: beyond 65,536 waiting events the newest are dropped, and their number is reported.
 public protocol RequestObserver: Sendable {
-    /// Which events it wants; all by default. Those nobody wants cost nothing.
+    /// The events that the observer receives; all by default. Events that no observer wants cost nothing.
     var interests: RequestEvent.Kinds { get }
 
-    /// Takes note of an event.
+    /// Called for each event.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - request: To which request, in which attempt, when.
+    ///   - event: The event.
+    ///   - request: The request, the attempt and the time of the event.
     func observe(_ event: RequestEvent, of request: ObservedRequest)
 
-    /// Takes note that so many events were dropped, since it was too slow to take them; does nothing by default.
+    /// Called with the number of events that were dropped because the observer was too slow. Does nothing by default.
     func missed(_ count: Int)
 }
 
 extension RequestObserver {
-    /// All.
+    /// All events.
     public var interests: RequestEvent.Kinds { .all }
     /// Does nothing.
     public func missed(_ count: Int) {}

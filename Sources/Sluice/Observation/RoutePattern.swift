@@ -1,9 +1,10 @@
-/// What a path has in common with others of its kind.
+/// Derives the route that paths of the same kind share.
 enum RoutePattern {
-    /// The path without query, with `{}` in place of each segment that looks like an ID: one with a digit in it that is all digits,
-    /// or has at least eight characters and no others than hexadecimal digits and hyphens, or at least twenty characters.
+    /// Returns the path without query, with `{}` in place of each segment that looks like an ID. An ID contains a
+    /// digit, and either consists of digits only, or has at least eight characters that are all hexadecimal digits and
+    /// hyphens, or has at least twenty characters.
     ///
-    /// A version, `v2`, is none.
+    /// A version such as `v2` is not an ID.
     static func route(of path: String) -> String {
         let path = path.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         guard path.contains(where: \.isDigit) else { return String(String.UnicodeScalarView(path)) }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Counts the requests in flight, and tells when there are some and when there are none, for an activity indicator.
+/// Counts the requests in flight and reports when there are some and when there are none, for an activity indicator.
 ///
 /// ```swift
 /// let activity = ActivityCounter()
@@ -8,12 +8,12 @@ import SluiceHTTP
 /// for await isActive in activity.changes { spinner.isHidden = !isActive }
 /// ```
 ///
-/// A request counts from its first step to its last word, retries and waits at gates included, however it ends. One counter
-/// may serve several clients. As all observers do, it follows the requests a little later.
+/// A request counts from its first step to its end, including retries and waits at gates, whatever its outcome. One
+/// counter may serve several clients. Like all observers, it receives events with a short delay.
 public final class ActivityCounter: RequestObserver {
     private struct State {
         var requests: Set<RequestID> = []
-        /// What the listeners have been told.
+        /// The value that the listeners last received.
         var isActive = false
         var isTelling = false
         var listeners: [UInt64: AsyncStream<Bool>.Continuation] = [:]
@@ -23,10 +23,10 @@ public final class ActivityCounter: RequestObserver {
     private let state = Locked(State())
     private let onChange: (@Sendable (Bool) -> Void)?
 
-    /// Makes a counter.
+    /// Creates a counter.
     ///
-    /// - Parameter onChange: Is told true when a first request begins and false when the last has ended, one call at a
-    ///   time, the newest last; it must not block.
+    /// - Parameter onChange: Called with true when the first request begins and with false when the last one ends.
+    ///   Calls come one at a time, the newest value last. It must not block.
     public init(onChange: (@Sendable (_ isActive: Bool) -> Void)? = nil) {
         self.onChange = onChange
     }
@@ -35,13 +35,14 @@ public final class ActivityCounter: RequestObserver {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
     }
 
-    /// How many requests are in flight.
+    /// The number of requests in flight.
     public var count: Int { state.withLock { $0.requests.count } }
 
-    /// Whether any are.
+    /// True if requests are in flight.
     public var isActive: Bool { count > 0 }
 
-    /// Whether any are, now and at each change; one who reads slowly gets the newest. It ends with the counter.
+    /// A sequence that gives ``isActive`` now and at each change. A slow reader gets the newest value. It ends when the
+    /// counter is released.
     public var changes: Changes {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         let listener = state.withLock { state in
@@ -50,7 +51,7 @@ public final class ActivityCounter: RequestObserver {
             continuation.yield(state.isActive)
             return state.nextListener
         }
-        // Weakly, lest the counter lives on as long as anybody listens.
+        // Weak, so that listeners do not keep the counter alive.
         continuation.onTermination = { [weak self] _ in self?.remove(listener) }
         return Changes(stream: stream)
     }
@@ -62,7 +63,7 @@ public final class ActivityCounter: RequestObserver {
     /// The first and the last event of each request.
     public var interests: RequestEvent.Kinds { [.began, .finished] }
 
-    /// Counts a request, or no longer.
+    /// Counts a request that begins or ends.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
         switch event {
         case .began: state.withLock { _ = $0.requests.insert(request.id) }
@@ -72,14 +73,13 @@ public final class ActivityCounter: RequestObserver {
         tell()
     }
 
-    /// Begins anew at none: the ends of requests may be among what was missed, and an indicator must not stay on.
+    /// Resets the count to zero. The end of requests may be among the missed events, and an indicator must not stay on.
     public func missed(_ count: Int) {
         state.withLock { $0.requests = [] }
         tell()
     }
 
-    /// Tells of a change outside of the lock. Whoever finds another telling leaves it to that one, so that the newest is
-    /// told last.
+    /// Reports a change outside the lock. Only one thread reports at a time, so the newest value comes last.
     private func tell() {
         while true {
             let change: (Bool, [AsyncStream<Bool>.Continuation])? = state.withLock { state in
@@ -98,16 +98,16 @@ public final class ActivityCounter: RequestObserver {
 }
 
 extension ActivityCounter {
-    /// Whether requests are in flight, each time another than before.
+    /// A sequence of values that indicate whether requests are in flight. Each differs from the one before.
     public struct Changes: AsyncSequence, Sendable {
         fileprivate let stream: AsyncStream<Bool>
 
-        /// Begins to read.
+        /// Returns an iterator over the changes.
         public func makeAsyncIterator() -> Iterator {
             Iterator(stream: stream.makeAsyncIterator())
         }
 
-        /// Reads one change after the other.
+        /// An iterator over the changes.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var stream: AsyncStream<Bool>.Iterator
             private var last: Bool?
@@ -116,9 +116,9 @@ extension ActivityCounter {
                 self.stream = stream
             }
 
-            /// The next change; nil once the counter is gone or the task cancelled.
+            /// Returns the next change; nil once the counter is released or the task is cancelled.
             public mutating func next() async -> Bool? {
-                // One that was overtaken in the buffer would be told twice.
+                // A value that was replaced in the buffer would otherwise be returned twice.
                 while let isActive = await stream.next() {
                     if isActive == last { continue }
                     last = isActive

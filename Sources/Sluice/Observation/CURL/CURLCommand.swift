@@ -6,9 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Puts a cURL command together.
+/// Builds a cURL command.
 struct CURLCommand {
-    /// The longest body that is an argument; Linux takes 128 KiB in one, and a character may take four bytes.
+    /// The maximum length of a body passed as an argument. Linux limits an argument to 128 KiB, and a byte may need
+    /// four characters.
     private static let argumentLimit = 32 << 10
 
     private let request: HTTPRequest
@@ -33,7 +34,7 @@ struct CURLCommand {
     private mutating func addURL() {
         let url = PercentEncoding.completed(redaction.url(request.url))
         arguments = ["curl", ShellWord.quoted(url), "--compressed"]
-        // cURL would make several URLs of one with brackets.
+        // By default cURL expands brackets to several URLs.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { arguments.append("--globoff") }
         if url.contains("/.") { arguments.append("--path-as-is") }
     }
@@ -41,7 +42,7 @@ struct CURLCommand {
     private mutating func addHeaders() {
         let isEmpty = { (text: String) in text.utf8.allSatisfy { $0 == 32 || (9...13).contains($0) } }
         for field in redaction.headers(request.headers, and: secretHeaders) {
-            // Framing is cURL's own business, and what cannot be sent is not.
+            // cURL sets the framing fields itself, and rejects invalid fields.
             if ["content-length", "transfer-encoding"].contains(field.name.rawValue.lowercased()) { continue }
             if HTTPHeaders([(field.name, field.value)]).firstInvalidField != nil { continue }
             addHeader(isEmpty(field.value) ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
@@ -99,7 +100,7 @@ struct CURLCommand {
 
     private mutating func addPayload(_ option: String, _ value: String, isLong: Bool) {
         addMethod(unless: .post)
-        // cURL would call it a form, and wait for a 100 before a long one.
+        // By default cURL adds a form content type, and waits for a 100 response before a long body.
         if !request.headers.contains(.contentType) { addHeader("Content-Type:") }
         if isLong, !request.headers.contains(.expect) { addHeader("Expect:") }
         arguments += [option, value]

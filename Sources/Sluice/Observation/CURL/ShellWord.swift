@@ -1,12 +1,13 @@
-/// Writes bytes so that a POSIX shell reads them as they are (POSIX.1-2024, Shell Command Language §2.2), in one line
-/// that holds nothing unseen.
+/// Quotes bytes for a POSIX shell (POSIX.1-2024, Shell Command Language §2.2), on one line without invisible
+/// characters.
 enum ShellWord {
-    /// A word for a command line: between single quotes, in which nothing has a meaning, or printed by the shell.
+    /// Returns a word for a command line: in single quotes, or printed by the shell if it contains invisible
+    /// characters.
     static func quoted(_ text: String) -> String {
         let isVisible = text.unicodeScalars.allSatisfy(LogEscaping.isVisible)
         guard isVisible else { return "\"$(\(printing(Array(text.utf8))))\"" }
         if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-        // Byte by byte: a combining mark behind a quote leaves it a quote.
+        // Byte by byte, because a combining mark after a quote would hide the quote from a `Character` comparison.
         var word: [UInt8] = []
         for byte in text.utf8 { byte == UInt8(ascii: "'") ? word += "'\\''".utf8 : word.append(byte) }
         return "'\(String(decoding: word, as: UTF8.self))'"
@@ -17,7 +18,7 @@ enum ShellWord {
         return letters.contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// A command that prints bytes of any kind, NUL included.
+    /// Returns a command that prints any bytes, including NUL.
     static func printing(_ bytes: [UInt8]) -> String {
         var format: [UInt8] = []
         format.reserveCapacity(bytes.count + 16)
@@ -29,7 +30,7 @@ enum ShellWord {
                 appendOctal(byte, to: &format)
                 rest = rest.dropFirst()
                 continue
-            // A format that begins with a hyphen is taken for an option.
+            // A format that begins with a hyphen would be read as an option.
             case UInt8(ascii: "-") where format.isEmpty: appendOctal(byte, to: &format)
             case UInt8(ascii: "%"): format += "%%".utf8
             case UInt8(ascii: "\\"): format += "\\\\".utf8
@@ -41,7 +42,7 @@ enum ShellWord {
         return "printf '\(String(decoding: format, as: UTF8.self))'"
     }
 
-    /// How many bytes the visible character has with which a text begins; 0 if it begins otherwise.
+    /// Returns the number of bytes of the visible character at the start; 0 if there is none.
     private static func visibleLength(of bytes: ArraySlice<UInt8>) -> Int {
         guard let first = bytes.first else { return 0 }
         if first < 0x80 { return (0x20..<0x7F).contains(first) ? 1 : 0 }

@@ -5,45 +5,45 @@ import Foundation
 #endif
 
 extension HAR {
-    /// One exchange: a request that was sent and what came of it. An attempt that is repeated and a redirect that is followed are
+    /// One exchange: a request that was sent and its outcome. A repeated attempt and a redirect that is followed are
     /// exchanges of their own.
     ///
-    /// What the format has no name for begins with an underscore in the file: `_requestID`, `_attempt`, `_hop`, `_route`, `_fromRetry`,
-    /// `_hedged`, `_gates`, `_error`.
+    /// Fields that the format does not define begin with an underscore in the file: `_requestID`, `_attempt`, `_hop`,
+    /// `_route`, `_fromRetry`, `_hedged`, `_gates`, `_error`.
     public struct Entry: Sendable, Hashable, Codable {
-        /// The ID of the page it belongs to.
+        /// The ID of the page that the entry belongs to.
         public var pageref: String?
-        /// When it began.
+        /// The time at which the exchange began.
         public var startedDateTime: Date
-        /// Milliseconds in all: the sum of the timings.
+        /// The total time in milliseconds: the sum of the timings.
         public var time: Double
-        /// What was sent.
+        /// The request that was sent.
         public var request: Request
-        /// What came back; status 0 if nothing did.
+        /// The response; status 0 if none was received.
         public var response: Response
-        /// Where the time went.
+        /// The durations of the phases.
         public var timings: Timings
         /// The server's address without port.
         public var serverIPAddress: String?
-        /// What tells the connection from others; the server's port where nothing better is known.
+        /// The ID of the connection, or the server's port if no ID is known.
         public var connection: String?
-        /// A remark.
+        /// A comment.
         public var comment: String?
-        /// What all exchanges of one request have in common.
+        /// The ID shared by all exchanges of one request.
         public var requestID: Int?
-        /// Which attempt of the request it is, from 1.
+        /// The number of the attempt, starting at 1.
         public var attempt: Int?
-        /// How many redirects had been followed in this attempt.
+        /// The number of redirects followed before this exchange, within the attempt.
         public var hop: Int?
-        /// What requests of its kind have in common.
+        /// The route that requests of the same kind share.
         public var route: String?
-        /// Whether it repeats an attempt that failed.
+        /// True if the exchange repeats a failed attempt.
         public var isFromRetry: Bool?
-        /// Whether it began next to an attempt that took too long.
+        /// True if the exchange ran in parallel with a slow attempt.
         public var isHedged: Bool?
-        /// Milliseconds spent at each gate, by its name.
+        /// The milliseconds spent at each gate, by its name.
         public var gates: [Wait]?
-        /// Why there is no response, or why it was not accepted.
+        /// The reason why there is no response, or why it was not accepted.
         public var error: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -58,27 +58,27 @@ extension HAR {
             case error = "_error"
         }
 
-        /// A time that was spent waiting.
+        /// A time spent waiting.
         public struct Wait: Sendable, Hashable, Codable {
-            /// What for.
+            /// The name of the gate.
             public var name: String
-            /// Milliseconds.
+            /// The duration in milliseconds.
             public var time: Double
 
-            /// Makes one.
+            /// Creates a wait.
             public init(name: String, time: Double) {
                 self.name = name
                 self.time = time
             }
         }
 
-        /// Makes an entry that took as long as its timings.
+        /// Creates an entry whose total time is the sum of its timings.
         ///
         /// - Parameters:
-        ///   - startedDateTime: When it began.
-        ///   - request: What was sent.
-        ///   - response: What came back.
-        ///   - timings: Where the time went.
+        ///   - startedDateTime: The time at which the exchange began.
+        ///   - request: The request that was sent.
+        ///   - response: The response.
+        ///   - timings: The durations of the phases.
         public init(
             startedDateTime: Date,
             request: Request,
@@ -92,7 +92,7 @@ extension HAR {
             time = timings.total
         }
 
-        /// Reads an entry.
+        /// Decodes an entry.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             pageref = try container.decodeIfPresent(String.self, forKey: .pageref)
@@ -104,7 +104,7 @@ extension HAR {
             serverIPAddress = try container.decodeIfPresent(String.self, forKey: .serverIPAddress)
             connection = try container.text(forKey: .connection)
             comment = try container.decodeIfPresent(String.self, forKey: .comment)
-            // Other programs may mean something else by these.
+            // Other programs may use these fields with another meaning.
             requestID = try? container.integer(forKey: .requestID)
             attempt = try? container.integer(forKey: .attempt)
             hop = try? container.integer(forKey: .hop)
@@ -115,7 +115,7 @@ extension HAR {
             error = try? container.decodeIfPresent(String.self, forKey: .error)
         }
 
-        /// Writes the entry.
+        /// Encodes the entry.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(pageref, forKey: .pageref)

@@ -1,37 +1,37 @@
 extension HAR {
-    /// What was sent.
+    /// The request of an exchange.
     public struct Request: Sendable, Hashable, Codable {
         /// The method.
         public var method: String
-        /// The whole URL.
+        /// The complete URL.
         public var url: String
-        /// The protocol, `HTTP/1.1`; empty if it is not known.
+        /// The protocol, such as `HTTP/1.1`; empty if it is not known.
         public var httpVersion: String
-        /// The cookies of the header `Cookie`.
+        /// The cookies of the `Cookie` header.
         public var cookies: [Cookie] = []
-        /// The header fields in their order.
+        /// The header fields in order.
         public var headers: [Parameter] = []
         /// The URL's query, decoded.
         public var queryString: [Parameter] = []
         /// The body; nil if there was none.
         public var postData: PostData?
-        /// Bytes of the head; nil if that is not known.
+        /// The length of the head in bytes; nil if it is not known.
         public var headersSize: Int?
-        /// Bytes of the body; nil if that is not known.
+        /// The length of the body in bytes; nil if it is not known.
         public var bodySize: Int?
 
         private enum CodingKeys: String, CodingKey {
             case method, url, httpVersion, cookies, headers, queryString, postData, headersSize, bodySize
         }
 
-        /// Makes a request without headers and body.
+        /// Creates a request without headers and body.
         public init(method: String, url: String, httpVersion: String = "") {
             self.method = method
             self.url = url
             self.httpVersion = httpVersion
         }
 
-        /// Reads a request.
+        /// Decodes a request.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             method = try container.decode(String.self, forKey: .method)
@@ -45,7 +45,7 @@ extension HAR {
             bodySize = try container.size(forKey: .bodySize)
         }
 
-        /// Writes the request.
+        /// Encodes the request.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(method, forKey: .method)
@@ -60,13 +60,13 @@ extension HAR {
         }
     }
 
-    /// A name and its value: a header field, a part of a query, a field of a form.
+    /// A name and a value: a header field, a query parameter, or a form field.
     public struct Parameter: Sendable, Hashable, Codable {
         /// The name.
         public var name: String
         /// The value.
         public var value: String
-        /// The name of the file, for a field of a form that is one.
+        /// The name of the file, for a form field that contains one.
         public var fileName: String?
         /// The file's content type.
         public var contentType: String?
@@ -75,13 +75,13 @@ extension HAR {
             case name, value, fileName, contentType
         }
 
-        /// Makes one.
+        /// Creates a parameter.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// Reads one.
+        /// Decodes a parameter.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
@@ -93,16 +93,16 @@ extension HAR {
 
     /// The body of a request.
     public struct PostData: Sendable, Hashable, Codable {
-        /// Its content type; empty if it has none.
+        /// The content type; empty if there is none.
         public var mimeType: String
-        /// The fields of a form; empty for anything else.
+        /// The fields of a form; empty for any other body.
         public var params: [Parameter] = []
-        /// The body as text; empty for a form, and for what is not kept.
+        /// The body as text; empty for a form, and for a body that is not kept.
         public var text = ""
-        /// How `text` is encoded: `base64` for a body that is no text, nil for one that is. The format knows it of responses only; written
-        /// as `_encoding`.
+        /// The encoding of `text`: `base64` for a binary body, nil for plain text. The format defines it for responses
+        /// only, so it is written as `_encoding`.
         public var encoding: String?
-        /// A remark, as to why the body is not there.
+        /// A comment, such as the reason why the body is missing.
         public var comment: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -110,12 +110,12 @@ extension HAR {
             case encoding = "_encoding"
         }
 
-        /// Makes one.
+        /// Creates a body without contents.
         public init(mimeType: String) {
             self.mimeType = mimeType
         }
 
-        /// Reads one.
+        /// Decodes a body.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""

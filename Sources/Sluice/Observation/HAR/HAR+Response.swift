@@ -5,38 +5,38 @@ import Foundation
 #endif
 
 extension HAR {
-    /// What came back.
+    /// The response of an exchange.
     public struct Response: Sendable, Hashable, Codable {
-        /// The status; 0 if no response came.
+        /// The status; 0 if no response was received.
         public var status: Int
-        /// The words behind the status, where there were any.
+        /// The reason phrase; empty if there was none.
         public var statusText = ""
-        /// The protocol, `HTTP/1.1`; empty if it is not known.
+        /// The protocol, such as `HTTP/1.1`; empty if it is not known.
         public var httpVersion: String
         /// The cookies that the server set.
         public var cookies: [Cookie] = []
-        /// The header fields in their order.
+        /// The header fields in order.
         public var headers: [Parameter] = []
         /// The body.
         public var content = Content()
-        /// Where a redirect leads; empty if it is none.
+        /// The target of a redirect; empty if the response is no redirect.
         public var redirectURL = ""
-        /// Bytes of the head; nil if that is not known.
+        /// The length of the head in bytes; nil if it is not known.
         public var headersSize: Int?
-        /// Bytes of the body as it travelled; nil if that is not known.
+        /// The transferred length of the body in bytes; nil if it is not known.
         public var bodySize: Int?
 
         private enum CodingKeys: String, CodingKey {
             case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
         }
 
-        /// Makes a response without headers and body; status 0 stands for none at all.
+        /// Creates a response without headers and body. Status 0 means that none was received.
         public init(status: Int = 0, httpVersion: String = "") {
             self.status = status
             self.httpVersion = httpVersion
         }
 
-        /// Reads a response.
+        /// Decodes a response.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             status = try container.integer(forKey: .status) ?? 0
@@ -50,7 +50,7 @@ extension HAR {
             bodySize = try container.size(forKey: .bodySize)
         }
 
-        /// Writes the response.
+        /// Encodes the response.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(status, forKey: .status)
@@ -67,27 +67,27 @@ extension HAR {
 
     /// The body of a response.
     public struct Content: Sendable, Hashable, Codable {
-        /// Bytes, decompressed.
+        /// The decompressed length in bytes.
         public var size = 0
-        /// Bytes saved by compression; nil if that is not known.
+        /// The number of bytes saved by compression; nil if it is not known.
         public var compression: Int?
-        /// Its content type; empty if it has none.
+        /// The content type; empty if there is none.
         public var mimeType = ""
         /// The body as text; nil if it is not kept.
         public var text: String?
-        /// How `text` is encoded: `base64` for a body that is no text, nil for one that is.
+        /// The encoding of `text`: `base64` for a binary body, nil for plain text.
         public var encoding: String?
-        /// A remark, as to why the body is not there.
+        /// A comment, such as the reason why the body is missing.
         public var comment: String?
 
         private enum CodingKeys: String, CodingKey {
             case size, compression, mimeType, text, encoding, comment
         }
 
-        /// Makes an empty one.
+        /// Creates an empty body.
         public init() {}
 
-        /// Reads one.
+        /// Decodes a body.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             size = try container.size(forKey: .size) ?? 0
@@ -101,32 +101,32 @@ extension HAR {
 
     /// A cookie.
     public struct Cookie: Sendable, Hashable, Codable {
-        /// Its name.
+        /// The name.
         public var name: String
-        /// Its value.
+        /// The value.
         public var value: String
-        /// The path it is for.
+        /// The path to which the cookie is limited.
         public var path: String?
-        /// The host it is for.
+        /// The domain to which the cookie is limited.
         public var domain: String?
-        /// When it ends, as the recorder wrote it.
+        /// The expiry date, as the recorder wrote it.
         public var expires: String?
-        /// Whether scripts may not see it.
+        /// True if scripts cannot read the cookie.
         public var httpOnly: Bool?
-        /// Whether it is sent by TLS only.
+        /// True if the cookie is sent over TLS only.
         public var secure: Bool?
 
         private enum CodingKeys: String, CodingKey {
             case name, value, path, domain, expires, httpOnly, secure
         }
 
-        /// Makes one.
+        /// Creates a cookie.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// Reads one.
+        /// Decodes a cookie.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""

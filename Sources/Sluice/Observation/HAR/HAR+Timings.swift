@@ -1,35 +1,36 @@
 extension HAR {
-    /// Where an exchange's time went, in milliseconds; nil for what it had none of, -1 in the file.
+    /// The durations of the phases of an exchange, in milliseconds. Phases that do not apply are nil, and -1 in the
+    /// file.
     public struct Timings: Sendable, Hashable, Codable {
-        /// Waiting before anything was done: for gates, and for a connection.
+        /// The time before the exchange started: waiting for gates and for a connection.
         public var blocked: Double?
-        /// Resolving the host's name.
+        /// The time to resolve the host name.
         public var dns: Double?
-        /// Connecting, the TLS handshake included.
+        /// The time to connect, including the TLS handshake.
         public var connect: Double?
-        /// The TLS handshake, which `connect` includes.
+        /// The time of the TLS handshake, which `connect` includes.
         public var ssl: Double?
-        /// Sending the request.
+        /// The time to send the request.
         public var send: Double
-        /// Waiting for the response's first byte.
+        /// The time to the first byte of the response.
         public var wait: Double
-        /// Receiving the response.
+        /// The time to receive the response.
         public var receive: Double
 
         private enum CodingKeys: String, CodingKey {
             case blocked, dns, connect, ssl, send, wait, receive
         }
 
-        /// Makes timings.
+        /// Creates timings.
         ///
         /// - Parameters:
-        ///   - blocked: Waiting before anything was done.
-        ///   - dns: Resolving the host's name.
-        ///   - connect: Connecting, the TLS handshake included.
-        ///   - ssl: The TLS handshake.
-        ///   - send: Sending the request.
-        ///   - wait: Waiting for the response's first byte.
-        ///   - receive: Receiving the response.
+        ///   - blocked: The time before the exchange started.
+        ///   - dns: The time to resolve the host name.
+        ///   - connect: The time to connect, including the TLS handshake.
+        ///   - ssl: The time of the TLS handshake.
+        ///   - send: The time to send the request.
+        ///   - wait: The time to the first byte of the response.
+        ///   - receive: The time to receive the response.
         public init(
             blocked: Double? = nil,
             dns: Double? = nil,
@@ -48,12 +49,12 @@ extension HAR {
             self.receive = receive
         }
 
-        /// The sum of all, with `ssl` counted once.
+        /// The sum of all phases, with `ssl` counted once.
         public var total: Double {
             (blocked ?? 0) + (dns ?? 0) + (connect ?? 0) + send + wait + receive
         }
 
-        /// Reads timings.
+        /// Decodes timings.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             blocked = try container.positive(forKey: .blocked)
@@ -65,7 +66,7 @@ extension HAR {
             receive = try container.positive(forKey: .receive) ?? 0
         }
 
-        /// Writes the timings.
+        /// Encodes the timings.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(blocked ?? -1, forKey: .blocked)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A recording of HTTP exchanges in the format that browsers' developer tools write and read: HTTP Archive 1.2.
+/// A recording of HTTP exchanges in the format that browsers' developer tools read and write: HTTP Archive 1.2.
 ///
 /// ```swift
 /// let har = try HAR(parsing: Data(contentsOf: file))
@@ -14,27 +14,28 @@ import Foundation
 /// try HAR(log: HAR.Log(entries: slow)).data().write(to: other)
 /// ```
 ///
-/// What other programs leave out or add to the format is no obstacle to reading: only when an exchange began, with which method and
-/// URL it was made, has to be there. Numbers of milliseconds and bytes are as in the format, but for those that do not apply: these are
-/// nil here and -1 in the file.
+/// Decoding is tolerant of fields that other programs omit or add. Only the start time, the method and the URL of each
+/// exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
+/// apply is nil here and -1 in the file.
 public struct HAR: Sendable, Hashable, Codable {
-    /// All of it.
+    /// The contents of the recording.
     public var log: Log
 
-    /// Makes a recording.
+    /// Creates a recording.
     public init(log: Log = Log()) {
         self.log = log
     }
 
-    /// Reads a recording.
+    /// Decodes a recording.
     ///
-    /// - Parameter data: JSON in UTF-8, with a byte order mark or without.
-    /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/decodingFailed`` that names the field, if it is not JSON or no recording.
+    /// - Parameter data: JSON in UTF-8, with or without a byte order mark.
+    /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/decodingFailed`` that names the field, if the data is not
+    ///   JSON or not a recording.
     public init(parsing data: Data) throws(SluiceError) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let json = data.starts(with: mark) ? data.dropFirst(mark.count) : data
         do {
-            // A copy, since a slice's indexes do not begin at 0.
+            // A copy, because the indices of a slice do not start at 0.
             self = try JSONDecoder().decode(HAR.self, from: Data(json))
         } catch {
             throw SluiceError(
@@ -46,7 +47,7 @@ public struct HAR: Sendable, Hashable, Codable {
         }
     }
 
-    /// Writes the recording as indented JSON with its keys in order: the same recording gives the same bytes.
+    /// Encodes the recording as indented JSON with sorted keys. The same recording always gives the same bytes.
     ///
     /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/encodingFailed`` if a time is not finite.
     public func data() throws(SluiceError) -> Data {
@@ -90,21 +91,21 @@ public struct HAR: Sendable, Hashable, Codable {
 }
 
 extension HAR {
-    /// The exchanges, and what recorded them.
+    /// The exchanges, and the program that recorded them.
     public struct Log: Sendable, Hashable, Codable {
-        /// The format's version.
+        /// The version of the format.
         public var version = "1.2"
-        /// What wrote the recording.
+        /// The program that wrote the recording.
         public var creator: Program
-        /// The browser that sent the requests; nil if it was none.
+        /// The browser that sent the requests; nil if it was another program.
         public var browser: Program?
         /// The pages that a browser loaded.
         public var pages: [Page] = []
         /// The exchanges.
         public var entries: [Entry] = []
-        /// A remark.
+        /// A comment.
         public var comment: String?
-        /// How many older exchanges the recorder had no room for; written as `_droppedEntries`.
+        /// The number of older exchanges that the recorder dropped; written as `_droppedEntries`.
         public var droppedEntries: Int?
 
         private enum CodingKeys: String, CodingKey {
@@ -112,13 +113,13 @@ extension HAR {
             case droppedEntries = "_droppedEntries"
         }
 
-        /// Makes a log.
+        /// Creates a log.
         public init(creator: Program = .sluice, entries: [Entry] = []) {
             self.creator = creator
             self.entries = entries
         }
 
-        /// Reads a log.
+        /// Decodes a log.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             version = try container.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
@@ -131,45 +132,45 @@ extension HAR {
         }
     }
 
-    /// A program by name and version.
+    /// The name and version of a program.
     public struct Program: Sendable, Hashable, Codable {
-        /// Its name.
+        /// The name.
         public var name: String
-        /// Its version.
+        /// The version.
         public var version: String
 
         private enum CodingKeys: String, CodingKey {
             case name, version
         }
 
-        /// Makes one.
+        /// Creates a program.
         public init(name: String, version: String) {
             self.name = name
             self.version = version
         }
 
-        /// Reads one.
+        /// Decodes a program.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
             version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
         }
 
-        /// This SDK.
+        /// This library.
         public static let sluice = Program(name: "Sluice", version: "1")
     }
 
     /// A page that a browser loaded.
     public struct Page: Sendable, Hashable, Codable {
-        /// When loading began.
+        /// The time at which loading began.
         public var startedDateTime: Date
-        /// By what entries refer to it.
+        /// The ID by which entries refer to the page.
         public var id: String
-        /// Its title.
+        /// The title.
         public var title: String
-        /// When its document was there, in milliseconds; nil if that is not known.
+        /// The time until the document was loaded, in milliseconds; nil if it is not known.
         public var onContentLoad: Double?
-        /// When all of it was there, in milliseconds; nil if that is not known.
+        /// The time until the whole page was loaded, in milliseconds; nil if it is not known.
         public var onLoad: Double?
 
         private enum CodingKeys: String, CodingKey {
@@ -180,14 +181,14 @@ extension HAR {
             case onContentLoad, onLoad
         }
 
-        /// Makes a page.
+        /// Creates a page.
         public init(startedDateTime: Date, id: String, title: String) {
             self.startedDateTime = startedDateTime
             self.id = id
             self.title = title
         }
 
-        /// Reads a page.
+        /// Decodes a page.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             startedDateTime = try container.date(forKey: .startedDateTime)
@@ -200,7 +201,7 @@ extension HAR {
             }
         }
 
-        /// Writes the page.
+        /// Encodes the page.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(HARDate.text(of: startedDateTime), forKey: .startedDateTime)

@@ -6,22 +6,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes entries of events.
+/// Assembles entries from events.
 struct HARAssembly {
-    /// An exchange that was sent and is not over.
+    /// An exchange in progress.
     private struct Exchange {
         let request: HTTPRequest
         let sent: ContinuousClock.Instant
     }
 
     private struct Attempt {
-        /// When it began to wait for its first exchange, or for the one after a redirect.
+        /// The time at which the attempt began to wait for its first exchange, or for the one after a redirect.
         var began: ContinuousClock.Instant
         var kind = Kind.first
         var hop = 0
         var exchange: Exchange?
         var gates: [(name: String, began: ContinuousClock.Instant, ended: ContinuousClock.Instant?)] = []
-        /// The number of its last entry.
+        /// The number of the attempt's last entry; nil if it has none.
         var last: Int?
 
         enum Kind { case first, retry, hedge }
@@ -30,14 +30,14 @@ struct HARAssembly {
     private struct Pending {
         var request: HTTPRequest?
         var attempts: [Int: Attempt] = [:]
-        /// What the next attempt is, and when it begins.
+        /// The kind and the start of the next attempt.
         var next: (kind: Attempt.Kind, began: ContinuousClock.Instant)?
     }
 
     private let transcript: HARTranscript
     private let maximumEntries: Int
     private var pending: [RequestID: Pending] = [:]
-    /// A ring: entry number n is at n modulo its capacity.
+    /// A ring buffer: entry number n is at index n modulo its capacity.
     private var ring: [HAR.Entry] = []
     private var count = 0
 
@@ -87,12 +87,12 @@ struct HARAssembly {
                 attempt.began = request.instant
                 attempt.gates = []
             }
-        // A HAR file has no place for it.
+        // The HAR format has no field for informational responses.
         case .informational: break
         case .received(let outcome):
             close(request, request.attempt, outcome)
         case .cached(let response):
-            // Nothing was sent that an entry could be of, but what it was made of is known.
+            // No request was sent, so the entry is made from the request that the cache answered.
             update(request) { attempt in
                 let made = attempt.exchange ?? Exchange(request: response.request, sent: request.instant)
                 attempt.exchange = made
@@ -123,7 +123,7 @@ struct HARAssembly {
         pending[request.id] = of
     }
 
-    /// Makes an entry of the exchange that the attempt has open, if it has one.
+    /// Appends an entry for the attempt's exchange in progress, if there is one.
     private mutating func close(
         _ request: ObservedRequest,
         _ number: Int,
@@ -142,16 +142,16 @@ struct HARAssembly {
         append(entry, request, number, attempt)
     }
 
-    /// Ends an attempt: one that was never sent has an entry too, if it is known what it would have sent.
+    /// Ends an attempt. An attempt that was never sent gets an entry too, if its request is known.
     private mutating func end(_ request: ObservedRequest, _ number: Int, _ outcome: TransportOutcome) {
         close(request, number, outcome)
         guard case .failure(let error) = outcome else { return }
         let pending = pending[request.id]
-        // Between two attempts there is nothing to say of the one before, whose end is known.
+        // Between two attempts the previous one already has its entry.
         if pending?.next != nil { return }
         let attempt = pending?.attempts[number] ?? Attempt(began: request.began)
         if let last = attempt.last {
-            // The status says it already.
+            // The status already states this error.
             if error.code != .unacceptableStatus { annotate(last, error) }
         } else if let made = pending?.request ?? error.request {
             var entry = transcript.entry(made, outcome, request.secretHeaders)
@@ -165,7 +165,7 @@ struct HARAssembly {
         let attempts = (pending[request.id]?.attempts.keys).map { $0.sorted() } ?? []
         let last = attempts.last ?? 1
         for number in attempts where number != last {
-            // Whose answer came first has no more use for the others.
+            // Another attempt's response was used, so this one is cancelled.
             close(request, number, .failure(.cancelled))
         }
         switch outcome {
@@ -195,10 +195,10 @@ struct HARAssembly {
         count += 1
     }
 
-    /// Says of an exchange that went well why its response was not accepted.
+    /// Adds the reason why the response of a completed exchange was not accepted.
     private mutating func annotate(_ number: Int, _ error: SluiceError) {
         guard number < count, number >= count - ring.count, maximumEntries > 0 else { return }
-        // An exchange may have been cancelled for a reason that is known only now.
+        // A cancelled exchange gets the reason that is known only now.
         let known = ring[number % maximumEntries].error
         if known == nil || known == transcript.text(of: .cancelled) {
             ring[number % maximumEntries].error = transcript.text(of: error)

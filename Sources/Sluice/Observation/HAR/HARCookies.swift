@@ -1,11 +1,11 @@
 import SluiceHTTP
 
 extension HAR.Cookie {
-    /// The cookies of a `Cookie` field (RFC 6265 §4.2.1).
+    /// Parses the cookies of a `Cookie` field (RFC 6265 §4.2.1).
     ///
     /// - Parameters:
     ///   - field: The field's value.
-    ///   - isHidden: Whether the cookies' values are secret.
+    ///   - isHidden: True if the cookies' values are secret.
     /// - Returns: A cookie for each pair.
     static func sent(_ field: String, isHidden: Bool) -> [HAR.Cookie] {
         field.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
@@ -14,11 +14,11 @@ extension HAR.Cookie {
         }
     }
 
-    /// The cookie of a `Set-Cookie` field (RFC 6265 §5.2); nil if it sets none.
+    /// Parses the cookie of a `Set-Cookie` field (RFC 6265 §5.2); nil if it sets none.
     ///
     /// - Parameters:
     ///   - field: The field's value.
-    ///   - isHidden: Whether the cookie's value is secret.
+    ///   - isHidden: True if the cookie's value is secret.
     init?(set field: String, isHidden: Bool) {
         var pairs = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let first = pairs.popFirst() else { return nil }

@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates as the format has them: ISO 8601 with milliseconds.
+/// Dates in the format of HTTP archives: ISO 8601 with milliseconds.
 enum HARDate {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private static let wholeSeconds = Date.ISO8601FormatStyle()
 
     static func text(of date: Date) -> String {
-        // Rounded here, since the style cuts off what is less than a millisecond.
+        // Rounded here, because the style truncates to milliseconds.
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
         return Date(timeIntervalSince1970: (milliseconds + 0.01) / 1000).formatted(style)
     }
@@ -33,23 +33,23 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    /// Milliseconds; nil if they are missing, null or -1.
+    /// Decodes milliseconds; nil if they are missing, null, negative or not finite.
     func positive(forKey key: Key) throws -> Double? {
         try decodeIfPresent(Double.self, forKey: key).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
     }
 
-    /// A whole number, also where it is written with a fraction; nil if it is missing, null or out of bounds.
+    /// Decodes an integer, and rounds a number with a fraction; nil if it is missing, null or out of range.
     func integer(forKey key: Key) throws -> Int? {
         if let integer = try? decodeIfPresent(Int.self, forKey: key) { return integer }
         return try decodeIfPresent(Double.self, forKey: key).flatMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Bytes; nil if they are missing, null or -1.
+    /// Decodes a number of bytes; nil if it is missing, null or negative.
     func size(forKey key: Key) throws -> Int? {
         try integer(forKey: key).flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// A text, also where another program wrote a number or a truth value.
+    /// Decodes a text, and converts a number or a boolean to text.
     func text(forKey key: Key) throws -> String? {
         if let number = try? decodeIfPresent(Int.self, forKey: key) { return "\(number)" }
         if let number = try? decodeIfPresent(Double.self, forKey: key) { return "\(number)" }

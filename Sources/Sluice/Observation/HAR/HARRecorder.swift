@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records what a client sends and gets, as an HTTP archive: for browsers' developer tools, for `Examples/Waterfall`, for a bug report.
+/// Records the exchanges of a client as an HTTP archive, for browsers' developer tools, `Examples/Waterfall`, or a bug
+/// report.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -16,20 +17,21 @@ import Foundation
 /// try await recorder.write(to: URL(filePath: "session.har"))
 /// ```
 ///
-/// Each exchange becomes an entry as soon as it is over: every attempt, every redirect, and failures too, with status 0 and the reason in
-/// `_error`. Secrets are taken out before anything is kept. The newest entries are kept, up to a bound, and of each body as much as one
-/// says.
+/// Each exchange becomes an entry when it ends: every attempt, every redirect, and failures too, with status 0 and the
+/// reason in `_error`. Secrets are removed before anything is kept. The recorder keeps the newest entries up to a
+/// limit, and bodies up to a limit of their own.
 public final class HARRecorder: RequestObserver {
     private static let queue = DispatchQueue(label: "sluice.har", attributes: .concurrent)
 
     private let assembly: Locked<HARAssembly>
 
-    /// Makes a recorder that has recorded nothing yet.
+    /// Creates an empty recorder.
     ///
     /// - Parameters:
-    ///   - redaction: What is taken out as secret.
-    ///   - maximumEntries: How many entries are kept; 2,000 by default, the newest.
-    ///   - maximumBodyBytes: How long a body may be to be kept; 64 KiB by default, 0 for none. Of longer ones only the size is.
+    ///   - redaction: The secrets to remove.
+    ///   - maximumEntries: The maximum number of entries; 2,000 by default. The newest are kept.
+    ///   - maximumBodyBytes: The maximum length of a body to keep, in bytes; 64 KiB by default, 0 for none. For longer
+    ///     bodies only the length is kept.
     public init(redaction: Redaction = .standard, maximumEntries: Int = 2000, maximumBodyBytes: Int = 64 << 10) {
         let transcript = HARTranscript(redaction: redaction, maximumBodyBytes: maximumBodyBytes)
         assembly = Locked(HARAssembly(transcript, maximumEntries: maximumEntries))
@@ -40,15 +42,15 @@ public final class HARRecorder: RequestObserver {
         assembly.withLock { $0.take(event, of: request) }
     }
 
-    /// Forgets what has begun, since its end may be among what was missed.
+    /// Discards exchanges in progress, because their end may be among the missed events.
     public func missed(_ count: Int) {
         assembly.withLock { $0.forgetPending() }
     }
 
-    /// The entries so far, in the order in which they began.
+    /// Returns the entries so far, in the order in which they began.
     public func har() -> HAR {
         let (entries, dropped) = assembly.withLock { ($0.entries, $0.droppedEntries) }
-        // Stable, so that the same entries give the same text.
+        // A stable order, so that the same entries give the same output.
         let order = entries.enumerated().sorted {
             ($0.element.startedDateTime, $0.offset) < ($1.element.startedDateTime, $1.offset)
         }
@@ -57,14 +59,14 @@ public final class HARRecorder: RequestObserver {
         return HAR(log: log)
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     public func reset() {
         assembly.withLock { $0.reset() }
     }
 
-    /// Writes the entries so far to a file: all of it, or if that fails nothing, and whoever reads the file meanwhile reads the old one.
+    /// Writes the entries so far to a file atomically: if it fails, an existing file is unchanged.
     ///
-    /// - Parameter url: The file; one that is there is replaced.
+    /// - Parameter url: The URL of the file. An existing file is replaced.
     /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/internalFailure`` if the file cannot be written.
     public func write(to url: URL) async throws(SluiceError) {
         let har = har()

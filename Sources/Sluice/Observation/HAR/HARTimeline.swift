@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// Where the time of an exchange went.
+/// The durations of an exchange.
 struct HARTimeline {
-    /// Before it was sent.
+    /// The time before it was sent.
     let waiting: Duration
-    /// From then to its end, as a clock measured it.
+    /// The time from then to its end, as measured by a clock.
     let exchanging: Duration
 
     func timings(of outcome: TransportOutcome) -> HAR.Timings {
@@ -15,7 +15,7 @@ struct HARTimeline {
             guard metrics.total > .zero else { return timings(blocked: waiting) { $0.wait = exchanging.milliseconds } }
             return timings(of: metrics, blocked: waiting + metrics.queued)
         case .failure(let error):
-            // There are no metrics of what failed, but the error says how far it came.
+            // A failure has no metrics, but the error tells which phase it reached.
             let time = exchanging.milliseconds
             return timings(blocked: waiting) { timings in
                 switch error.code {
@@ -44,7 +44,7 @@ struct HARTimeline {
                 timings.connect = max(connected - metrics.nameLookup, .zero).milliseconds
                 if metrics.tls > .zero { timings.ssl = max(metrics.tls - metrics.connect, .zero).milliseconds }
             }
-            // When the request had been sent is not known; it is part of the wait.
+            // The end of sending is not known, so it is included in the wait.
             timings.wait = max(metrics.firstByte - connected, .zero).milliseconds
             timings.receive = max(metrics.total - max(metrics.firstByte, connected), .zero).milliseconds
         }
@@ -52,11 +52,11 @@ struct HARTimeline {
 }
 
 extension Duration {
-    /// Milliseconds, to the microsecond; none for a negative duration.
+    /// The duration in milliseconds, rounded to microseconds; 0 for a negative duration.
     var milliseconds: Double { (max(self, .zero) / .milliseconds(1)).toMicroseconds }
 }
 
 extension Double {
-    /// Milliseconds to the microsecond, which keeps sums of them short.
+    /// The number of milliseconds, rounded to microseconds, which removes floating-point noise from sums.
     var toMicroseconds: Double { (self * 1000).rounded() / 1000 }
 }

@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes requests and responses down as the format has them, without their secrets.
+/// Converts requests and responses to the format's values, without their secrets.
 struct HARTranscript {
     let redaction: Redaction
     let maximumBodyBytes: Int
 
-    /// An entry without its times.
+    /// Returns an entry without times.
     func entry(_ request: HTTPRequest, _ outcome: TransportOutcome, _ secret: [HTTPHeaderName]) -> HAR.Entry {
         var entry = HAR.Entry(
             startedDateTime: Date(timeIntervalSince1970: 0),
@@ -33,7 +33,7 @@ struct HARTranscript {
         return entry
     }
 
-    /// `timedOut: The request took longer than …`
+    /// Returns the code and the reason of an error: `timedOut: The request took longer than …`
     func text(of error: SluiceError) -> String {
         redaction.text("\(error.code): \(error.reason)")
     }
@@ -96,7 +96,7 @@ struct HARTranscript {
         return made
     }
 
-    /// A body as text, or why it is not there.
+    /// Returns a body as text, or the reason why it is missing.
     private func text(
         of body: Data,
         _ contentType: String?,
@@ -110,7 +110,7 @@ struct HARTranscript {
         }
     }
 
-    /// `127.0.0.1:80` or `[::1]:80` as host and port.
+    /// Splits `127.0.0.1:80` or `[::1]:80` into host and port.
     private static func parts(of address: String) -> (String, String)? {
         guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let host = address[..<colon].utf8.drop { $0 == UInt8(ascii: "[") }
@@ -124,14 +124,14 @@ extension HAR.Parameter {
         self.init(name: field.name.rawValue, value: field.value)
     }
 
-    /// The query of a URL, decoded.
+    /// Returns the decoded query parameters of a URL.
     static func query(of url: String) -> [HAR.Parameter] {
         guard let question = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
         let query = url.utf8[question...].dropFirst().prefix { $0 != UInt8(ascii: "#") }
         return pairs(of: String(decoding: query, as: UTF8.self))
     }
 
-    /// Names and values as forms have them; what is not well encoded stays as it is.
+    /// Decodes pairs of names and values in form encoding. Text that is not correctly encoded stays as it is.
     static func pairs(of text: String) -> [HAR.Parameter] {
         text.utf8.split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -158,7 +158,7 @@ extension HAR.Parameter {
 }
 
 extension UInt8 {
-    /// Two hexadecimal digits; nil if they are not.
+    /// Parses two hexadecimal digits; nil if they are not.
     fileprivate init?(hexadecimal digits: Substring.UTF8View) {
         let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard values.count == 2 else { return nil }

@@ -1,18 +1,18 @@
-/// Lays out a JSON text with a line for each element and member, in their order, no further than a limit.
+/// Formats a JSON text with one line for each element and member, in their original order, up to a limit.
 struct JSONLayout {
-    /// Deeper levels are not indented further, or a short text of many brackets would become a long one of blanks.
+    /// The maximum level of indentation. Without it, a short text of many brackets would become a very long one.
     private static let maximumIndentation = 32
 
     private let document: JSONDocument
     private let limit: Int
     private var output: [UInt8] = []
 
-    /// Lays out a text.
+    /// Formats a text.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - limit: At how many bytes to stop; what is given is a little longer then.
-    /// - Returns: The laid out text; nil if it is no JSON.
+    ///   - limit: The number of bytes after which to stop. The result may be slightly longer.
+    /// - Returns: The formatted text; nil if it is not a JSON object or array.
     static func text(_ text: String, limit: Int) -> String? {
         guard let first = text.utf8.first(where: { $0 > 0x20 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
@@ -28,7 +28,7 @@ struct JSONLayout {
         self.limit = limit
     }
 
-    /// Writes a value. The parser's limit on depth bounds the recursion.
+    /// Formats a value. The parser's limit on depth bounds the recursion.
     private mutating func value(_ node: JSONDocument.Node, level: Int) {
         let kind = document.kind(of: node)
         guard kind == .array || kind == .object, document.count(of: node) > 0 else {
@@ -54,7 +54,7 @@ struct JSONLayout {
         output.append(UInt8(ascii: kind == .array ? "]" : "}"))
     }
 
-    /// Begins an element or member; false beyond the limit.
+    /// Begins an element or a member. Returns false if the limit is reached.
     private mutating func begin(_ index: Int, _ level: Int) -> Bool {
         if output.count > limit { return false }
         if index > 0 { output.append(UInt8(ascii: ",")) }

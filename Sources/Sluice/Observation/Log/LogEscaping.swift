@@ -1,11 +1,11 @@
-/// Makes texts from elsewhere fit for a log: nothing in them can end a line, forge another, or command a terminal.
+/// Makes untrusted text safe for a log: it cannot end a line, forge another line, or control a terminal.
 enum LogEscaping {
-    /// A text in one line.
+    /// Returns a text on one line.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - limit: How many characters stay, as Unicode counts them.
-    /// - Returns: The text with all that is not seen written as Swift would, `\n` or `\u{1B}`.
+    ///   - limit: The maximum number of Unicode scalars to keep.
+    /// - Returns: The text with invisible characters escaped as in Swift, for example `\n` or `\u{1B}`.
     static func line(_ text: String, limit: Int = 2048) -> String {
         var text = text
         let isPlain = text.utf8.count <= limit && text.withUTF8 { $0.allSatisfy { (0x20..<0x7F).contains($0) } }
@@ -22,7 +22,7 @@ enum LogEscaping {
         return line
     }
 
-    /// The lines of a text, each fit to stand alone; tabs stay.
+    /// Splits a text into lines and makes each safe on its own. Tabs are kept.
     static func lines(_ text: String) -> [String] {
         text.utf8.split(separator: 10, omittingEmptySubsequences: false).map { line in
             let line = line.last == 13 ? line.dropLast() : line
@@ -31,7 +31,7 @@ enum LogEscaping {
         }
     }
 
-    /// Whether a scalar shows in its place and does nothing else: no control, no break of a line, no change of direction.
+    /// Returns true if a scalar is visible and has no other effect: no control, line break or direction change.
     static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,

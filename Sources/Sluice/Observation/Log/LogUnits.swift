@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Durations and sizes as people say them, in six characters at most, and times as ISO 8601 writes them.
+/// Short texts for durations and sizes, in at most six characters, and ISO 8601 times.
 enum LogUnits {
-    /// `0.4 ms`, `35 ms`, `1.3 s`, `42 s`, `3 min`, `5 h`
+    /// Returns a duration: `0.4 ms`, `35 ms`, `1.3 s`, `42 s`, `3 min`, `5 h`.
     static func text(_ duration: Duration) -> String {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         let milliseconds = max(0, seconds * 1000)
@@ -22,7 +22,7 @@ enum LogUnits {
         }
     }
 
-    /// `12 B`, `1.2 kB`, `35 MB`; a kilobyte has 1,000 bytes.
+    /// Returns a number of bytes: `12 B`, `1.2 kB`, `35 MB`. A kilobyte has 1,000 bytes.
     static func text(bytes: Int) -> String {
         if bytes < 1000 { return "\(max(0, bytes)) B" }
         var amount = Double(bytes) / 1000
@@ -34,9 +34,9 @@ enum LogUnits {
         return amount < 9.95 ? "\(tenths(amount)) TB" : "\(whole(amount)) TB"
     }
 
-    /// `10:15:30.123Z`, with the day `2026-07-10T10:15:30.123Z`.
+    /// Returns a time: `10:15:30.123Z`, or with the day `2026-07-10T10:15:30.123Z`.
     static func text(_ date: Date, withDay: Bool) -> String {
-        // Some hundred thousand years each way.
+        // Clamped to about a hundred thousand years in each direction.
         let milliseconds = Int64(max(-4e15, min(4e15, (date.timeIntervalSince1970 * 1000).rounded(.down))))
         let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
         let civil = CivilTime(secondsSince1970: seconds)
@@ -50,7 +50,7 @@ enum LogUnits {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// A count with its noun, in the plural where it must be.
+    /// Returns a count with its noun, in the plural unless the count is 1.
     static func text(_ count: Int, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension RequestLog {
-    /// A request's body behind an empty line, or what there is to say of it; nothing where bodies are not written.
+    /// Returns a request's body after an empty line, or a note about it; empty if bodies are not logged.
     func body(of request: HTTPRequest) -> String {
         guard level >= .full, !request.body.isNone else { return "" }
         let length = request.body.length.map { LogUnits.text(bytes: Int(clamping: $0)) }
@@ -30,7 +30,7 @@ extension RequestLog {
         }
     }
 
-    /// A response's body, or what there is to say of it.
+    /// Returns a response's body, or a note about it.
     func body(of response: ServerResponse) -> String {
         guard level >= .full, !response.body.isEmpty else { return "" }
         return block(response.body, redaction.body(response.body, contentType: response.head.headers[.contentType]))
@@ -50,7 +50,7 @@ extension RequestLog {
         }
     }
 
-    /// The beginning of a text up to the limit, without a piece of a character.
+    /// Returns the beginning of a text up to the limit, cut between characters.
     private func clipped(_ text: String) -> String {
         if text.utf8.count <= max(0, bodyLimit) { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: max(0, bodyLimit))

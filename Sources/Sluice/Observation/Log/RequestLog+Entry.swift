@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension RequestLog {
-    /// The line that says how a request ended: fixed columns first, then what is as long as it is.
+    /// Returns the line for the end of a request: columns of fixed width first, then those of variable length.
     func entry(of outcome: TransportOutcome, _ record: RequestRecord, _ observed: ObservedRequest) -> String {
         let request: HTTPRequest?
         let status: HTTPStatus?
@@ -29,20 +29,20 @@ extension RequestLog {
         return line
     }
 
-    /// When and, where steps are written, of which request.
+    /// Returns the time and, if steps are logged, the ID of the request.
     func start(_ observed: ObservedRequest) -> String {
         level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
     }
 
-    /// The URL as it may be seen.
+    /// Returns the redacted URL.
     func shown(_ request: HTTPRequest) -> String {
         LogEscaping.line(redaction.url(request.url))
     }
 
-    /// What an error says, in one line.
+    /// Returns the reason and the code of an error, on one line.
     func sentence(of error: SluiceError) -> String {
         var sentence = redaction.text(error.reason)
-        // What a user's own error says may be of any length, and is not asked for by those who want a line each.
+        // The underlying error of user code can be long, so the levels with one line per request leave it out.
         if level >= .headers, let cause = error.underlyingError {
             sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.words(of: cause), limit: 512)))"
         }

@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension RequestLog {
-    /// What is written of a step before the last; nil if nothing is.
+    /// Returns the text for a step before the last; nil if the step is not logged.
     func step(_ event: RequestEvent, after wait: Duration?, _ observed: ObservedRequest) -> String? {
         let start = start(observed)
         switch event {
@@ -47,7 +47,7 @@ extension RequestLog {
         fields(redaction.headers(response.head.headers, and: observed.secretHeaders))
     }
 
-    /// Header fields, a line each.
+    /// Returns the header fields, one per line.
     private func fields(_ headers: HTTPHeaders) -> String {
         headers.reduce(into: "") { text, field in
             text += "\n    \(LogEscaping.line(field.name.rawValue, limit: 256)): \(LogEscaping.line(field.value))"

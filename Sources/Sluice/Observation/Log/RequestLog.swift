@@ -1,58 +1,58 @@
 import SluiceHTTP
 
-/// Writes what becomes of requests, to be read by people: by default one line for each that fails.
+/// Logs requests in a human-readable form; by default, one line for each failed request.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: "https://api.example.com") { $0.observers = [RequestLog(.summary)] }
 /// // 10:15:30.123Z ← 200 GET     35 ms  1.2 kB  https://api.example.com/users/42  (2 attempts, 1 redirect)
 /// ```
 ///
-/// Secrets are taken out by its ``Redaction``, and nothing that a server sends can forge a line or command a terminal. It
-/// writes in the observer's own queue, so that a slow terminal holds up no request.
+/// Its ``Redaction`` removes secrets, and no data from a server can forge a line or control a terminal. It writes on
+/// the observer's own queue, so a slow terminal does not delay requests.
 public struct RequestLog: RequestObserver {
-    /// How much is written.
+    /// The amount of information to log.
     public enum Level: Int, Sendable, Hashable, Comparable {
-        /// A line for each request that fails.
+        /// A line for each failed request.
         case failures
         /// A line for each request.
         case summary
-        /// Each step of each request, with the headers that are sent and received.
+        /// Each step of each request, with the headers sent and received.
         case headers
         /// Each step with headers and bodies.
         case full
 
-        /// Whether the first writes less.
+        /// Returns true if the first level logs less than the second.
         public static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// Takes a line, or several with line breaks between them; calls come one at a time from each client.
+    /// Called with one line, or several separated by line breaks. Calls from one client come one at a time.
     public typealias Destination = @Sendable (String) -> Void
 
-    /// How much is written; ``Level/failures`` by default.
+    /// The amount of information to log; ``Level/failures`` by default.
     public var level: Level
-    /// Whether a cURL command that repeats the request stands below its last line; false by default.
+    /// True to add a cURL command that repeats the request below its last line; false by default.
     public var curl: Bool
-    /// What is left out as secret.
+    /// The secrets to leave out.
     public var redaction: Redaction
-    /// How much of each body is written, in bytes; 16 KiB by default.
+    /// The maximum number of bytes of each body to log; 16 KiB by default.
     public var bodyLimit = 16 << 10
-    /// Whether marks and statuses have colours, for a terminal; false by default.
+    /// True to colour marks and statuses for a terminal; false by default.
     public var isColored = false
-    /// Whether lines have the day before the time, as ISO 8601 writes both; false by default.
+    /// True to write the day before the time, as in ISO 8601; false by default.
     public var showsDate = false
     private let destination: Destination
     private let records = Locked<[RequestID: RequestRecord]>([:])
 
-    /// Requests beyond so many at once are logged without what has to be remembered of them.
+    /// The number of concurrent requests for which details are kept. Further ones are logged without them.
     private static let capacity = 16_384
 
-    /// Makes a log.
+    /// Creates a log.
     ///
     /// - Parameters:
-    ///   - level: How much is written.
-    ///   - curl: Whether cURL commands are.
-    ///   - redaction: What is left out as secret.
-    ///   - destination: Takes the lines; standard error by default.
+    ///   - level: The amount of information to log.
+    ///   - curl: True to add cURL commands.
+    ///   - redaction: The secrets to leave out.
+    ///   - destination: Called with the lines; writes to standard error by default.
     public init(
         _ level: Level = .failures,
         curl: Bool = false,
@@ -65,17 +65,17 @@ public struct RequestLog: RequestObserver {
         self.destination = destination
     }
 
-    /// All events where steps are written; otherwise those that the one line tells of.
+    /// All events if steps are logged, otherwise those needed for the last line.
     public var interests: RequestEvent.Kinds {
         if level >= .headers { return .all }
         var kinds: RequestEvent.Kinds = [.gates, .redirected, .retrying, .finished]
-        // An error says itself which request failed.
+        // A failure names its request itself.
         if level > .failures { kinds.insert(.began) }
         if curl { kinds.insert(.sending) }
         return kinds
     }
 
-    /// Writes what the event has to say.
+    /// Logs an event.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
         let (record, wait) = note(event, of: request)
         if case .finished(let outcome) = event {
@@ -87,7 +87,7 @@ public struct RequestLog: RequestObserver {
         }
     }
 
-    /// Writes that so many events were dropped, and forgets the requests whose end may have been among them.
+    /// Logs the number of dropped events, and discards the details of open requests, whose end may be among them.
     public func missed(_ count: Int) {
         records.withLock { $0 = [:] }
         destination("\(LogUnits.text(count, "event")) left out: requests came faster than their log could be written")
@@ -103,7 +103,7 @@ public struct RequestLog: RequestObserver {
         }
     }
 
-    /// The time of an event.
+    /// Returns the time of an event as text.
     func time(of request: ObservedRequest) -> String {
         LogUnits.text(request.date, withDay: showsDate)
     }

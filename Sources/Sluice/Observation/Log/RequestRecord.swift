@@ -1,33 +1,33 @@
 import SluiceHTTP
 
-/// What a log remembers of a request until it has finished.
+/// The details of an open request that a log needs for its last line.
 struct RequestRecord: Sendable {
-    /// A gate at which an attempt stands.
+    /// A wait of an attempt at a gate.
     private struct Stay {
         let gate: String
         let attempt: Int
         let since: ContinuousClock.Instant
     }
 
-    /// As it was made.
+    /// The request as it was created.
     private(set) var request: HTTPRequest?
-    /// As it was last sent.
+    /// The request as it was last sent.
     private(set) var sent: HTTPRequest?
     private(set) var attempts = 1
     private(set) var redirects = 0
     private(set) var hedges = 0
-    /// How long all attempts waited between them.
+    /// The total of the pauses between attempts.
     private(set) var pause = Duration.zero
-    /// How long it waited at gates, in the order of its first stay.
+    /// The time spent at each gate, in the order of the first wait.
     private(set) var waits: [(gate: String, duration: Duration)] = []
     private var stays: [Stay] = []
 
-    /// Takes note of an event.
+    /// Records an event.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - observed: When and in which attempt.
-    /// - Returns: How long the attempt stood at the gate that it leaves, where it leaves one.
+    ///   - event: The event.
+    ///   - observed: The attempt and the time of the event.
+    /// - Returns: The time that the attempt waited at the gate that it leaves; nil if it leaves none.
     mutating func note(_ event: RequestEvent, of observed: ObservedRequest) -> Duration? {
         attempts = max(attempts, observed.attempt)
         switch event {
@@ -62,7 +62,7 @@ struct RequestRecord: Sendable {
         return duration
     }
 
-    /// What was out of the ordinary, in a few words each.
+    /// Short notes on retries, hedging, redirects and waits.
     var notes: [String] {
         var notes: [String] = []
         if attempts > 1 {

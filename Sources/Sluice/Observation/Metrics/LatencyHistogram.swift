@@ -1,4 +1,4 @@
-/// How often something took how long, in little memory and to within one percent.
+/// A histogram of durations with an error of less than one percent and a small memory footprint.
 ///
 /// ```swift
 /// var histogram = LatencyHistogram()
@@ -6,35 +6,36 @@
 /// histogram.percentile(99)  // nine in ten of a hundred were at least as fast
 /// ```
 ///
-/// It counts nanoseconds in buckets that are as wide as a 64th of the power of two below them, as HDR histograms do: a percentile is off by
-/// 1/128 (0.8 %) of its value at most, from nothing to 73 minutes; what took longer counts as that long. It holds at most 2,368 numbers,
-/// and only those between the shortest and the longest. Histograms of the same thing can be merged, from several processes too.
+/// Nanoseconds are counted in buckets whose width is 1/64 of the power of two below them, as in HDR histograms. A
+/// percentile is therefore off by at most 1/128 (0.8 %) of its value, from 0 to 73 minutes. Longer durations count as
+/// 73 minutes. The histogram holds at most 2,368 counts, and only those between the shortest and the longest duration.
+/// Histograms of the same quantity can be merged, also across processes.
 public struct LatencyHistogram: Sendable, Hashable {
-    /// The counts of the buckets from `first` on, whole octaves of them.
+    /// The counts of the buckets starting at `first`, in whole octaves.
     private(set) var counts: [Int] = []
     private(set) var first = 0
     private var sumOfNanoseconds: UInt64 = 0
     private var least: UInt64 = 0
     private var most: UInt64 = 0
-    /// How many were recorded.
+    /// The number of recorded durations.
     public private(set) var count = 0
 
-    /// So many that one more is no matter: what is read or merged holds no more.
+    /// The maximum count that is decoded or merged. It leaves room for further recordings without overflow.
     private static let limit = Int.max / 2
 
-    /// Makes one of nothing.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// What all took together; stops counting after 584 years.
+    /// The sum of the durations. It stops growing at 584 years.
     public var sum: Duration { Duration(nanoseconds: sumOfNanoseconds) }
-    /// What they took on average; nil if there are none.
+    /// The average duration; nil if the histogram is empty.
     public var mean: Duration? { count == 0 ? nil : Duration(nanoseconds: sumOfNanoseconds / UInt64(count)) }
-    /// The shortest, exactly; nil if there are none.
+    /// The exact shortest duration; nil if the histogram is empty.
     public var minimum: Duration? { count == 0 ? nil : Duration(nanoseconds: least) }
-    /// The longest, exactly; nil if there are none.
+    /// The exact longest duration; nil if the histogram is empty.
     public var maximum: Duration? { count == 0 ? nil : Duration(nanoseconds: most) }
 
-    /// Counts a duration; a negative one as none.
+    /// Records a duration. A negative one counts as zero.
     public mutating func record(_ duration: Duration) {
         record(nanoseconds: duration.nanoseconds)
     }
@@ -47,7 +48,7 @@ public struct LatencyHistogram: Sendable, Hashable {
         count += 1
     }
 
-    /// Counts all that the other has counted.
+    /// Adds the counts of another histogram.
     public mutating func merge(_ other: LatencyHistogram) {
         guard other.count > 0, count <= Self.limit - other.count else { return }
         cover(other.first)
@@ -57,10 +58,11 @@ public struct LatencyHistogram: Sendable, Hashable {
         count += other.count
     }
 
-    /// The duration that so many in a hundred did not exceed, by the nearest rank; nil if there are none.
+    /// Returns the duration that a percentage of the durations did not exceed, by the nearest rank; nil if the
+    /// histogram is empty.
     ///
-    /// - Parameter percent: From 0, the shortest, to 100, the longest; what is beyond counts as these.
-    /// - Returns: A duration that is off by 0.8 % at most.
+    /// - Parameter percent: From 0, the shortest, to 100, the longest. Values outside are clamped.
+    /// - Returns: A duration that is off by at most 0.8 %.
     public func percentile(_ percent: Double) -> Duration? {
         guard count > 0 else { return nil }
         let share = min(max(percent.isNaN ? 0 : percent, 0), 100) / 100
@@ -83,7 +85,7 @@ public struct LatencyHistogram: Sendable, Hashable {
         sumOfNanoseconds = isOver ? .max : total
     }
 
-    /// Makes room for a bucket's octave.
+    /// Extends the counts to include a bucket's octave.
     private mutating func cover(_ bucket: Int) {
         let octave = bucket / Bucket.perOctave * Bucket.perOctave
         if counts.isEmpty {
@@ -99,7 +101,7 @@ public struct LatencyHistogram: Sendable, Hashable {
 }
 
 extension LatencyHistogram {
-    /// The buckets: one a nanosecond below 128, and then 64 in each octave.
+    /// The buckets: one per nanosecond below 128, then 64 per octave.
     enum Bucket {
         static let perOctave = 64
         /// 2^42 ns are 73 minutes.
@@ -126,7 +128,8 @@ extension LatencyHistogram: Codable {
         case count, sum, minimum, maximum, p50, p90, p99, p999, buckets
     }
 
-    /// Writes nanoseconds: what the percentiles are, for a reader, and for a merge the buckets that hold something as pairs of number and count.
+    /// Encodes nanoseconds: the percentiles for human readers, and the buckets that are not empty, as pairs of number
+    /// and count, for merging.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(count, forKey: .count)
@@ -141,7 +144,7 @@ extension LatencyHistogram: Codable {
         try container.encode(pairs, forKey: .buckets)
     }
 
-    /// Reads the buckets and the exact figures; the percentiles follow from these.
+    /// Decodes the buckets and the exact values. The percentiles are computed from them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let pairs = try container.decodeIfPresent([Int].self, forKey: .buckets) ?? []
@@ -167,9 +170,9 @@ extension LatencyHistogram: Codable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; none for a negative duration, and no more than 292 years.
+    /// The duration in whole nanoseconds; 0 for a negative duration, and at most 292 years.
     var nanoseconds: UInt64 {
-        // Below 18 seconds one word holds it, and no division of two is needed.
+        // Below 18 seconds the attoseconds fit one word, which saves a second division.
         if let attoseconds = UInt64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -6,16 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What metrics have counted so far: an account for each route.
+/// The metrics counted so far, by route.
 struct MetricsLedger {
-    /// By what requests are told apart; the path stands for its route, which is made only once for each path.
+    /// The key that identifies the route of a request. The route is derived from the path, once per path.
     private struct Kind: Hashable {
         let method: HTTPMethod
         let route: String?
         let path: String
     }
 
-    /// Beyond so many the paths are forgotten: an API may have a path for each user.
+    /// The maximum number of cached paths, because an API may have a path for each user. The cache is cleared when it
+    /// is full.
     private static let maximumKinds = 4096
 
     private let maximumRoutes: Int
@@ -24,7 +25,7 @@ struct MetricsLedger {
     private var accounts: [RequestMetrics.Route] = []
     private var accountsByName: [String: Int] = [:]
     private var accountsByKind: [Kind: Int] = [:]
-    /// Most requests are of the kind of the one before.
+    /// The last lookup, because most requests are of the same kind as the previous one.
     private var last: (kind: Kind, account: Int)?
     var inFlight = 0
     var gates = GateTimes()
@@ -95,7 +96,7 @@ struct MetricsLedger {
     }
 
     private mutating func account(of request: ObservedRequest) -> Int {
-        // What is compared is not copied: that would cost more than all the rest.
+        // Compared without copying, because a copy would cost more than the rest.
         let subject = request.subject
         if let last, last.kind.path == subject.draft.path, last.kind.method == subject.draft.method,
             last.kind.route == subject.draft.route
@@ -123,11 +124,12 @@ struct MetricsLedger {
 }
 
 extension ObservedRequest {
-    /// Nanoseconds since the request began.
+    /// The nanoseconds since the request began.
     fileprivate var elapsed: UInt64 { began.duration(to: instant).nanoseconds }
 }
 
-/// How long requests wait for their gates; several may be asked at once, and what counts is from the first to the last.
+/// The times that requests wait at gates. Several gates may be asked at once; the time counts from the first to the
+/// last.
 struct GateTimes {
     private var spans: [RequestID: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
 
@@ -141,7 +143,7 @@ struct GateTimes {
         spans[request.id]?.last = request.instant
     }
 
-    /// How long the attempt waited that has just ended; nil if it has asked no gate.
+    /// Returns the waiting time of the attempt that has ended; nil if it waited at no gate.
     mutating func take(_ request: RequestID) -> Duration? {
         spans.removeValue(forKey: request).map { $0.first.duration(to: $0.last) }
     }

@@ -1,8 +1,8 @@
 extension RequestMetrics.Snapshot {
-    /// The figures in the OpenMetrics text format 1.0, as Prometheus reads it: counters, and summaries in seconds.
+    /// The metrics in the OpenMetrics text format 1.0, as read by Prometheus: counters, and summaries in seconds.
     ///
-    /// Its content type is `application/openmetrics-text; version=1.0.0; charset=utf-8`. Names begin with `sluice_`; method and route are
-    /// labels.
+    /// Its content type is `application/openmetrics-text; version=1.0.0; charset=utf-8`. Names begin with `sluice_`;
+    /// method and route are labels.
     public var openMetrics: String {
         var text = OpenMetricsText()
         text.counters("requests", "Requests that ended.", routes) { $0.requests }
@@ -48,7 +48,7 @@ extension RequestMetrics.Statuses {
     }
 }
 
-/// Lines of OpenMetrics text.
+/// A builder for OpenMetrics text.
 private struct OpenMetricsText {
     private(set) var text = ""
 
@@ -99,7 +99,8 @@ private struct OpenMetricsText {
         text += " \(value)\n"
     }
 
-    /// A backslash before what would end the value or the line; in bytes, for a letter may have swallowed the quote before it.
+    /// Escapes characters that would end the value or the line. Works on bytes, because a combining mark hides a quote
+    /// from a `Character` comparison.
     private func escaped(_ value: String) -> String {
         var bytes: [UInt8] = []
         for byte in value.utf8 {

@@ -1,37 +1,38 @@
 import SluiceHTTP
 
 extension RequestMetrics {
-    /// What the requests of one method and route came to.
+    /// The metrics of the requests with one method and route.
     public struct Route: Sendable, Hashable, Codable {
-        /// The method of the request as it was made; empty where all others are counted together.
+        /// The method of the request as it was created; empty for the entry that counts all other routes together.
         public let method: String
-        /// What requests of this kind have in common, ``ModifiableRequest/route(_:)``; `other` for those beyond the bound.
+        /// The route that requests of the same kind share, ``ModifiableRequest/route(_:)``; `other` for routes beyond
+        /// the limit.
         public let route: String
-        /// Requests that ended.
+        /// The number of requests that ended.
         public var requests = 0
-        /// Times they set out for the server: once each, and once more for each retry and hedge; redirects are not counted.
+        /// The number of attempts: one for each request, and one for each retry and hedge. Redirects are not counted.
         public var attempts = 0
-        /// Attempts after one that had failed.
+        /// The number of attempts that followed a failed one.
         public var retries = 0
-        /// Attempts next to one that took too long.
+        /// The number of attempts that ran in parallel with a slow one.
         public var hedges = 0
-        /// Redirects that were followed.
+        /// The number of redirects that were followed.
         public var redirects = 0
-        /// Failures by the name of their ``SluiceError/Code``, cancellations included.
+        /// The number of failures by the name of their ``SluiceError/Code``, including cancellations.
         public var failures: [String: Int] = [:]
-        /// Last responses by the class of their status.
+        /// The number of final responses by status class.
         public var statuses = Statuses()
-        /// Body bytes sent for the last response.
+        /// The number of body bytes sent for the final response.
         public var bytesSent: Int64 = 0
-        /// Body bytes of the last response as they travelled.
+        /// The number of body bytes transferred for the final response.
         public var bytesReceived: Int64 = 0
-        /// From the beginning of a request to its end, gates, retries and redirects included, with a response or without; cancelled
-        /// requests are left out.
+        /// The time from the beginning of a request to its end, including gates, retries and redirects, with or without
+        /// a response. Cancelled requests are left out.
         public var latency = LatencyHistogram()
-        /// The parts of the last exchange.
+        /// The phases of the last exchange.
         public var phases = Phases()
 
-        /// Makes an account of nothing.
+        /// Creates a route with all counts at zero.
         public init(method: String, route: String) {
             self.method = method
             self.route = route
@@ -39,14 +40,14 @@ extension RequestMetrics {
 
         static let other = Route(method: "", route: "other")
 
-        /// `GET users/{}`
+        /// The method and the route: `GET users/{}`.
         public var name: String { method.isEmpty ? route : "\(method) \(route)" }
-        /// How many requests failed, for any reason but that they were cancelled.
+        /// The number of failed requests, without cancelled ones.
         public var failureCount: Int {
             failures.reduce(0) { $1.key == SluiceError.Code.cancelled.description ? $0 : $0 &+ $1.value }
         }
 
-        /// Adds what another account holds.
+        /// Adds the counts of another route.
         public mutating func merge(_ other: Route) {
             requests &+= other.requests
             attempts &+= other.attempts
@@ -74,15 +75,15 @@ extension RequestMetrics {
             attempts &+= error.step == .building ? 0 : 1
             failures[error.code.description, default: 0] += 1
             if let status = error.response?.status { statuses.count(status) }
-            // What its user did not wait for says nothing of the server.
+            // A cancelled request says nothing about the server's latency.
             if !error.isCancellation { latency.record(nanoseconds: nanoseconds) }
         }
 
-        /// Counts what a transfer took and moved; the parts it had none of are left out.
+        /// Counts the phases and the bytes of a transfer. Phases that did not occur are left out.
         mutating func count(_ metrics: TransferMetrics) {
             bytesSent &+= metrics.bytesSent
             bytesReceived &+= metrics.bytesReceived
-            // A stub or a stored response was never transferred.
+            // A stub or a stored response involves no transfer.
             guard metrics.total > .zero else { return }
             let queued = metrics.queued.nanoseconds
             let lookedUp = metrics.nameLookup.nanoseconds
@@ -101,20 +102,20 @@ extension RequestMetrics {
         }
     }
 
-    /// How often each class of statuses was the answer.
+    /// The number of responses by status class.
     public struct Statuses: Sendable, Hashable, Codable {
-        /// 2xx
+        /// The number of 2xx responses.
         public var success = 0
-        /// 3xx
+        /// The number of 3xx responses.
         public var redirection = 0
-        /// 4xx
+        /// The number of 4xx responses.
         public var clientError = 0
-        /// 5xx
+        /// The number of 5xx responses.
         public var serverError = 0
-        /// Anything else.
+        /// The number of other responses.
         public var other = 0
 
-        /// Makes an account of nothing.
+        /// Creates a value with all counts at zero.
         public init() {}
 
         mutating func count(_ status: HTTPStatus) {
@@ -136,27 +137,28 @@ extension RequestMetrics {
         }
     }
 
-    /// How long the parts of requests took, each of those that had that part.
+    /// The durations of the phases of requests. A request counts only in the phases that it had.
     public struct Phases: Sendable, Hashable, Codable {
-        /// Waiting for gates, in each attempt; only if ``Details/gates`` was asked for.
+        /// The time spent waiting for gates, per attempt; recorded only with ``Details/gates``.
         public var gates = LatencyHistogram()
-        /// Waiting in the engine's queue.
+        /// The time in the engine's queue.
         public var queue = LatencyHistogram()
-        /// Resolving the host's name; of new connections, as the next two.
+        /// The time to resolve the host name, for new connections.
         public var nameLookup = LatencyHistogram()
-        /// Connecting.
+        /// The time to connect, for new connections.
         public var connect = LatencyHistogram()
-        /// The TLS handshake.
+        /// The time of the TLS handshake, for new connections.
         public var tls = LatencyHistogram()
-        /// From the connection to the first byte of the response: sending the request, and the server's time.
+        /// The time from the connection to the first byte of the response: sending the request, and the server's
+        /// processing.
         public var wait = LatencyHistogram()
-        /// From the first byte to the last.
+        /// The time from the first byte to the last.
         public var download = LatencyHistogram()
 
-        /// Makes an account of nothing.
+        /// Creates empty phases.
         public init() {}
 
-        /// All of them with their names, in the order they happen.
+        /// All phases with their names, in chronological order.
         public var all: [(name: String, histogram: LatencyHistogram)] {
             [
                 ("gates", gates), ("queue", queue), ("nameLookup", nameLookup), ("connect", connect), ("tls", tls),

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension RequestMetrics {
-    /// What had been counted at one moment; its `description` is a table.
+    /// The metrics at one moment. Its `description` is a table.
     ///
     /// ```swift
     /// let snapshot = metrics.snapshot()
@@ -13,24 +13,24 @@ extension RequestMetrics {
     /// try JSONEncoder().encode(snapshot).write(to: url)
     /// ```
     public struct Snapshot: Sendable, Hashable, Codable {
-        /// When counting began.
+        /// The time at which counting began.
         public var since: Date
-        /// When it was taken.
+        /// The time at which the snapshot was taken.
         public var date: Date
-        /// How many requests had begun and not ended; nil unless ``Details/inFlight`` was asked for.
+        /// The number of requests that had begun and not ended; nil without ``Details/inFlight``.
         public var inFlight: Int?
-        /// How many events the metrics were not told of, since too many came at once.
+        /// The number of events that were dropped because too many came at once.
         public var missedEvents: Int
-        /// The routes by their names.
+        /// The routes, sorted by name.
         public var routes: [Route]
 
-        /// Makes a snapshot.
+        /// Creates a snapshot.
         ///
         /// - Parameters:
-        ///   - since: When counting began.
-        ///   - date: When it was taken.
-        ///   - inFlight: How many requests had begun and not ended.
-        ///   - missedEvents: How many events were not counted.
+        ///   - since: The time at which counting began.
+        ///   - date: The time at which the snapshot was taken.
+        ///   - inFlight: The number of requests that had begun and not ended.
+        ///   - missedEvents: The number of events that were not counted.
         ///   - routes: The routes, in the order in which they are shown.
         public init(since: Date, date: Date, inFlight: Int? = nil, missedEvents: Int = 0, routes: [Route] = []) {
             self.since = since
@@ -40,12 +40,12 @@ extension RequestMetrics {
             self.routes = routes
         }
 
-        /// The route of a name, `GET users/{}`; nil if it has seen no request.
+        /// The route with a name such as `GET users/{}`; nil if it has had no request.
         public subscript(name: String) -> Route? {
             routes.first { $0.name == name }
         }
 
-        /// All routes taken together.
+        /// The sum of all routes.
         public var total: Route {
             routes.reduce(into: Route(method: "", route: "total")) { $0.merge($1) }
         }
@@ -53,7 +53,7 @@ extension RequestMetrics {
 }
 
 extension RequestMetrics.Snapshot: CustomStringConvertible {
-    /// A table with a line for each route, those with the most requests first, and one for all of them.
+    /// A table with a line for each route, most requests first, and a line for the total.
     public var description: String {
         var rows = [["route", "requests", "failed", "retries", "p50", "p90", "p99", "p99.9", "max", "received"]]
         rows += routes.sorted { ($1.requests, $0.name) < ($0.requests, $1.name) }.map(\.cells)
@@ -86,7 +86,7 @@ extension Unicode.Scalar.Properties {
 }
 
 extension Duration {
-    /// To three digits: `1.23 ms`, `45.6 s`.
+    /// The duration to three digits: `1.23 ms`, `45.6 s`.
     fileprivate var rounded: String {
         let nanoseconds = Double(nanoseconds)
         if nanoseconds >= 999.5e6 { return "\((nanoseconds / 1e9).toThreeDigits) s" }
@@ -106,7 +106,7 @@ extension Int64 {
 }
 
 extension Double {
-    /// Not negative, and below 2^60.
+    /// The number to three digits. It must not be negative, and must be below 2^60.
     fileprivate var toThreeDigits: String {
         if self >= 99.95 { return "\(Int(min(rounded(), 1e15)))" }
         let scale: Double = self >= 9.995 ? 10 : 100

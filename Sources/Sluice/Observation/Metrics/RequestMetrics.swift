@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Counts requests by route: how many, how they ended, how long they and their parts took, and how many bytes they moved.
+/// Counts requests by route: their number, outcomes, durations by phase, and bytes transferred.
 ///
 /// ```swift
 /// let metrics = RequestMetrics()
@@ -17,37 +17,38 @@ import Foundation
 /// let slow = metrics.snapshot().routes.filter { ($0.latency.percentile(99) ?? .zero) > .seconds(1) }
 /// ```
 ///
-/// A request costs it one event and some hundred nanoseconds; what costs more has to be asked for. A route
-/// takes some 20 KiB, and there is a bound to how many it tells apart.
+/// By default a request costs one event and a few hundred nanoseconds; more expensive details are optional. A route
+/// takes about 20 KiB, and the number of routes is limited.
 public final class RequestMetrics: RequestObserver, ImmediateObserver {
-    /// What is counted only when asked for, since each request then brings several events more.
+    /// Optional details. Each adds several events to every request.
     public struct Details: OptionSet, Sendable, Hashable {
-        /// A bit a detail.
+        /// The bits of the set, one per detail.
         public let rawValue: UInt8
 
-        /// Makes a set of bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// How many requests there are right now: ``Snapshot/inFlight``. One event more a request.
+        /// Counts the requests in flight: ``Snapshot/inFlight``. Adds one event per request.
         public static let inFlight = Details(rawValue: 1)
-        /// How long attempts wait for gates: ``Phases/gates``. Two events more a gate and attempt.
+        /// Measures the time that attempts wait for gates: ``Phases/gates``. Adds two events per gate and attempt.
         public static let gates = Details(rawValue: 2)
     }
 
-    /// Only how requests end, and what few of them do: being tried again and redirected.
+    /// The ends of requests, retries and redirects, and the events that the optional details need.
     public let interests: RequestEvent.Kinds
     private let details: Details
     private let time: any TimeSource
     private let ledger: Locked<MetricsLedger>
 
-    /// Makes metrics that have counted nothing yet.
+    /// Creates empty metrics.
     ///
     /// - Parameters:
-    ///   - details: What else to count; nothing by default.
-    ///   - maximumRoutes: How many routes are told apart; 1,000 by default. Those that come later are counted together as `other`.
-    ///   - time: What dates the snapshots.
+    ///   - details: The optional details to count; none by default.
+    ///   - maximumRoutes: The maximum number of routes; 1,000 by default. Further routes are counted together as
+    ///     `other`.
+    ///   - time: The clock that dates the snapshots.
     public init(details: Details = [], maximumRoutes: Int = 1000, time: any TimeSource = SystemTime()) {
         self.details = details
         self.time = time
@@ -82,18 +83,18 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
         }
     }
 
-    /// Counts events that it was not told of, so that a reader knows how far the figures fall short.
+    /// Counts events that were dropped, so that readers know how incomplete the metrics are.
     public func missed(_ count: Int) {
         ledger.withLock { $0.miss(count) }
     }
 
-    /// What has been counted since the beginning or the last ``reset()``.
+    /// Returns the metrics counted since the creation or the last ``reset()``.
     public func snapshot() -> Snapshot {
         let date = time.date
         return ledger.withLock { $0.snapshot(at: date, hasInFlight: details.contains(.inFlight)) }
     }
 
-    /// Begins anew; requests in flight stay counted as such.
+    /// Resets the metrics. The number of requests in flight is kept.
     public func reset() {
         let date = time.date
         ledger.withLock { $0.reset(since: date) }

@@ -6,27 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Copies a form of several parts, and leaves out the contents of secret ones and of those that are no text.
+/// Copies a multipart form without the contents of secret and binary parts.
 struct MultipartRedactor {
-    /// How deep forms may stand within forms.
+    /// The maximum depth of nested forms.
     private static let maximumDepth = 8
 
     private let redaction: Redaction
     private let depth: Int
     private var output = ""
 
-    /// Gives what may be shown of a form; nil if there is no boundary in it, or something before the first or behind the last.
+    /// Redacts a form; nil if it has no boundary, or text before the first or after the last boundary.
     ///
     /// - Parameters:
     ///   - data: The form.
-    ///   - boundary: What separates its parts (RFC 2046 §5.1.1).
-    ///   - depth: In how many forms it stands.
-    ///   - redaction: What is secret.
+    ///   - boundary: The boundary between its parts (RFC 2046 §5.1.1).
+    ///   - depth: The number of forms that contain it.
+    ///   - redaction: The secrets to remove.
     /// - Returns: The form as text.
     static func redacted(_ data: Data, boundary: String, depth: Int, _ redaction: Redaction) -> String? {
         guard depth < maximumDepth, MultipartBoundary.isValid(boundary) else { return nil }
         let delimiter = Array("\r\n--\(boundary)".utf8)
-        // The first boundary may stand at the very beginning.
+        // The first boundary may be at the very start, without a line break before it.
         let bytes = [13, 10] + Array(data)
         let places = self.places(of: delimiter, in: bytes)
         guard places.first == 0, let last = places.last else { return nil }
@@ -39,7 +39,7 @@ struct MultipartRedactor {
         let end = bytes[(last + delimiter.count)...]
         guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
         let shown = form.output + "--\(boundary)--\r\n"
-        // A text in another charset may have become a boundary that it was not.
+        // Decoding another charset may have produced text that looks like a boundary.
         return self.places(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == places.count ? shown : nil
     }
 
@@ -52,7 +52,7 @@ struct MultipartRedactor {
         var places: [Int] = []
         var start = 0
         while start + delimiter.count <= bytes.count {
-            // A boundary is short and holds no line break, so this is in proportion to the form.
+            // A boundary is short and has no line break in it, so this takes linear time.
             if bytes[start] == 13, bytes[start..<(start + delimiter.count)].elementsEqual(delimiter) {
                 places.append(start)
                 start += delimiter.count
@@ -63,7 +63,7 @@ struct MultipartRedactor {
         return places
     }
 
-    /// Copies a part, which begins behind its boundary; false if it has no head.
+    /// Copies a part, which begins after its boundary. Returns false if it has no head.
     private mutating func part(_ part: ArraySlice<UInt8>) -> Bool {
         let empty = Array("\r\n\r\n".utf8)
         guard part.starts(with: "\r\n".utf8),
@@ -75,7 +75,8 @@ struct MultipartRedactor {
         return true
     }
 
-    /// Reads the head of a part, a line break before each of its lines; nil where a line is no field (RFC 9110 §5.1, §5.5).
+    /// Parses the head of a part, in which a line break precedes each line; nil if a line is not a field (RFC 9110
+    /// §5.1, §5.5).
     private static func head(_ bytes: ArraySlice<UInt8>) -> HTTPHeaders? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var head = HTTPHeaders()
@@ -98,7 +99,7 @@ struct MultipartRedactor {
                 return content.isEmpty ? "" : Redaction.mark
             }
         } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction.rules) {
-            // A name that is written in another way, as name*=.
+            // The name is written in another form, such as `name*=`.
             return Redaction.mark
         }
         switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {

@@ -1,21 +1,21 @@
-/// A body as others may see it.
+/// A body without its secrets.
 public enum RedactedBody: Sendable, Hashable {
-    /// A text without its secrets. A form's parts that are no text are replaced by a note in parentheses.
+    /// A text without its secrets. Binary parts of a form are replaced by a note in parentheses.
     case text(String)
-    /// Bytes that are no text, and have not been looked into.
+    /// Binary data, which was not searched.
     case binary
-    /// A body that may hold secrets which cannot be told from the rest.
+    /// A body that may contain secrets that cannot be located.
     case withheld(Reason)
 
-    /// Why a body is withheld.
+    /// The reason why a body is withheld.
     public enum Reason: String, Sendable, Hashable, CustomStringConvertible {
-        /// It is over ``Redaction/bodyLimit``.
+        /// The body is longer than ``Redaction/bodyLimit``.
         case tooLong = "too long to look for secrets"
-        /// It is not of the form that its type says, or of none that is known, and holds the name of a secret.
+        /// The body is malformed or of an unknown type, and contains the name of a secret.
         case secret = "it may hold a secret"
-        /// It is compressed, so that nobody has looked into it.
+        /// The body is compressed, so it was not searched.
         case encoded = "compressed"
-        /// It is a text by its type but cannot be decoded.
+        /// The body has a text type but cannot be decoded.
         case undecodable = "not the text that its type says"
 
         /// The reason in a few words.

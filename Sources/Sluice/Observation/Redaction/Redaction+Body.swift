@@ -7,17 +7,16 @@ import Foundation
 #endif
 
 extension Redaction {
-    /// Takes the secrets out of a body: of JSON the secret members at any depth, of forms the secret fields.
+    /// Removes the secrets from a body: secret members of JSON at any depth, and secret fields of forms.
     ///
-    /// What is none of these, or should be and is not, stays as it is if no word in it is a secret name, and is withheld
-    /// otherwise.
+    /// Any other body, or a malformed one, is withheld if it contains a secret name, and is unchanged otherwise.
     ///
     /// - Parameters:
     ///   - data: The body.
-    ///   - contentType: Its `Content-Type`; nil where there is none.
-    ///   - contentEncoding: Its `Content-Encoding`, if it is still encoded, as a request's is and a response's is not; a
-    ///     body that is gets withheld.
-    /// - Returns: What may be shown of it.
+    ///   - contentType: Its `Content-Type`; nil if there is none.
+    ///   - contentEncoding: Its `Content-Encoding` if it is still encoded, as a request's body is and a response's is
+    ///     not. An encoded body is withheld.
+    /// - Returns: The redacted body.
     public func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> RedactedBody {
         let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
         if isEncoded { return isNone ? .binary : .withheld(.encoded) }
@@ -44,7 +43,7 @@ extension Redaction {
         return mayHoldSecret(Array(text.utf8)) ? .withheld(.secret) : .text(text)
     }
 
-    /// What to do with what is no text, or of no form.
+    /// Returns the result for a body that is not text or cannot be parsed.
     private func undetermined(_ data: Data, _ type: ContentType?) -> RedactedBody {
         if isNone { return String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary }
         if mayHoldSecret(Array(data)) { return .withheld(.secret) }
@@ -53,7 +52,7 @@ extension Redaction {
         return type?.isText == true ? .withheld(.undecodable) : .binary
     }
 
-    /// Whether data begins as those of gzip, zlib and Zstandard do (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
+    /// Returns true if data begins like gzip, zlib or Zstandard (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
     private static func isCompressed(_ data: Data) -> Bool {
         let starts: [[UInt8]] = [
             [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 1], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA],
@@ -61,10 +60,10 @@ extension Redaction {
         return starts.contains { data.starts(with: $0) }
     }
 
-    /// Whether there is a secret's name anywhere, or what could be one in disguise.
+    /// Returns true if the bytes contain a secret name, or an escape sequence that could hide one.
     private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
         SecretScanner.holdsSecretName(bytes, rules) || SecretScanner.holdsSecret(bytes, rules)
-            // A letter in broken JSON, or in a page, may be written by its number.
+            // Malformed JSON may contain a letter as an escape sequence.
             || bytes.contains(UInt8(ascii: "\\"))
                 && String(decoding: bytes, as: UTF8.self).utf8.split(separator: UInt8(ascii: "\\"))
                     .contains { $0.starts(with: "u00".utf8) }
@@ -72,7 +71,7 @@ extension Redaction {
 
     private static func text(of data: Data, _ type: ContentType?) -> String? {
         guard let text = decoded(data, type) else { return nil }
-        // Control characters but white space and escape are in no text, however it was encoded.
+        // Text in any encoding has no control characters other than white space and escape.
         let isBinary = text.utf8.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
         return isBinary && type?.isText != true ? nil : text
     }
@@ -87,7 +86,7 @@ extension Redaction {
 }
 
 extension ContentType {
-    /// Whether what has the type is meant to be read as text.
+    /// True if content of this type is text.
     var isText: Bool {
         if type == "text" { return true }
         let kind = subtype.split(separator: "+").last ?? ""

@@ -1,7 +1,7 @@
 extension Redaction {
-    /// Takes the secrets out of JSON, and leaves all else as it was written; nil if the text is no JSON.
+    /// Removes the secrets from JSON and copies the rest unchanged; nil if the text is not JSON.
     ///
-    /// Lines of JSON, each a text by itself, are read as well.
+    /// Lines that are each a JSON text are accepted as well.
     func json(_ text: String) -> String? {
         guard let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first) else { return nil }
         if let document = try? JSONDocument(text) { return json(document) }
@@ -28,7 +28,7 @@ extension Redaction {
     }
 }
 
-/// Copies a JSON text, and leaves out the values of secret members.
+/// Copies a JSON text without the values of secret members.
 private struct JSONRedactor {
     private let redaction: Redaction
     private let document: JSONDocument
@@ -45,7 +45,7 @@ private struct JSONRedactor {
         return String(decoding: output + document.storage[copied..<end], as: UTF8.self)
     }
 
-    /// Looks through a value. The parser's limit on depth bounds the recursion.
+    /// Searches a value. The parser's limit on depth bounds the recursion.
     mutating func value(_ node: JSONDocument.Node) {
         switch document.kind(of: node) {
         case .null, .true, .false, .number: break
@@ -63,14 +63,14 @@ private struct JSONRedactor {
         }
     }
 
-    /// A string may hold a URL, or a text in which there is a secret.
+    /// Redacts a string, which may contain a URL or a text with a secret in it.
     private mutating func string(_ node: JSONDocument.Node) {
         let text = document.string(of: node)
         let redacted = redaction.text(text)
         if redacted != text { replace(node, with: JSON.string(redacted).formatted(.compact)) }
     }
 
-    /// What is empty, or only says whether there is one, is no secret.
+    /// Hides a value, unless it is empty, null or a boolean, which contain no secret.
     private mutating func hide(_ node: JSONDocument.Node) {
         switch document.kind(of: node) {
         case .null, .true, .false: return

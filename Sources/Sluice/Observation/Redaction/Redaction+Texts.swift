@@ -1,22 +1,22 @@
 import SluiceHTTP
 
 extension Redaction {
-    /// Takes the secrets out of a URL: the user name and password, and secret parameters in path, query and fragment.
+    /// Removes the secrets from a URL: the user name and password, and secret parameters in path, query and fragment.
     ///
-    /// A parameter goes as well if its value holds a secret itself, as a URL to come back to may.
+    /// A parameter is also removed if its value contains a secret, as a return URL may.
     ///
-    /// - Parameter url: A URL, whole or relative, valid or not.
-    /// - Returns: The URL with ``mark`` in their places; without secrets as it was.
+    /// - Parameter url: A URL, absolute or relative, valid or not.
+    /// - Returns: The URL with ``mark`` in place of the secrets; unchanged if it has none.
     public func url(_ url: String) -> String { rules.url(url) }
 
-    /// Takes the secrets out of header fields: the values of secret ones, and what is secret in the others, as in the URL of a
-    /// `Location`.
+    /// Removes the secrets from header fields: the values of secret fields, and secrets within other values, such as
+    /// the URL of a `Location`.
     ///
     /// - Parameters:
     ///   - headers: The fields.
-    ///   - secret: Fields that are secret too: ``ObservedRequest/secretHeaders``.
-    /// - Returns: As many fields in the same order, with ``mark`` in the secrets' places. The scheme of an
-    ///   `Authorization` stays.
+    ///   - secret: Additional secret fields: ``ObservedRequest/secretHeaders``.
+    /// - Returns: The same fields in the same order, with ``mark`` in place of the secrets. The scheme of an
+    ///   `Authorization` is kept.
     public func headers(_ headers: HTTPHeaders, and secret: [HTTPHeaderName] = []) -> HTTPHeaders {
         if isNone { return headers }
         var redacted = HTTPHeaders()
@@ -24,11 +24,11 @@ extension Redaction {
         return redacted
     }
 
-    /// Takes what looks like a secret out of a text of any form, as an error's sentence.
+    /// Removes likely secrets from any text, such as an error message.
     ///
     /// - Parameter text: The text.
-    /// - Returns: The text with ``mark`` in the place of what stands behind secret names and authentication schemes, and
-    ///   of user names in URLs.
+    /// - Returns: The text with ``mark`` in place of the values after secret names and authentication schemes, and of
+    ///   user names in URLs.
     public func text(_ text: String) -> String {
         rules.text(text)
     }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// What is secret in a request and its response, and how it is taken out before anybody else reads them.
+/// The secrets of a request and its response, and their removal before logging or recording.
 ///
 /// ```swift
 /// var redaction = Redaction.standard
@@ -9,30 +9,31 @@ import SluiceHTTP
 /// // https://REDACTED@example.com/?q=1&access_token=REDACTED
 /// ```
 ///
-/// Names decide: a value is secret if its name is, wherever it stands. It goes by names that are known, so it is a net, not a
-/// wall: a secret in a path, or under a name nobody would suspect, passes. Each function takes time in proportion to
-/// what it is given, whatever that holds.
+/// A value is secret if its name is, wherever it occurs. Only known names are recognised, so the protection is not
+/// complete: a secret in a path, or under a name that is not listed, is not removed. Each function takes linear time
+/// for any input.
 public struct Redaction: Sendable, Hashable {
-    /// What stands in a secret's place.
+    /// The text that replaces a secret.
     public static let mark = SecretRules.mark
 
-    /// Header fields whose values are secret, besides those that a client names as such.
+    /// The header fields whose values are secret, in addition to those that a client declares secret.
     public var headerNames: Names
-    /// Parameters whose values are secret: in queries, fragments, forms, and behind `=` in any text.
+    /// The parameters whose values are secret: in queries, fragments, forms, and before `=` in any text.
     public var parameterNames: Names
-    /// Members whose values are secret: in JSON, and behind `:` or `=` in any text.
+    /// The members whose values are secret: in JSON, and before `:` or `=` in any text.
     public var memberNames: Names
-    /// How long a body may be to be looked through, in bytes; a longer one is withheld. 1 MiB by default.
+    /// The maximum length of a body to search, in bytes; 1 MiB by default. A longer body is withheld.
     public var bodyLimit = 1 << 20
-    /// Whether secret is what needs no name to be: user names in URLs, credentials, and the headers a client names.
+    /// True to hide secrets that have no name: user names in URLs, credentials, and the headers that a client declares
+    /// secret.
     let hidesCredentials: Bool
 
-    /// Makes a redaction that hides credentials, and what has one of these names.
+    /// Creates a redaction that hides credentials and the values with these names.
     ///
     /// - Parameters:
-    ///   - headerNames: Of header fields.
-    ///   - parameterNames: Of parameters in queries and forms.
-    ///   - memberNames: Of members of JSON objects.
+    ///   - headerNames: The names of secret header fields.
+    ///   - parameterNames: The names of secret parameters in queries and forms.
+    ///   - memberNames: The names of secret members of JSON objects.
     public init(
         headerNames: Names = .headers,
         parameterNames: Names = .parameters,
@@ -48,16 +49,16 @@ public struct Redaction: Sendable, Hashable {
         self.hidesCredentials = hidesCredentials
     }
 
-    /// Hides credentials and what has a name that secrets usually have.
+    /// Hides credentials and the values with names that are usually secret.
     public static let standard = Redaction()
 
-    /// Hides nothing but what has a name that is added to it.
+    /// Hides only the values with names that are added to it.
     public static let none = Redaction([], [], [], hidesCredentials: false)
 
-    /// Whether nothing at all is secret.
+    /// True if nothing is secret.
     var isNone: Bool { rules.isNone }
 
-    /// What texts are read by.
+    /// The rules for searching text.
     var rules: SecretRules {
         SecretRules(
             headerNames: headerNames.names,
@@ -72,7 +73,8 @@ extension Redaction.Names {
     /// Names of headers that hold secrets: `Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key` and many more.
     public static let headers = Self(SecretNames.usualHeaders)
 
-    /// Names of JSON members that hold secrets: whatever ends in `token`, holds `password` or `secret`, and many more.
+    /// Names of JSON members that hold secrets: names that end with `token`, contain `password` or `secret`, and many
+    /// more.
     public static let members = Self(SecretNames.usualMembers)
 
     /// Names of parameters that hold secrets: those of JSON members, and `key`, `code` and `sig`, which are common in
