@@ -1,21 +1,22 @@
 extension APIClient {
-    /// How many requests of an array are sent at once, where nothing else is said: 16.
+    /// The default number of requests of an array that are sent at once: 16.
     ///
-    /// The others wait outside of the pipeline, where no time-out runs and no gate is asked.
+    /// The others wait outside the pipeline, where no time-out runs and no gate is asked.
     public static var batchLimit: Int { 16 }
 
-    /// Sends requests of any models and errors at once, and gives all models.
+    /// Sends requests with any models and errors at once and returns all models.
     ///
     /// ```swift
     /// let (user, repos) = try await github.batch(userRequest, reposRequest)
     /// ```
     ///
-    /// Each is sent by its own client, whichever this is asked of. The first that fails cancels the others, on the wire too, and so does
-    /// the cancellation of the calling task. For progress and the results of each there is a ``BatchSender``.
+    /// Each request is sent by its own client, not necessarily by this one. The first failure cancels the other
+    /// requests and their transfers, and so does cancelling the calling task. Use a ``BatchSender`` for progress and
+    /// individual results.
     ///
     /// - Parameters:
     ///   - request: The requests.
-    ///   - maximumInFlight: How many to send at once, at least 1; nil, the default, for all.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
     /// - Returns: The models in the requests' order.
     /// - Throws: The error model of the request that failed first.
     public func batch<each Model: Sendable, each ErrorModel: ErrorSerializable>(
@@ -25,18 +26,19 @@ extension APIClient {
         try await batchSender(repeat each request, maximumInFlight: maximumInFlight).value
     }
 
-    /// Sends requests of one model, some at a time, and gives all models.
+    /// Sends requests with the same model, a limited number at a time, and returns all models.
     ///
     /// ```swift
     /// let users = try await github.batch(names.map { github.codable.request("users/\($0)", as: User.self) })
     /// ```
     ///
-    /// Each is sent by its own client, whichever this is asked of. The first that fails cancels the others, on the wire too, and so does
-    /// the cancellation of the calling task. No requests give no models, at once.
+    /// Each request is sent by its own client, not necessarily by this one. The first failure cancels the other
+    /// requests and their transfers, and so does cancelling the calling task. An empty array returns an empty array at
+    /// once.
     ///
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - maximumInFlight: How many to send at once, at least 1; ``batchLimit`` by default.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
     /// - Returns: The models in the requests' order.
     /// - Throws: The error model of the request that failed first.
     public func batch<Model: Sendable, ErrorModel: ErrorSerializable>(
@@ -46,7 +48,7 @@ extension APIClient {
         try await batchSender(requests, maximumInFlight: maximumInFlight).value
     }
 
-    /// Makes a sender of requests of any models and errors, which sends them once, when it is first asked for an outcome.
+    /// Creates a sender for requests with any models and errors. It sends them once, when an outcome is first read.
     ///
     /// ```swift
     /// let (user, repos) = await github.batchSender(userRequest, reposRequest, failsFast: false).results
@@ -54,8 +56,8 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - request: The requests, each of which is sent by its own client.
-    ///   - maximumInFlight: How many to send at once, at least 1; nil, the default, for all.
-    ///   - failsFast: Whether the first that fails cancels the others; true by default.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
+    ///   - failsFast: True to cancel the other requests after the first failure; true by default.
     /// - Returns: A sender whose models and results are tuples in the requests' order.
     public func batchSender<each Model: Sendable, each ErrorModel: ErrorSerializable>(
         _ request: repeat APIRequest<each Model, each ErrorModel>,
@@ -74,7 +76,7 @@ extension APIClient {
         }
     }
 
-    /// Makes a sender of requests of one model, which sends them once, when it is first asked for an outcome.
+    /// Creates a sender for requests with the same model. It sends them once, when an outcome is first read.
     ///
     /// ```swift
     /// let sender = github.batchSender(requests, maximumInFlight: 4, failsFast: false)
@@ -84,8 +86,8 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - requests: The requests, each of which is sent by its own client.
-    ///   - maximumInFlight: How many to send at once, at least 1; ``batchLimit`` by default.
-    ///   - failsFast: Whether the first that fails cancels the others; true by default.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
+    ///   - failsFast: True to cancel the other requests after the first failure; true by default.
     /// - Returns: A sender whose models and results are arrays in the requests' order.
     public func batchSender<Model: Sendable, ErrorModel: ErrorSerializable>(
         _ requests: [APIRequest<Model, ErrorModel>],

@@ -1,24 +1,24 @@
-/// How far a batch of requests is.
+/// The progress of a batch of requests.
 public struct BatchProgress: Sendable, Hashable {
-    /// How many requests have succeeded.
+    /// The number of requests that have succeeded.
     public var succeeded: Int
-    /// How many have failed; those that were cancelled are not among them.
+    /// The number of requests that have failed, without cancelled ones.
     public var failed: Int
-    /// How many there are.
+    /// The number of all requests.
     public var total: Int
-    /// Bytes of all requests' bodies that have gone out; a retry begins its own anew.
+    /// The number of bytes sent of all request bodies. A retry counts its own body from 0.
     public var bytesSent: Int64
-    /// Bytes of all responses' bodies that have come.
+    /// The number of bytes received of all response bodies.
     public var bytesReceived: Int64
 
-    /// Makes a state.
+    /// Creates a progress value.
     ///
     /// - Parameters:
-    ///   - succeeded: How many requests have succeeded.
-    ///   - failed: How many have failed.
-    ///   - total: How many there are.
-    ///   - bytesSent: Bytes that have gone out.
-    ///   - bytesReceived: Bytes that have come.
+    ///   - succeeded: The number of requests that have succeeded.
+    ///   - failed: The number of requests that have failed.
+    ///   - total: The number of all requests.
+    ///   - bytesSent: The number of bytes sent.
+    ///   - bytesReceived: The number of bytes received.
     public init(
         succeeded: Int = 0,
         failed: Int = 0,
@@ -33,9 +33,9 @@ public struct BatchProgress: Sendable, Hashable {
         self.bytesReceived = bytesReceived
     }
 
-    /// How many have an outcome.
+    /// The number of requests that have succeeded or failed.
     public var completed: Int { succeeded + failed }
 
-    /// From 0 to 1, by the number of requests; a batch of none is complete.
+    /// The fraction of completed requests, from 0 to 1. An empty batch is complete.
     public var fractionCompleted: Double { total > 0 ? Double(completed) / Double(total) : 1 }
 }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// How a batch comes on its way: any number of loops may watch it, from before it begins until after its end.
+/// The progress of a batch. Any number of loops can read it, before, during and after the batch.
 ///
 /// ```swift
 /// for await progress in sender.progress {
@@ -8,12 +8,13 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// A loop sees the state at once, then the newest one up to twenty times a second where it has changed, and the final state last, whether
-/// the batch has succeeded, failed or been cancelled. It does not send the requests, and none holds them up.
+/// A loop gets the current state at once, then the newest state up to twenty times a second when it has changed, and
+/// the final state last, whether the batch has succeeded, failed or been cancelled. Reading does not send the requests,
+/// and a slow reader does not delay them.
 public struct BatchProgressSequence: AsyncSequence, Sendable {
-    /// States of the batch.
+    /// The state of a batch at one moment.
     public typealias Element = BatchProgress
-    /// A failure ends the sequence; whoever reads the outcome learns of it.
+    /// The sequence does not throw. A failed batch ends it; the error is in the batch's outcome.
     public typealias Failure = Never
 
     private static let interval = Duration.milliseconds(50)
@@ -24,10 +25,10 @@ public struct BatchProgressSequence: AsyncSequence, Sendable {
         self.run = run
     }
 
-    /// Begins to watch.
+    /// Returns an iterator over the states.
     public func makeAsyncIterator() -> Iterator { Iterator(run: run) }
 
-    /// Watches a batch.
+    /// An iterator over the states of a batch.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let run: BatchRun
         private var last: BatchProgress?
@@ -38,7 +39,7 @@ public struct BatchProgressSequence: AsyncSequence, Sendable {
             self.run = run
         }
 
-        /// The newest state once there is one; nil after the final one, and where the calling task is cancelled.
+        /// Returns the next state; nil after the final one, or if the calling task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> BatchProgress? {
             if isOver { return nil }
             while true {
@@ -52,7 +53,7 @@ public struct BatchProgressSequence: AsyncSequence, Sendable {
                     given = run.time.now
                     return progress
                 }
-                // Bytes wake nobody; they are looked for.
+                // Transferred bytes do not wake the iterator, so it polls for them.
                 let pause = rest > .zero ? rest : BatchProgressSequence.interval
                 let hasBegun = sight.progress.attempt > 0
                 await run.signal.wait(.download, after: sight.version, atLeast: hasBegun ? pause : nil)

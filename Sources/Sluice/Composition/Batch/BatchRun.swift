@@ -1,11 +1,11 @@
 import SluiceHTTP
 
-/// Sends the requests of a batch, no more at once than allowed, and counts.
+/// Sends the requests of a batch, a limited number at a time, and counts their outcomes.
 final class BatchRun: Sendable {
     private struct State {
         var succeeded = 0
         var failed = 0
-        /// Of those that are over.
+        /// The bytes of the completed requests.
         var bytes = BatchBytes()
         var underWay: Set<Int> = []
         var firstFailure: Int?
@@ -14,7 +14,7 @@ final class BatchRun: Sendable {
 
     let members: [any BatchMember]
     let time: any TimeSource
-    /// Wakes those who watch, when it begins and when it is over.
+    /// Wakes readers of the progress when the batch begins and ends.
     let signal: TransferMeter
     private let limit: Int
     private let failsFast: Bool
@@ -28,7 +28,7 @@ final class BatchRun: Sendable {
         signal = TransferMeter(time: time)
     }
 
-    /// Sends all of them, each when one before it is over; comes back when there is a result of each.
+    /// Sends all requests, starting each when an earlier one has ended. Returns when every request has a result.
     func send() async {
         _ = signal.begin(uploading: nil)
         await withTaskGroup(of: BatchSlotEnd.self) { group in
@@ -69,7 +69,7 @@ final class BatchRun: Sendable {
         return end
     }
 
-    /// Ends it: what has no result is cancelled, as far as readers can see. Only the first end counts.
+    /// Ends the batch and gives requests without a result a cancellation. Only the first call has an effect.
     func end() {
         let isFirst = state.withLock { state in
             defer { state.isOver = true }
@@ -80,14 +80,14 @@ final class BatchRun: Sendable {
         signal.end()
     }
 
-    /// The position of the request that failed first, and not by cancellation.
+    /// The index of the request that failed first, without cancelled ones; nil if none failed.
     var firstFailure: Int? { state.withLock { $0.firstFailure } }
 
-    /// How far it is.
+    /// The current progress.
     var progress: BatchProgress {
         let (state, members) = state.withLock { ($0, self.members) }
         var bytes = state.bytes
-        // One that ends meanwhile still says what it has: it is counted once.
+        // A request that ends meanwhile keeps its byte count, so it is counted once.
         for index in state.underWay { bytes += members[index].bytes }
         return BatchProgress(
             succeeded: state.succeeded,

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Sends requests together, once, and keeps what came of them.
+/// Sends a batch of requests once and keeps their outcomes.
 ///
 /// ```swift
 /// let sender = github.batchSender(requests)
@@ -8,12 +8,12 @@ import SluiceHTTP
 /// for await progress in sender.progress { bar.update(progress.fractionCompleted) }
 /// ```
 ///
-/// The requests are sent when the first of ``value`` and ``results`` is read; each of them, read however often and by however many
-/// tasks, gives the same outcome. A task that is cancelled stops waiting at once; the transfers stop when the last one that waits is
+/// The requests are sent when the first of ``value`` and ``results`` is read. All reads, from any number of tasks, give
+/// the same outcome. A cancelled task stops waiting at once. The transfers stop when the last waiting task is
 /// cancelled, or by ``cancel()``.
 ///
-/// `Models` and `Results` are arrays or tuples in the order of the requests; `Failure` is their error model, or `any Error` where they
-/// have several.
+/// `Models` and `Results` are arrays or tuples in the order of the requests. `Failure` is their error model, or
+/// `any Error` if there are several.
 public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Error>: Sendable {
     private let run: BatchRun
     private let flight: Flight<Void>
@@ -41,34 +41,35 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
     }
 
     deinit {
-        // For those who watch what was never sent.
+        // Ends the progress sequences of a batch that was never sent.
         run.end()
     }
 
     /// The models, if all requests succeed.
     ///
-    /// - Throws: The error model of the request that failed first; a cancellation if nobody waits for the others any longer.
+    /// - Throws: The error model of the request that failed first, or a cancellation if the batch was cancelled.
     public var value: Models {
         get async throws(Failure) { try models(await reading()) }
     }
 
-    /// The result of each request, in their order; of those that were not sent, since another had failed or all were cancelled, a
-    /// cancellation.
+    /// The result of each request, in order. Requests that were not sent, because another failed or the batch was
+    /// cancelled, have a cancellation.
     public var results: Results {
         get async { collected(await reading()) }
     }
 
-    /// Which request failed first, counted from 0 in their order; nil where all succeeded, and where they were cancelled before one failed.
+    /// The index of the request that failed first; nil if all succeeded, or the batch was cancelled before one failed.
     public var firstFailure: Int? {
         get async { await reading() == .kept ? run.firstFailure : nil }
     }
 
-    /// How far all of them are: to be watched by any number of loops, whether they have been sent or not.
+    /// The progress of all requests. Any number of loops can read it, before and after the requests are sent.
     public var progress: BatchProgressSequence { BatchProgressSequence(run) }
 
-    /// Stops all transfers; whoever waits gets a cancellation of each request that has no outcome yet.
+    /// Stops all transfers. All callers get a cancellation for each request without an outcome.
     ///
-    /// Without effect once all have. Can be called from any thread and before they are sent.
+    /// Has no effect once all requests have an outcome. Can be called from any thread, and before the requests are
+    /// sent.
     public func cancel() {
         run.end()
         flight.cancel()
@@ -76,16 +77,16 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
 
     private func reading() async -> BatchReading {
         guard await flight.value() != nil else { return .left }
-        // Before anything is read: what comes later changes nothing.
+        // End the batch before results are read, so that later outcomes change nothing.
         run.end()
         return .kept
     }
 }
 
-/// What a reader of a batch is told.
+/// The state of a batch for one reader.
 enum BatchReading: Sendable {
-    /// What has been kept.
+    /// The batch has ended, and its results can be read.
     case kept
-    /// That it was cancelled itself before there was anything.
+    /// The reader was cancelled before the batch ended.
     case left
 }

@@ -1,23 +1,23 @@
 import SluiceHTTP
 
-/// A request of a batch, whatever its types.
+/// A request of a batch, without its types.
 protocol BatchMember: Sendable {
-    /// Sends it; what came of it, or a cancellation if it was ended before.
+    /// Sends the request and returns its end: cancelled if `end()` was called first.
     func send() async -> BatchSlotEnd
-    /// Keeps a cancellation, if there is no result yet.
+    /// Stores a cancellation, unless there is a result.
     func end()
-    /// Throws what it failed with.
+    /// Throws the error of a failed request.
     func check(_ reading: BatchReading) throws
-    /// How many bytes of its bodies have gone and come so far.
+    /// The number of body bytes sent and received so far.
     var bytes: BatchBytes { get }
 }
 
-/// How a request of a batch ended.
+/// The end of a request in a batch.
 enum BatchSlotEnd: Sendable {
     case succeeded, failed, cancelled
 }
 
-/// The bytes of the bodies of requests and of responses.
+/// The number of body bytes of requests and responses.
 struct BatchBytes: Sendable, Hashable {
     var sent: Int64 = 0
     var received: Int64 = 0
@@ -28,7 +28,7 @@ struct BatchBytes: Sendable, Hashable {
     }
 }
 
-/// A request of a batch, and what comes of it.
+/// A request of a batch, and its result.
 final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMember {
     private enum State {
         case waiting
@@ -51,7 +51,7 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
             return true
         }
         guard isFirst else { return .cancelled }
-        // The sender, with the body, is let go: the model is what is wanted.
+        // Only the model is kept. The sender and the body are released.
         let response = await sender.response
         let bytes = sender.bytes
         let isKept = state.withLock { state in
@@ -67,7 +67,7 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         let isOver = state.withLock { state in
             if case .over = state { true } else { false }
         }
-        // Nearly always; an error model is made of failures only.
+        // The common case. No error model is created for a successful request.
         if isOver { return }
         let cancellation = cancellation
         state.withLock { state in

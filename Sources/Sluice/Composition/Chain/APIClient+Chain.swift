@@ -1,5 +1,5 @@
 extension APIClient {
-    /// Requests of one model, each picked when the response to the one before is known.
+    /// Creates a chain of requests with the same model, each chosen from the response to the one before.
     ///
     /// ```swift
     /// let order: APIRequest<Order, ShopError> = shop.codable.post("orders")
@@ -10,15 +10,16 @@ extension APIClient {
     /// for try await response in chain { print(response.status ?? 0) }
     /// ```
     ///
-    /// Each is sent by its own client, whichever this is asked of. For the pages of a list there is
+    /// Each request is sent by its own client, not necessarily by this one. For the pages of a list, use
     /// ``APIRequest/pages(by:limit:prefetch:followsOtherOrigins:)``.
     ///
     /// - Parameters:
     ///   - first: The first request.
-    ///   - limit: How many requests to send at most, at least 1; 100 by default. Where the chain goes on behind them it fails with
+    ///   - limit: The maximum number of requests, at least 1; 100 by default. A longer chain fails with
     ///     ``SluiceError/Code/chainTooLong``.
-    ///   - next: Picks the next request of a response, which may be a failure; nil for none. What it throws fails the chain.
-    /// - Returns: The responses; iterating them sends the requests.
+    ///   - next: Returns the next request for a response, which may be a failure; nil to end the chain. An error it
+    ///     throws fails the chain.
+    /// - Returns: The responses; iterating over them sends the requests.
     public func chain<Model: Sendable, ErrorModel: ErrorSerializable>(
         _ first: APIRequest<Model, ErrorModel>,
         limit: Int = 100,
@@ -27,13 +28,13 @@ extension APIClient {
         Chain(ChainLink(first), limit: limit) { try await next($0).map { ChainLink($0) } }
     }
 
-    /// Requests of any models, each picked when the outcome of the one before is known.
+    /// Creates a chain of requests with any models, each chosen from the outcome of the one before.
     ///
     /// - Parameters:
-    ///   - first: The first request, and what its outcome is in the chain.
-    ///   - limit: How many requests to send at most, at least 1; 100 by default.
-    ///   - next: Picks the next request of an outcome; nil for none. What it throws fails the chain.
-    /// - Returns: The outcomes; iterating them sends the requests.
+    ///   - first: The first request, and its conversion to an outcome of the chain.
+    ///   - limit: The maximum number of requests, at least 1; 100 by default.
+    ///   - next: Returns the next request for an outcome; nil to end the chain. An error it throws fails the chain.
+    /// - Returns: The outcomes; iterating over them sends the requests.
     public func chain<Outcome: Sendable>(
         _ first: ChainLink<Outcome>,
         limit: Int = 100,

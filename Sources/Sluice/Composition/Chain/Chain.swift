@@ -1,16 +1,17 @@
 import SluiceHTTP
 
-/// The outcomes of requests of which each is picked when that of the one before is known.
+/// The outcomes of a chain of requests, each chosen from the outcome of the one before.
 ///
-/// A request is sent when the loop wants its outcome, successes and failures alike; leaving the loop, or cancelling its task, cancels the
-/// one under way. Iterated twice, they are sent twice. The chain ends where no next request is picked.
+/// A request is sent when the loop asks for its outcome, which may be a success or a failure. Leaving the loop or
+/// cancelling its task cancels the current request. Each iteration sends the requests again. The chain ends when no
+/// next request is chosen.
 public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     /// The outcome of a request.
     public typealias Element = Outcome
-    /// A failure of the chain's own: ``SluiceError/Code/chainTooLong``, ``SluiceError/Code/chainFailed``, or a
+    /// An error of the chain itself: ``SluiceError/Code/chainTooLong``, ``SluiceError/Code/chainFailed``, or a
     /// cancellation.
     public typealias Failure = SluiceError
-    /// Picks the next request of an outcome; nil for none.
+    /// Returns the next request for an outcome; nil to end the chain.
     public typealias Next = @Sendable (Outcome) async throws -> ChainLink<Outcome>?
 
     fileprivate let first: ChainLink<Outcome>
@@ -23,10 +24,10 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
         self.next = next
     }
 
-    /// Makes an iterator, which sends the first request when its outcome is wanted.
+    /// Returns an iterator, which sends the first request on the first read.
     public func makeAsyncIterator() -> Iterator { Iterator(chain: self) }
 
-    /// Goes from request to request.
+    /// An iterator that sends one request after the other.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Position {
             case before(ChainLink<Outcome>)
@@ -43,11 +44,11 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             position = .before(chain.first)
         }
 
-        /// The next outcome, nil behind the last one and after an error.
+        /// Returns the next outcome; nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
             if case .behind(let outcome) = position {
                 position = .over
-                // What came of a request that was cancelled is no outcome to go on from.
+                // The outcome of a cancelled request must not determine the next request.
                 if Task.isCancelled { throw .cancelled }
                 guard let link = try await chain.successor(of: outcome) else { return nil }
                 guard count < chain.limit else { throw .chainTooLong(chain.limit) }
@@ -55,7 +56,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             }
             guard case .before(let link) = position else { return nil }
             position = .over
-            // Cancelled between two requests: that is not the end of the chain.
+            // A cancellation between two requests is an error, not the end of the chain.
             if Task.isCancelled { throw .cancelled }
             count += 1
             let outcome = await link.send()
@@ -81,9 +82,9 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
 }
 
 extension SluiceError.Code {
-    /// A chain of requests has not come to an end within its limit.
+    /// A chain of requests has not ended within its limit.
     public static let chainTooLong = SluiceError.Code("chainTooLong")
-    /// What was to pick the next request of a chain threw.
+    /// The closure that chooses the next request of a chain threw an error.
     public static let chainFailed = SluiceError.Code("chainFailed")
 }
 

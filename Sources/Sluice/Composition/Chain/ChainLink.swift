@@ -1,4 +1,4 @@
-/// A request of a ``Chain`` whose requests are of several models, and what its outcome is in the chain.
+/// A request of a ``Chain`` with several models, and the conversion of its response to an outcome of the chain.
 ///
 /// ```swift
 /// let link = ChainLink<Progress>(login) { response in .signedIn(response.result) }
@@ -6,11 +6,11 @@
 public struct ChainLink<Outcome: Sendable>: Sendable {
     let send: @Sendable () async -> Outcome
 
-    /// Makes a link.
+    /// Creates a link.
     ///
     /// - Parameters:
-    ///   - request: What to send, by its own client.
-    ///   - outcome: Makes one of the chain's outcomes of its response, which may be a failure.
+    ///   - request: The request, which is sent by its own client.
+    ///   - outcome: Converts the response, which may be a failure, to an outcome of the chain.
     public init<Model: Sendable, ErrorModel: ErrorSerializable>(
         _ request: APIRequest<Model, ErrorModel>,
         _ outcome: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Outcome
@@ -18,7 +18,7 @@ public struct ChainLink<Outcome: Sendable>: Sendable {
         send = { outcome(await request.sender().response) }
     }
 
-    /// Makes a link whose outcome is its response.
+    /// Creates a link whose outcome is its response.
     public init<Model: Sendable, ErrorModel: ErrorSerializable>(
         _ request: APIRequest<Model, ErrorModel>
     ) where Outcome == APIResponse<Model, ErrorModel> {

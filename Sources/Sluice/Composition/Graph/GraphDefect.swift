@@ -1,24 +1,25 @@
-/// What is wrong with a ``RequestGraph``, so that it cannot be run.
+/// A defect of a ``RequestGraph`` that prevents it from running.
 public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of defects.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The name of the member.
         public let description: String
 
-        /// Two steps have one name.
+        /// Two steps have the same name.
         public static let duplicateName = Kind(description: "duplicateName")
-        /// A step needs one that was not added.
+        /// A step depends on a step that was not added.
         public static let missingStep = Kind(description: "missingStep")
-        /// A step needs a value of another type than the step of that name gives.
+        /// A step expects a value of another type than its dependency gives.
         public static let mismatchedType = Kind(description: "mismatchedType")
-        /// Steps need each other in a circle.
+        /// Steps depend on each other in a cycle.
         public static let cycle = Kind(description: "cycle")
     }
 
-    /// What kind of defect it is.
+    /// The kind of the defect.
     public let kind: Kind
-    /// The names of the steps: a missing one, and then the one that needs it; of a mismatch the step that needs the other, and the
-    /// other; of a cycle the whole way around, each before what it needs, the first of them again at the end.
+    /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
+    /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated
+    /// at the end.
     public let steps: [String]
     /// A sentence that names the steps.
     public let description: String

@@ -1,12 +1,13 @@
 import SluiceHTTP
 
-/// Why a ``RequestGraph`` came to nothing: a step that failed, or what is wrong with the graph.
+/// The reason why a ``RequestGraph`` failed: a failed step, or defects of the graph.
 public struct GraphFailure: Error, Sendable, CustomStringConvertible {
-    /// The name of the step that failed, the first that did; nil where the graph could not be run, or its caller was cancelled.
+    /// The name of the step that failed first; nil if the graph could not run or its caller was cancelled.
     public let step: String?
-    /// What the step threw: the request's error model, or whatever its closure did; else a ``SluiceError``.
+    /// The error that the step threw: the request's error model, or the error of its closure. A ``SluiceError`` if no
+    /// step failed.
     public let error: any Error
-    /// What is wrong with the graph; nothing where a step failed.
+    /// The defects of the graph; empty if a step failed.
     public let defects: [GraphDefect]
 
     init(step: String? = nil, _ error: any Error) {
@@ -21,8 +22,7 @@ public struct GraphFailure: Error, Sendable, CustomStringConvertible {
         error = SluiceError(.invalidGraph, defects.map(\.description).joined(separator: " "), step: .building)
     }
 
-    /// Whether it was cancelled and not failed, as far as its error tells: a ``SluiceError``, an ``APIError``, or a
-    /// `CancellationError`.
+    /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, or a `CancellationError`.
     public var isCancellation: Bool {
         switch error {
         case let error as SluiceError: error.isCancellation
@@ -39,8 +39,8 @@ public struct GraphFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension SluiceError.Code {
-    /// A graph of requests cannot be run: ``GraphFailure/defects`` says why.
+    /// A graph of requests cannot run. ``GraphFailure/defects`` contains the reasons.
     public static let invalidGraph = SluiceError.Code("invalidGraph")
-    /// A step of a graph was not run, since one that it needs failed.
+    /// A step of a graph did not run because one of its dependencies failed.
     public static let dependencyFailed = SluiceError.Code("dependencyFailed")
 }

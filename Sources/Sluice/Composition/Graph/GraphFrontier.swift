@@ -1,7 +1,7 @@
-/// Which steps of a graph can run, as others end (Kahn's order).
+/// The steps of a graph that can run, updated as other steps end (Kahn's algorithm).
 struct GraphFrontier: Sendable {
     private let plan: GraphPlan
-    /// How much of what each step needs is still to come.
+    /// The number of unfinished dependencies of each step.
     private var missing: [Int]
     private var isSkipped: [Bool]
     private var ready: [Int] = []
@@ -15,14 +15,14 @@ struct GraphFrontier: Sendable {
         for position in missing.indices where missing[position] == 0 { ready.append(position) }
     }
 
-    /// The next step that can run; nil where all those that can have been given.
+    /// Returns the next step that can run; nil if there is none at the moment.
     mutating func next() -> Int? {
         guard head < ready.count else { return nil }
         defer { head += 1 }
         return ready[head]
     }
 
-    /// Notes that a step has given its value.
+    /// Records that a step has given its value.
     mutating func finish(_ position: Int) {
         for dependent in plan.dependents[position] {
             missing[dependent] -= 1
@@ -30,10 +30,10 @@ struct GraphFrontier: Sendable {
         }
     }
 
-    /// Notes that a step has failed.
+    /// Records that a step has failed.
     ///
     /// - Parameter position: The step.
-    /// - Returns: Those that can never run for it, and were not known not to.
+    /// - Returns: The steps that can no longer run because of it, without those already known.
     mutating func fail(_ position: Int) -> [Int] {
         var skipped: [Int] = []
         var pending = [position]

@@ -1,4 +1,5 @@
-/// What comes after what: made before anything is sent, in a time that grows with the number of steps and of their needs.
+/// The dependencies between the steps of a graph, checked before anything is sent. Takes linear time in the number of
+/// steps and dependencies.
 struct GraphPlan: Sendable {
     /// A step without its work.
     struct Step: Sendable {
@@ -7,7 +8,7 @@ struct GraphPlan: Sendable {
         let needs: [Need]
     }
 
-    /// What a step wants of another.
+    /// A dependency of a step on another.
     struct Need: Sendable {
         let name: String
         let type: GraphType
@@ -15,14 +16,14 @@ struct GraphPlan: Sendable {
 
     /// The positions of the steps by their names.
     let positions: [String: Int]
-    /// What each step needs, and which steps need it.
+    /// The dependencies and the dependents of each step.
     let needs: [[Int]]
     let dependents: [[Int]]
 
-    /// Makes a plan.
+    /// Creates a plan.
     ///
     /// - Parameter steps: The steps, in any order.
-    /// - Throws: A failure with all that is wrong with them.
+    /// - Throws: A failure with all defects of the steps.
     init(_ steps: [Step]) throws(GraphFailure) {
         var positions: [String: Int] = Dictionary(minimumCapacity: steps.count)
         var defects: [GraphDefect] = []
@@ -63,7 +64,8 @@ struct GraphPlan: Sendable {
         if !defects.isEmpty { throw GraphFailure(defects) }
     }
 
-    /// The circles among the steps that have no place in any order; each begins and ends with the step that was added first.
+    /// Returns the cycles among the steps that cannot be ordered. Each begins and ends with the step that was added
+    /// first.
     private func cycles(among isPlaced: [Bool]) -> [[Int]] {
         var isDone = isPlaced
         var cycles: [[Int]] = []
@@ -90,7 +92,7 @@ struct GraphPlan: Sendable {
         return cycle[begin...] + cycle[..<begin] + [first]
     }
 
-    /// What a step needs, of the steps it comes after.
+    /// Returns the dependencies of a step as names and types.
     static func needs<each Dependency: Sendable>(_ dependency: repeat GraphStep<each Dependency>) -> [Need] {
         var needs: [Need] = []
         for step in repeat each dependency { needs.append(step.need) }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// What the steps of a ``RequestGraph`` gave.
+/// The values and failures of the steps of a ``RequestGraph``.
 public struct GraphResults: Sendable {
     typealias Outcome = Result<any Sendable, any Error>
 
@@ -17,15 +17,15 @@ public struct GraphResults: Sendable {
         }
     }
 
-    /// What a step gave.
+    /// Returns the value of a step.
     ///
     /// - Parameter step: A step of the graph.
     /// - Returns: Its value.
-    /// - Throws: What it failed with; ``SluiceError/Code/dependencyFailed`` where one that it needs did, and
-    ///   ``SluiceError/Code/invalidGraph`` of a step that is not in the graph.
+    /// - Throws: The error of the step; ``SluiceError/Code/dependencyFailed`` if one of its dependencies failed, and
+    ///   ``SluiceError/Code/invalidGraph`` if the step is not in the graph.
     public func value<Value>(of step: GraphStep<Value>) throws -> Value { try result(of: step).get() }
 
-    /// What a step gave, or what it failed with.
+    /// Returns the value or the error of a step.
     public func result<Value>(of step: GraphStep<Value>) -> Result<Value, any Error> {
         guard let position = positions[step.name] else { return .failure(SluiceError.unknownStep(step.name)) }
         switch outcomes[position] {

@@ -1,22 +1,23 @@
-/// A step of a ``RequestGraph``: its name, and the type of what it gives.
+/// A step of a ``RequestGraph``: its name and the type of its value.
 ///
-/// ``RequestGraph`` gives one back for every step that is added. One made by itself stands for a step that is added later:
+/// ``RequestGraph`` returns a step for each one that is added. A step created directly stands for one that is added
+/// later:
 ///
 /// ```swift
 /// let user = GraphStep<User>("user")
 /// ```
 public struct GraphStep<Value: Sendable>: Sendable, Hashable {
-    /// By what failures tell it from the graph's other steps.
+    /// The name of the step, unique in its graph.
     public let name: String
 
-    /// Makes a step of a name.
+    /// Creates a step with a name.
     public init(_ name: String) {
         self.name = name
     }
 }
 
 extension GraphStep: ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// Makes a step of a literal name.
+    /// Creates a step from a string literal.
     public init(stringLiteral name: String) {
         self.init(name)
     }

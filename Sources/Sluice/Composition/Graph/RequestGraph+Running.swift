@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension RequestGraph {
-    /// Runs all steps, each as soon as what it needs is there.
+    /// Runs all steps, each as soon as its dependencies have ended.
     ///
     /// ```swift
     /// let results = try await graph.run(failsFast: false)
@@ -9,12 +9,14 @@ extension RequestGraph {
     /// ```
     ///
     /// - Parameters:
-    ///   - maximumInFlight: How many steps run at once, at least 1; ``APIClient/batchLimit`` by default.
-    ///   - failsFast: Whether the first step that fails cancels the others, on the wire too, and fails the graph; true by default.
-    ///     Otherwise all run that do not need it, and the results say which failed.
-    /// - Returns: What the steps gave. A graph without steps gives nothing, at once.
-    /// - Throws: What is wrong with the graph, before anything is sent; the step that failed first, where one that fails ends it; a
-    ///   cancellation where the calling task was cancelled.
+    ///   - maximumInFlight: The maximum number of steps that run at once, at least 1; ``APIClient/batchLimit`` by
+    ///     default.
+    ///   - failsFast: True to cancel the other steps and their transfers after the first failure, and to fail the
+    ///     graph; true by default. Otherwise all steps that do not depend on it run, and the results contain the
+    ///     failures.
+    /// - Returns: The values of the steps. A graph without steps returns at once.
+    /// - Throws: The defects of the graph, before anything is sent; with `failsFast`, the failure of the step that
+    ///   failed first; a cancellation if the calling task was cancelled.
     public func run(
         maximumInFlight: Int = APIClient.batchLimit,
         failsFast: Bool = true
@@ -27,7 +29,7 @@ extension RequestGraph {
         return GraphResults(names, plan.positions, outcomes(run.outcomes, plan))
     }
 
-    /// Says of the steps that did not run why.
+    /// Adds the reasons to the steps that did not run.
     private func outcomes(_ outcomes: [GraphResults.Outcome?], _ plan: GraphPlan) -> [GraphResults.Outcome] {
         var causes: [Int: Int] = [:]
         var frontier = GraphFrontier(plan)
@@ -45,10 +47,10 @@ extension RequestGraph {
 
 /// One run of a graph.
 private struct GraphRun {
-    /// What came of it.
+    /// The outcomes of a run.
     struct End {
         var outcomes: [GraphResults.Outcome?]
-        /// What ended it before the others had run.
+        /// The failure that ended the run early; nil if there was none.
         var firstFailure: (position: Int, error: any Error)?
         var isCancelled = false
     }
@@ -58,7 +60,7 @@ private struct GraphRun {
     let limit: Int
     let failsFast: Bool
 
-    /// Runs the steps; comes back when none runs any longer.
+    /// Runs the steps and returns when none is running any more.
     func outcomes() async -> End {
         await withTaskGroup(of: (Int, GraphResults.Outcome).self) { group in
             var end = End(outcomes: Array(repeating: nil, count: works.count))
@@ -84,7 +86,7 @@ private struct GraphRun {
                 case .success:
                     frontier.finish(position)
                 case .failure(let error):
-                    // What fails once the caller is cancelled fails by that.
+                    // A step that fails after the caller is cancelled fails because of the cancellation.
                     guard failsFast, end.firstFailure == nil, !Task.isCancelled else { continue }
                     end.firstFailure = (position, error)
                     group.cancelAll()

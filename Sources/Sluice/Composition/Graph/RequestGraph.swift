@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Requests and other work that need each other's results: what is ready runs at once, in parallel.
+/// Requests and other work that depend on each other's results. Steps whose dependencies have ended run in parallel.
 ///
 /// ```swift
 /// var graph = RequestGraph()
@@ -14,27 +14,28 @@ import SluiceHTTP
 /// print(try await graph.run().value(of: summary))
 /// ```
 ///
-/// A value: adding changes it, running does not, and it can be run again. A step gets the results of those it comes after, by their types;
-/// each request is sent by its own client. Names that are missing, said twice or in a circle are reported before anything is sent.
+/// A graph is a value: adding a step changes it, running it does not, and it can run again. A step receives the results
+/// of its dependencies with their types. Each request is sent by its own client. Missing or duplicate names and cycles
+/// are reported before anything is sent.
 public struct RequestGraph: Sendable {
-    /// Does a step's work with the values of what it needs, in their order.
+    /// Performs a step with the values of its dependencies, in order.
     typealias Work = @Sendable (GraphInputs) async throws -> any Sendable
 
     private(set) var plans: [GraphPlan.Step] = []
     private(set) var works: [Work] = []
 
-    /// Makes a graph without steps.
+    /// Creates a graph without steps.
     public init() {}
 
     /// The names of the steps, in the order in which they were added.
     public var names: [String] { plans.map(\.name) }
 
-    /// Adds a request that needs nothing of other steps.
+    /// Adds a request without dependencies.
     ///
     /// - Parameters:
-    ///   - step: Its name; or the step, where others have been added that come after it.
-    ///   - request: What to send.
-    /// - Returns: The step, for those that need its model.
+    ///   - step: The name of the step, or the step itself if steps that depend on it were added before.
+    ///   - request: The request to send.
+    /// - Returns: The step, as a dependency for other steps.
     @discardableResult
     public mutating func add<Value: Sendable, ErrorModel: ErrorSerializable>(
         _ step: GraphStep<Value>,
@@ -43,13 +44,13 @@ public struct RequestGraph: Sendable {
         append(step, []) { _ in GraphValue(try await request.sender().value) }
     }
 
-    /// Adds a request that is made of the results of other steps.
+    /// Adds a request that is created from the results of other steps.
     ///
     /// - Parameters:
-    ///   - step: Its name; or the step, where others have been added that come after it.
-    ///   - dependency: The steps it comes after.
-    ///   - request: Makes the request of their results; what it throws fails the step.
-    /// - Returns: The step, for those that need its model.
+    ///   - step: The name of the step, or the step itself if steps that depend on it were added before.
+    ///   - dependency: The steps that it depends on.
+    ///   - request: Creates the request from their results. An error it throws fails the step.
+    /// - Returns: The step, as a dependency for other steps.
     @discardableResult
     public mutating func add<each Dependency: Sendable, Value: Sendable, ErrorModel: ErrorSerializable>(
         _ step: GraphStep<Value>,
@@ -66,11 +67,11 @@ public struct RequestGraph: Sendable {
     /// Adds work of any kind.
     ///
     /// - Parameters:
-    ///   - step: Its name; or the step, where others have been added that come after it.
-    ///   - dependency: The steps it comes after.
-    ///   - perform: Makes the step's value of their results, in a task that is cancelled where the graph is; what it throws fails the
-    ///     step.
-    /// - Returns: The step, for those that need its value.
+    ///   - step: The name of the step, or the step itself if steps that depend on it were added before.
+    ///   - dependency: The steps that it depends on.
+    ///   - perform: Computes the step's value from their results, in a task that is cancelled with the graph. An error
+    ///     it throws fails the step.
+    /// - Returns: The step, as a dependency for other steps.
     @_disfavoredOverload
     @discardableResult
     public mutating func add<each Dependency: Sendable, Value: Sendable>(
@@ -95,7 +96,7 @@ public struct RequestGraph: Sendable {
     }
 }
 
-/// What a step gives; a class, since that is found again by its type in a few nanoseconds.
+/// The value of a step. A class, because a cast back to its type takes only a few nanoseconds.
 final class GraphValue<Value: Sendable>: Sendable {
     let value: Value
 
@@ -104,7 +105,7 @@ final class GraphValue<Value: Sendable>: Sendable {
     }
 }
 
-/// The values of what a step needs, one after the other.
+/// The values of a step's dependencies, read one after the other.
 struct GraphInputs: Sendable {
     let values: [any Sendable]
     private var position = 0

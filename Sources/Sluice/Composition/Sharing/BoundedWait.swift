@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Waits for a transfer that others share until a deadline, and no longer; for those who have more time it goes on.
+/// Waits for a shared transfer until a deadline. The transfer continues for callers that have more time.
 final class BoundedWait: Sendable {
     private struct State {
         var completion: (@Sendable (Landing) -> Void)?
@@ -10,21 +10,21 @@ final class BoundedWait: Sendable {
     private let leaving = DeferredStop()
     private let state: Locked<State>
 
-    /// Makes a wait.
+    /// Creates a wait.
     ///
-    /// - Parameter completion: Called once: with what comes of the transfer, or that the time was up.
+    /// - Parameter completion: Called once, with the outcome of the transfer, or with a time-out.
     init(_ completion: @escaping @Sendable (Landing) -> Void) {
         state = Locked(State(completion: completion))
     }
 
-    /// Begins to wait.
+    /// Starts the wait.
     ///
     /// - Parameters:
-    ///   - limit: For how long.
-    ///   - time: What tells when it is over.
-    ///   - request: Who waits.
-    ///   - join: Joins the transfer; gives back what leaves it.
-    /// - Returns: What makes the caller leave before.
+    ///   - limit: The time to wait.
+    ///   - time: The clock that measures it.
+    ///   - request: The request of the waiting caller.
+    ///   - join: Joins the transfer, and returns an action that leaves it.
+    /// - Returns: An action by which the caller leaves early.
     func begin(
         within limit: Duration,
         on time: any TimeSource,

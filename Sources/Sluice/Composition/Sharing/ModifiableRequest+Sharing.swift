@@ -1,14 +1,15 @@
 extension ModifiableRequest {
-    /// Has the request share a transfer with an equal one that is under way, in place of the client's
+    /// Lets the request share a transfer with an equal one that is in progress. Overrides the client's
     /// ``APIClient/Configuration/sharing``.
     ///
     /// ```swift
     /// let report = client.codable.post("reports").json(query).shared()
     /// ```
     ///
-    /// Both must say so, or their client.
+    /// Both requests must allow sharing, by this option or by their client's.
     ///
-    /// - Parameter sharing: Whether, and by which headers; whatever the method by default. ``RequestSharing/none`` has it sent by itself.
+    /// - Parameter sharing: The methods that share and the headers to compare; all methods by default.
+    ///   ``RequestSharing/none`` sends the request on its own.
     /// - Returns: A copy that shares.
     public consuming func shared(_ sharing: RequestSharing = .allMethods) -> Self {
         modified { $0.options.sharing = sharing }

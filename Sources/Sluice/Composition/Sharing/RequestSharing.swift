@@ -1,19 +1,21 @@
 import SluiceHTTP
 
-/// Which requests share one transfer with an equal one that is under way.
+/// The requests that share one transfer with an equal request in progress.
 ///
 /// ```swift
 /// let feed = APIClient(baseURL: url) { $0.sharing = .safeMethods.ignoring("X-Request-ID") }
 /// ```
 ///
-/// Requests of a client are equal if their method, URL, significant headers and body are, as they are built: before any gate, which those
-/// that share pass once. Each caller makes its own model of the same bytes, and can be cancelled alone; the last one stops the transfer.
-/// Those who come while it is under way have the time-outs of the first, counted from when it was sent, and observers see one request.
+/// Requests of a client are equal if their method, URL, significant headers and body are equal when they are built.
+/// This is before any gate, so requests that share pass the gates once. Each caller decodes its own model from the same
+/// bytes and can be cancelled on its own; the transfer stops when the last caller is cancelled. Requests that join
+/// later use the time-outs of the first, counted from when it was sent, and observers see one request.
 ///
-/// What is said of time-outs, limits, cookies, credentials, priority, networks, tags and gates must be equal too. Never shared are requests
-/// with interceptors, plugins, observers, retries, hedging, redirects or caching of their own, those answered with a stub or by a
-/// ``DataSource`` that looks at what is kept first, bodies of files and streams, downloads, and streamed responses. A request of an unsafe
-/// method that has its outcome keeps later ones from joining what was sent before: they see what it changed.
+/// The options for time-outs, limits, cookies, credentials, priority, networks, tags and gates must be equal too. The
+/// following are never shared: requests with their own interceptors, plugins, observers, retries, hedging, redirects or
+/// caching; requests answered by a stub, or by a ``DataSource`` that reads the cache first; bodies from files and
+/// streams; downloads; and streamed responses. When a request with an unsafe method ends, later requests do not join
+/// transfers that started before, so they see its changes.
 public struct RequestSharing: Sendable, Hashable {
     private enum Methods: Sendable, Hashable {
         case none, safe, all
@@ -33,17 +35,18 @@ public struct RequestSharing: Sendable, Hashable {
 
     /// No request shares a transfer.
     public static let none = RequestSharing(.none)
-    /// Requests that only read: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1).
+    /// Requests with safe methods share: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1).
     public static let safeMethods = RequestSharing(.safe)
-    /// Requests of any method: two equal ones at the same time do what one does.
+    /// Requests of any method share: two equal ones at the same time are performed once.
     public static let allMethods = RequestSharing(.all)
 
-    /// Leaves these headers out of what is compared: an ID of the request, a trace.
+    /// Returns a copy that does not compare these headers, for example a request ID or a trace.
     ///
-    /// `Authorization`, `Cookie`, `Proxy-Authorization` and the client's ``APIClient/Configuration/secretHeaders`` are compared all the same.
+    /// `Authorization`, `Cookie`, `Proxy-Authorization` and the client's ``APIClient/Configuration/secretHeaders`` are
+    /// always compared.
     public func ignoring(_ names: HTTPHeaderName...) -> RequestSharing { comparing(.except(Set(names))) }
 
-    /// Compares these headers and no others but those that hold secrets.
+    /// Returns a copy that compares only these headers and those that hold secrets.
     public func comparing(only names: HTTPHeaderName...) -> RequestSharing { comparing(.only(Set(names))) }
 
     private func comparing(_ fields: Fields) -> RequestSharing {
@@ -52,7 +55,7 @@ public struct RequestSharing: Sendable, Hashable {
         return copy
     }
 
-    /// Whether requests of a method share transfers.
+    /// Returns true if requests with a method share transfers.
     func covers(_ method: HTTPMethod) -> Bool {
         switch methods {
         case .none: false
@@ -61,7 +64,7 @@ public struct RequestSharing: Sendable, Hashable {
         }
     }
 
-    /// The headers that must be equal.
+    /// Returns the headers that must be equal.
     func significant(of headers: HTTPHeaders, secrets: [HTTPHeaderName]) -> HTTPHeaders {
         let isSecret = { (name: HTTPHeaderName) in Self.credentials.contains(name) || secrets.contains(name) }
         switch fields {

@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What makes requests of a client equal.
+/// The properties that must match for requests of a client to be equal.
 struct SharedTransferKey: Hashable {
     private let method: HTTPMethod
     private let scheme: String
     private let authority: String
     private let path: String
-    /// As they go onto the wire.
+    /// The significant headers as they are sent.
     private let headers: [UInt8]
     private let body: Data?
     private let rules: Rules
 
-    /// What else a request says of itself that its transfer depends on.
+    /// The options of a request that affect its transfer.
     private struct Rules: Hashable {
         let tags: Set<String>
         let route: String?
@@ -28,7 +28,7 @@ struct SharedTransferKey: Hashable {
         let isIdempotent: Bool?
         let skippedGates: Set<String>
         let skipsAllGates: Bool
-        /// Nil for the client's.
+        /// Nil for the client's time-outs.
         let timeouts: Timeouts?
         let limits: ResponseLimits?
 
@@ -47,12 +47,12 @@ struct SharedTransferKey: Hashable {
         }
     }
 
-    /// Makes one; nil for a request that shares no transfer.
+    /// Creates a key; nil for a request that shares no transfer.
     ///
     /// - Parameters:
     ///   - request: The request as it is built.
-    ///   - draft: What it was built of.
-    ///   - pipeline: What it would pass through.
+    ///   - draft: The draft that it was built from.
+    ///   - pipeline: The pipeline that it would pass through.
     init?(_ request: HTTPRequest, _ draft: RequestDraft, _ pipeline: Pipeline) {
         let sharing = draft.options.sharing ?? pipeline.sharing
         guard sharing.covers(request.method), !draft.options.changesSteps, !draft.options.caching.isChanged,
@@ -63,7 +63,8 @@ struct SharedTransferKey: Hashable {
         case .data(let data): body = data
         case .file, .stream, .deferred: return nil
         }
-        // What a gate or an interceptor sends for itself would wait for those who wait for it.
+        // A request that a gate or an interceptor sends for a shared transfer could otherwise join that transfer and
+        // wait for itself.
         guard SharedTransfers.current !== pipeline.transfers else { return nil }
         guard pipeline.steps.gates.isEmpty || Exemption.current.isEmpty else { return nil }
         method = request.method
@@ -74,7 +75,7 @@ struct SharedTransferKey: Hashable {
         rules = Rules(draft.options, pipeline.configuration)
     }
 
-    /// Hashes what nearly always differs where anything does.
+    /// Hashes the properties that usually differ between requests.
     func hash(into hasher: inout Hasher) {
         hasher.combine(path)
         hasher.combine(authority)

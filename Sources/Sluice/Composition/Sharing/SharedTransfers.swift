@@ -1,8 +1,9 @@
 import SluiceHTTP
 
-/// The transfers of a client that equal requests may join.
+/// The transfers of a client that equal requests can join.
 final class SharedTransfers: Sendable {
-    /// Begins a transfer on the calling thread; it tells its progress and calls once with what comes of it. Gives back what stops it.
+    /// Starts a transfer on the calling thread and returns an action that stops it. The transfer reports its progress
+    /// to the meter and calls the completion once with its outcome.
     typealias Begin =
         @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (Landing) -> Void)
         -> Flight<Landing>.Stop
@@ -18,21 +19,22 @@ final class SharedTransfers: Sendable {
         var lastNumber = 0
     }
 
-    /// Those of the transfer that the current task works on: what it sends would wait for itself if it joined.
+    /// The transfers that the current task works for. A request sent by this task must not join them, because it would
+    /// wait for itself.
     @TaskLocal static var current: SharedTransfers?
 
     private let state = Locked(State())
 
-    /// Joins the transfer that is under way, or begins one. Nobody needs a task for that.
+    /// Joins the transfer in progress, or starts one. Needs no task.
     ///
     /// - Parameters:
-    ///   - key: What makes requests equal.
-    ///   - meter: Follows the progress of the transfer, whoever has begun it.
-    ///   - time: What speeds are measured by.
-    ///   - caller: Runs parts of the transfer, if they fall to this caller.
-    ///   - completion: Called once with what comes of it, on any thread; with a cancellation where the caller leaves.
-    ///   - begin: Begins the transfer.
-    /// - Returns: What makes the caller leave; the last one who does stops the transfer.
+    ///   - key: The key that equal requests share.
+    ///   - meter: Follows the progress of the transfer, even if another caller started it.
+    ///   - time: The clock that measures speeds.
+    ///   - caller: Runs parts of the transfer on behalf of this caller.
+    ///   - completion: Called once with the outcome, on any thread; with a cancellation if the caller leaves.
+    ///   - begin: Starts the transfer.
+    /// - Returns: An action by which the caller leaves. The transfer stops when the last caller leaves.
     func join(
         _ key: SharedTransferKey,
         _ meter: TransferMeter?,
@@ -43,10 +45,10 @@ final class SharedTransfers: Sendable {
     ) -> Flight<Landing>.Stop {
         while true {
             let transfer = transfer(key, time, begin)
-            // Before it can be over.
+            // Before joining, because the transfer may end at once.
             meter?.follow(transfer.meter)
             if let leave = transfer.flight.join(caller: caller, { completion($0 ?? .cancelled) }) { return leave }
-            // All have left it while it was looked up.
+            // All callers left the transfer after it was looked up.
             forget(key, transfer.number)
         }
     }
@@ -59,7 +61,7 @@ final class SharedTransfers: Sendable {
             let meter = TransferMeter(time: time)
             let flight = Flight(cancelled: Landing.cancelled) { [self] land, caller in
                 let finish: @Sendable (Landing) -> Void = { [self] landing in
-                    // Who comes from now on wants to know how things are now.
+                    // Requests from now on need a new response.
                     forget(key, number)
                     meter.end(after: landing.outcome)
                     let shared = Landing(landing.outcome, landing.sending, isShared: true)
@@ -77,7 +79,8 @@ final class SharedTransfers: Sendable {
         }
     }
 
-    /// Does a part of a shared transfer. The deadline of one caller is not that of the others; each waits by its own.
+    /// Runs a part of a shared transfer without the deadline of the caller that started it. Each caller waits until its
+    /// own deadline.
     private func shared<Value>(_ work: () -> Value) -> Value {
         Deadline.$current.withValue(nil) { Self.$current.withValue(self, operation: work) }
     }
@@ -88,12 +91,12 @@ final class SharedTransfers: Sendable {
         }
     }
 
-    /// How many callers wait for the transfers that can be joined.
+    /// The number of callers that wait for transfers that can be joined.
     var waiting: Int {
         state.withLock { $0.transfers.values.reduce(0) { $0 + $1.flight.waiting } }
     }
 
-    /// Notes that something may have been changed: nobody joins any longer what was sent before.
+    /// Records that data may have changed: no request joins the transfers in progress any more.
     func outdate() {
         state.withLock { state in
             if !state.transfers.isEmpty { state.transfers.removeAll() }
