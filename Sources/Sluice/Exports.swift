@@ -1,4 +1,4 @@
-// A user imports Sluice alone; the words of HTTP are part of its interface, and so is the transport's configuration.
+// Users import only Sluice. The HTTP types and the transport's configuration are part of its interface.
 @_exported import SluiceHTTP
 
 #if os(Linux)

@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A ready error model that carries all that is known of a failure.
+/// A general error model that contains all information about a failure.
 public struct APIError: ErrorSerializable, CustomStringConvertible {
-    /// What failed, at which step.
+    /// The error and the step that failed.
     public let error: SluiceError
-    /// The body of the failed response; empty if none came.
+    /// The body of the failed response; empty if none was received.
     public let body: Data
-    /// The file a download had been written to, where there is one.
+    /// The URL of the file that a download was written to; nil if there is none.
     public let fileURL: URL?
     let failure: RequestFailure
 
-    /// Makes the error.
+    /// Creates the error from a failure.
     public init(_ failure: RequestFailure) {
         error = failure.error
         body = failure.body
@@ -24,32 +24,32 @@ public struct APIError: ErrorSerializable, CustomStringConvertible {
         self.failure = failure
     }
 
-    /// What kind of failure it is.
+    /// The code of the error.
     public var code: SluiceError.Code { error.code }
-    /// The request as far as it had been made.
+    /// The request, as far as it was built; nil if it could not be.
     public var request: HTTPRequest? { error.request }
-    /// The head of the response, where there was one.
+    /// The head of the response; nil if none was received.
     public var response: HTTPResponse? { error.response }
-    /// The status, where there was a response.
+    /// The status of the response; nil if none was received.
     public var status: HTTPStatus? { error.response?.status }
     /// The error that caused the failure.
     public var underlyingError: (any Error)? { error.underlyingError }
-    /// Whether the request was cancelled rather than failed.
+    /// True if the request was cancelled.
     public var isCancellation: Bool { error.isCancellation }
 
     /// One sentence without query, headers or body.
     public var description: String { error.description }
 }
 
-/// An ``APIError`` with the error body decoded, where it could be.
+/// An ``APIError`` with the decoded error body.
 @dynamicMemberLookup
 public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, CustomStringConvertible {
-    /// All else that is known; its members can be read from this error directly.
+    /// The error without its decoded body. Its members are also available on this type.
     public let apiError: APIError
-    /// What the API said of the error; nil if no response came or its body is something else.
+    /// The decoded error body; nil if no response was received or its body could not be decoded.
     public let errorBody: Body?
 
-    /// Makes the error, decoding the body with the request's error decoder.
+    /// Creates the error, and decodes the body with the request's error decoder.
     public init(_ failure: RequestFailure) {
         apiError = APIError(failure)
         errorBody = try? failure.decoded(as: Body.self)
@@ -65,7 +65,7 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Cust
 }
 
 extension APIError: CustomReflectable {
-    /// All but the contents of the body, which may hold secrets.
+    /// Everything but the contents of the body, which may hold secrets.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -76,7 +76,7 @@ extension APIError: CustomReflectable {
 }
 
 extension TypedAPIError: CustomReflectable {
-    /// All but the contents of the body, which may hold secrets; `dump(error.errorBody)` shows it.
+    /// Everything but the contents of the body, which may hold secrets. `dump(error.errorBody)` shows them.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,13 +1,14 @@
 import SluiceHTTP
 
 extension SluiceError {
-    /// A failure of a step of the user's that takes part in making the request.
+    /// Creates an error from one that user code threw while a request was built.
     static func building(_ error: any Error, _ reason: String) -> SluiceError {
         if let error = error as? SluiceError { return error }
         return SluiceError(.buildingFailed, "\(reason).", step: .building, underlyingError: error)
     }
 
-    /// A body that cannot be encoded; names the field where the encoder does, and nothing of its value.
+    /// Creates an error for a body that cannot be encoded. It names the field if the encoder reports it, but never its
+    /// value.
     static func bodyEncoding(_ error: any Error) -> SluiceError {
         var reason = "The request's body could not be encoded."
         if case EncodingError.invalidValue(let value, let context) = error {
@@ -19,7 +20,7 @@ extension SluiceError {
 }
 
 extension [any CodingKey] {
-    /// The path as `items[0].id`; empty for the value itself.
+    /// The path as `items[0].id`; empty for the root.
     var text: String {
         reduce(into: "") { text, key in
             if let index = key.intValue {

@@ -6,31 +6,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What a request can fail with:
+// The errors of a request:
 //
-//     ErrorSerializable          the request's error model, made of a RequestFailure
-//     ├── APIError               carries everything, for those who need no type of their own
+//     ErrorSerializable          the request's error model, created from a RequestFailure
+//     ├── APIError               contains all information, for users who need no type of their own
 //     ├── TypedAPIError<Body>    the same, with the error body decoded
-//     ├── SluiceError            the SDK's failure alone
+//     ├── SluiceError            the library's error alone
 //     └── the user's own types
-//     RequestFailure             what an error model is made of
+//     RequestFailure             the input of an error model
 //     └── SluiceError            code, step, request, response, underlying error
-//         ├── URITemplateFailure   underlying: where a template is malformed
-//         ├── FormEncodingFailure  underlying: the field that cannot be written
-//         ├── TLSFailure           underlying: the check that failed, and on which certificate
-//         ├── SystemError          underlying: the number of a socket's error
-//         ├── OAuth2Error          underlying: what the authorization server answered
-//         ├── GateRefusal          underlying: which limit or breaker refused, and for how long
+//         ├── URITemplateFailure   underlying: the position at which a template is malformed
+//         ├── FormEncodingFailure  underlying: the field that cannot be encoded
+//         ├── TLSFailure           underlying: the check that failed, and its certificate
+//         ├── SystemError          underlying: the error number of a socket
+//         ├── OAuth2Error          underlying: the response of the authorization server
+//         ├── GateRefusal          underlying: the limit or breaker that refused, and the time to wait
 //         ├── EnvelopeFailure      underlying: code and message of the response's envelope
-//         ├── JSONPathFailure      underlying: how far a key path got
+//         ├── JSONPathFailure      underlying: the part of a key path that was found
 //         ├── DecodingFailure      underlying: type, coding path, first bytes
-//         ├── TextFailure          underlying: charset and offset of what is no text
-//         ├── ImageFailure         underlying: what is wrong with a picture's header
-//         └── the error a stream, an encoder or an interceptor threw
+//         ├── TextFailure          underlying: charset and offset of the invalid text
+//         ├── ImageFailure         underlying: the defect in an image's header
+//         └── the error that a stream, an encoder or an interceptor threw
 
-/// An error that a request of a certain API throws.
+/// An error model for the requests of an API.
 ///
-/// It is made of every failure, with a response or without; so what is decoded from the body may be missing:
+/// It is created from every failure, with or without a response, so the values decoded from the body must be optional:
 ///
 /// ```swift
 /// struct GitHubError: ErrorSerializable {
@@ -45,22 +45,22 @@ import Foundation
 /// }
 /// ```
 public protocol ErrorSerializable: Error, Sendable {
-    /// Makes the error.
+    /// Creates the error from a failure.
     init(_ failure: RequestFailure)
 }
 
-/// A request's failure, of which its error model is made.
+/// The failure of a request, from which its error model is created.
 public struct RequestFailure: Sendable {
-    /// What failed, at which step, of which request and response.
+    /// The error, with its step, request and response.
     public let error: SluiceError
-    /// The body of the failed response; empty if none came.
+    /// The body of the failed response; empty if none was received.
     public let body: Data
-    /// The file a download had been written to, where what came after failed.
+    /// The URL of the downloaded file, if a later step failed; nil otherwise.
     public let fileURL: URL?
     let declaredEnvelope: Envelope?
     private let decoder: any DataDecoder
 
-    /// Makes a failure, to test an error model with.
+    /// Creates a failure to test an error model with.
     public init(
         error: SluiceError,
         body: Data = Data(),
@@ -75,33 +75,33 @@ public struct RequestFailure: Sendable {
         self.decoder = decoder
     }
 
-    /// The request as far as it had been made.
+    /// The request, as far as it was built; nil if it could not be.
     public var request: HTTPRequest? { error.request }
-    /// The head of the response, where there was one.
+    /// The head of the response; nil if none was received.
     public var response: HTTPResponse? { error.response }
 
     /// Decodes the body with the request's error decoder.
     ///
-    /// - Parameter type: What the API sends with an error.
+    /// - Parameter type: The type of the API's error body.
     /// - Returns: The decoded body.
-    /// - Throws: What the decoder throws; always when there is no body.
+    /// - Throws: The error of the decoder. Always throws if there is no body.
     public func decoded<Body: Decodable>(as type: Body.Type = Body.self) throws -> Body {
         try decoder.decode(type, from: body)
     }
 }
 
 extension SluiceError: ErrorSerializable {
-    /// Keeps the SDK's failure alone.
+    /// Uses the library's error as the error model.
     public init(_ failure: RequestFailure) {
         self = failure.error
     }
 }
 
 extension RequestFailure: CustomStringConvertible, CustomReflectable {
-    /// The sentence of ``error``.
+    /// The description of ``error``.
     public var description: String { error.description }
 
-    /// All but the contents of the body, which may hold secrets.
+    /// Everything but the contents of the body, which may hold secrets.
     public var customMirror: Mirror {
         Mirror(
             self,

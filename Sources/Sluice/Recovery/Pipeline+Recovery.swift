@@ -7,25 +7,26 @@ import Foundation
 #endif
 
 extension Pipeline {
-    /// Steps 2 to 6 as often as it takes, within the total time.
+    /// Runs steps 2 to 6 with all retries, within the total time.
     ///
     /// - Parameters:
-    ///   - sending: What to send.
-    ///   - begun: The first attempt and the passes it has, where it has been begun.
-    ///   - end: What the first attempt came to, where it is over.
-    /// - Returns: What the last attempt came to.
+    ///   - sending: The state shared by all attempts.
+    ///   - begun: The first attempt and its permits, if it has already begun.
+    ///   - end: The outcome of the first attempt, if it has already ended.
+    /// - Returns: The outcome of the last attempt.
     func outcome(
         of sending: Sending,
         begun: (RequestContext, Admission)? = nil,
         after end: AttemptEnd? = nil
     ) async -> TransportOutcome {
-        // What has begun has passes to give back, and perhaps its answer; nothing else is begun that cannot be ended.
+        // An attempt that has begun holds permits to release, and may have a response. Otherwise nothing is started
+        // after the deadline.
         if begun == nil, end == nil, sending.isOverdue { return .failure(.totalTimedOut(sending)) }
         let outcome = await within(sending) { [self] in await attempts(of: sending, begun, end) }
         return outcome.after(sending.lastFailure)
     }
 
-    /// Does work for a request within what is left of its total time.
+    /// Runs work for a request within the rest of its total time.
     func within(_ sending: Sending, _ work: @escaping @Sendable () async -> TransportOutcome) async -> TransportOutcome
     {
         guard let deadline = sending.deadline else { return await work() }
@@ -78,7 +79,7 @@ extension Pipeline {
         }
     }
 
-    /// Waits; false if the task is cancelled meanwhile.
+    /// Waits for a duration. Returns false if the task is cancelled meanwhile.
     private func isOver(_ delay: Duration) async -> Bool {
         do {
             try await time.sleep(for: delay)
@@ -88,7 +89,7 @@ extension Pipeline {
         }
     }
 
-    /// Whether what the first attempt came to is the last word, as nearly always.
+    /// Returns true if the outcome of the first attempt is final, which is the common case.
     func isLast(_ end: AttemptEnd, _ sending: Sending) -> Bool {
         !end.isReplayed && (!sending.mayBeRetried || decision(end, sending, 1) == .finish)
     }
@@ -110,7 +111,7 @@ extension Pipeline {
         )
     }
 
-    /// Counts a request whose retries may have to be paid for.
+    /// Counts a request towards the retry budget.
     func deposit(_ sending: Sending) {
         guard sending.mayBeRetried || sending.isHedged else { return }
         let now = time.now
@@ -130,7 +131,7 @@ extension Pipeline {
 }
 
 extension Sending {
-    /// How long to wait before a response that broke off is asked for again, from where it did.
+    /// Returns the delay before an interrupted response is resumed; nil for no resumption.
     fileprivate func resumption(after outcome: TransportOutcome) -> Duration? {
         guard let sink, isIdempotent, request.body.isReplayable else { return nil }
         return sink.resumption(after: outcome)
@@ -154,7 +155,7 @@ extension SluiceError {
 }
 
 extension TransportOutcome {
-    /// What is wrong with it, as far as the transport can tell; nil of what a server answered without an error of its own.
+    /// The error of the outcome as far as the transport can determine it; nil for a response without an error status.
     var apparentFailure: SluiceError? {
         switch self {
         case .failure(let error): return error
@@ -170,7 +171,7 @@ extension TransportOutcome {
         }
     }
 
-    /// A time-out that says what the attempt before had failed with, which may be what took the time.
+    /// Adds the error of the previous attempt to a time-out, because it may have caused the delay.
     fileprivate func after(_ last: SluiceError?) -> TransportOutcome {
         guard let last, case .failure(let error) = self, error.code == .timedOut, error.underlyingError == nil else {
             return self

@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension SluiceError {
-    /// What a request interceptor threw.
+    /// Creates an error from one that a request interceptor threw.
     static func interceptor(_ error: any Error, _ request: HTTPRequest) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .requestInterceptor, request: request) }
         return SluiceError(

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// A request interceptor that never waits, as most do not; a client that has no other kind spares each request a task.
+/// A request interceptor that never waits. A client that uses only adapters needs no task per request.
 ///
 /// ```swift
 /// struct Tenant: RequestAdapter {
@@ -9,17 +9,17 @@ import SluiceHTTP
 /// }
 /// ```
 public protocol RequestAdapter: RequestInterceptor {
-    /// Changes the request in place; must not block.
+    /// Changes the request in place. Must not block.
     ///
     /// - Parameters:
-    ///   - request: The request as the interceptors before have left it.
-    ///   - context: The request as the pipeline was given it, and its limits.
-    /// - Throws: Anything; it fails the request as what ``RequestInterceptor/intercept(_:context:)`` throws does.
+    ///   - request: The request from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    /// - Throws: Any error. It fails the request as an error of ``RequestInterceptor/intercept(_:context:)`` does.
     func adapt(_ request: inout HTTPRequest, context: RequestContext) throws
 }
 
 extension RequestAdapter {
-    /// The adapted request.
+    /// Returns the adapted request.
     public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
         var request = request
         try adapt(&request, context: context)

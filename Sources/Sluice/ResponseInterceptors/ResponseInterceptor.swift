@@ -1,12 +1,12 @@
 import SluiceHTTP
 
-/// Changes an outcome before validation: may turn success into failure and back.
+/// Changes an outcome before validation. It may turn a success into a failure and vice versa.
 public protocol ResponseInterceptor: Sendable {
-    /// Gives the outcome that goes on in place of this one.
+    /// Returns the outcome to use in place of this one.
     ///
     /// - Parameters:
-    ///   - outcome: What came of the request, as the interceptors before have left it.
-    ///   - context: The request as the pipeline was given it, and its limits.
-    /// - Returns: The outcome that goes on.
+    ///   - outcome: The outcome from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    /// - Returns: The new outcome.
     func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
 }

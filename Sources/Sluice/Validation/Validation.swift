@@ -6,19 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which responses are successes.
+/// The rules by which a response is accepted.
 public struct Validation: Sendable {
-    /// A rule of the user's own over head and body; what it throws fails the request.
+    /// A custom rule for head and body. An error it throws fails the request.
     public typealias Rule = @Sendable (HTTPResponse, Data) throws -> Void
 
-    /// The statuses that are accepted; 200..<300 by default.
+    /// The accepted statuses; 200..<300 by default.
     public var statuses: [Range<Int>]
-    /// The content types that are accepted, `application/json` or `text/*`; nil, the default, accepts any.
+    /// The accepted content types, such as `application/json` or `text/*`; nil, the default, accepts any.
     public var contentTypes: [String]?
-    /// Rules of the user's own, asked in their order after status and content type.
+    /// Custom rules, applied in order after the checks of status and content type.
     public var rules: [Rule]
 
-    /// Makes rules.
+    /// Creates validation rules.
     public init(statuses: [Range<Int>] = [200..<300], contentTypes: [String]? = nil, rules: [Rule] = []) {
         self.statuses = statuses
         self.contentTypes = contentTypes
@@ -55,7 +55,7 @@ public struct Validation: Sendable {
         }
     }
 
-    /// Compares media types without their parameters and regard to case (RFC 9110 §8.3.1).
+    /// Compares media types case-insensitively and without their parameters (RFC 9110 §8.3.1).
     private static func matches(_ type: String, _ pattern: String) -> Bool {
         let essence = type.prefix { $0 != ";" && $0 != " " }.lowercased()
         let pattern = pattern.lowercased()

@@ -1,21 +1,21 @@
-/// When a request that is slow to be answered is sent a second time, next to the first; whichever is answered first counts, and the
-/// other is cancelled.
+/// The policy by which a slow request is sent again in parallel. The first response is used, and the other attempts are
+/// cancelled.
 ///
-/// Only reads are hedged: GET, HEAD and OPTIONS (RFC 9110 §9.2.1). Each extra attempt asks the gates anew and is taken from the
-/// client's ``RetryBudget``.
+/// Only safe methods are hedged: GET, HEAD and OPTIONS (RFC 9110 §9.2.1). Each extra attempt passes the gates again and
+/// is taken from the client's ``RetryBudget``.
 public struct HedgingPolicy: Sendable, Hashable {
-    /// How long to wait for an answer before each extra attempt; about the 95th percentile of what answers take, as a rule.
+    /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times.
     public var delay: Duration
-    /// How many extra attempts there may be; 0 for none.
+    /// The maximum number of extra attempts; 0 for none.
     public var maximumExtra: Int
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(after delay: Duration, maximumExtra: Int = 1) {
         self.delay = delay
         self.maximumExtra = maximumExtra
     }
 
-    /// Nothing is sent a second time.
+    /// No extra attempts.
     public static let none = HedgingPolicy(after: .zero, maximumExtra: 0)
 
     /// One extra attempt after a delay.

@@ -6,7 +6,8 @@ extension Pipeline {
         case late
     }
 
-    /// An attempt, and others next to it as long as none is answered; the rest is cancelled once one is.
+    /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
+    /// is one.
     func hedged(_ first: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
         let policy = sending.hedging
         return await withTaskGroup(of: Lap.self) { group in
@@ -46,7 +47,7 @@ extension Pipeline {
 }
 
 extension AttemptEnd {
-    /// Whether it is worth more than what another attempt may still bring.
+    /// True if the outcome is final, so that the other attempts are not worth waiting for.
     fileprivate func isAnswer(to policy: RetryPolicy) -> Bool {
         guard case .success(let response) = outcome, !isReplayed else { return false }
         return !policy.statuses.contains(response.head.status)

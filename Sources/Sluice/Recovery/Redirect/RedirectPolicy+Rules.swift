@@ -1,27 +1,28 @@
 import SluiceHTTP
 
 extension RedirectPolicy {
-    /// Fetch's redirect statuses.
+    /// The redirect statuses of the Fetch Standard.
     private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
-    /// Headers that hold secrets or speak of the origin the request was made for.
+    /// Headers that hold secrets or refer to the original origin.
     private static let boundToOrigin: [HTTPHeaderName] = [
         .authorization, .cookie, .proxyAuthorization, .host, .origin, .referer,
     ]
-    /// Fetch's request-body-header names, RFC 9110's content-specific fields, and what frames a body.
+    /// The request-body-header names of the Fetch Standard, the content-specific fields of RFC 9110, and the fields
+    /// that frame a body.
     private static let boundToBody: [HTTPHeaderName] = [
         .contentEncoding, "Content-Language", "Content-Location", .contentType, .contentLength, .transferEncoding,
         .expect, "Digest", "Content-Digest", "Content-MD5", "Content-Range", "Last-Modified",
     ]
 
-    /// Decides where a response redirects to.
+    /// Returns the request that a redirect leads to.
     ///
     /// - Parameters:
-    ///   - head: The response.
-    ///   - request: The request it answers.
-    ///   - visited: The requests sent so far, this one included, as method and URL.
-    ///   - secretHeaders: Further headers that must not go to another origin.
-    ///   - keepsCookies: Whether a second visit can be another than the first.
-    /// - Returns: The request to send next; nil if it is no redirect to be followed.
+    ///   - head: The head of the response.
+    ///   - request: The request of the response.
+    ///   - visited: The requests sent so far, including this one, as method and URL.
+    ///   - secretHeaders: Additional headers that must not be sent to another origin.
+    ///   - keepsCookies: True if cookies are kept, so that a second visit to a URL may have another response.
+    /// - Returns: The request to send next; nil if there is no redirect to follow.
     /// - Throws: A ``SluiceError`` for a redirect that must not be followed.
     func next(
         after head: HTTPResponse,
@@ -72,12 +73,12 @@ extension RedirectPolicy {
         }
     }
 
-    /// A request as loops are told by.
+    /// Returns the method and URL of a request, for detecting loops.
     static func key(_ request: HTTPRequest) -> String {
         "\(request.method) \(request.url)"
     }
 
-    /// Step 12 of Fetch's “HTTP-redirect fetch”.
+    /// Step 12 of the “HTTP-redirect fetch” of the Fetch Standard.
     private static func becomesGet(_ method: HTTPMethod, _ status: HTTPStatus) -> Bool {
         switch status.rawValue {
         case 301, 302: method == .post
@@ -106,7 +107,7 @@ extension RedirectPolicy {
     }
 }
 
-/// Says of each error which redirect it was.
+/// Adds the request and the response of a redirect to its errors.
 private struct Refusal {
     let request: HTTPRequest
     let head: HTTPResponse

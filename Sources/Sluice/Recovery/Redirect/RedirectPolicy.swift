@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Which redirects are followed, and with what (RFC 9110 §15.4, and the Fetch Standard's “HTTP-redirect fetch”).
+/// The rules for following redirects (RFC 9110 §15.4, and the Fetch Standard's “HTTP-redirect fetch”).
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -9,35 +9,37 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// The statuses 301, 302, 303, 307 and 308 redirect to their `Location`; without one they are the response, as all other statuses
-/// are. A POST becomes a GET by 301 and 302, and any method but GET and HEAD by 303; the body is then left behind and with it the
-/// headers that speak of it. To another origin go neither `Authorization`, `Cookie` and `Proxy-Authorization` nor
-/// ``APIClient/Configuration/secretHeaders``, and no `Host`, `Origin` or `Referer` of the request's own; they do not come back where a
-/// further redirect does. A `Location` with a user name in it, or one that is no http or https URL, is refused.
+/// The statuses 301, 302, 303, 307 and 308 redirect to their `Location`. Without a `Location`, and with any other
+/// status, the response is returned. A POST becomes a GET after 301 and 302, and any method but GET and HEAD does after
+/// 303. The body is then dropped, together with the headers that describe it. `Authorization`, `Cookie`,
+/// `Proxy-Authorization` and ``APIClient/Configuration/secretHeaders`` are not sent to another origin, nor are the
+/// request's own `Host`, `Origin` and `Referer`. A later redirect does not restore them. A `Location` with a user name,
+/// or with a scheme other than http or https, is refused.
 ///
-/// A redirect to where the request has been already, with the same method, fails it with ``SluiceError/Code/redirectLoop``; where the
-/// client keeps cookies, which make the second visit another than the first, the limit alone counts.
+/// A redirect to a URL that was already requested with the same method fails with ``SluiceError/Code/redirectLoop``. If
+/// the client keeps cookies, a second visit may have another response, so only the limit applies.
 public struct RedirectPolicy: Sendable {
-    /// Decides about a redirect that the rules allow; must not block.
+    /// Decides about a redirect that the rules allow. Must not block.
     public typealias Deciding = @Sendable (RedirectProposal) -> RedirectDecision
 
-    /// How many redirects one request may take; 10 by default, 0 follows none and returns the 3xx response.
+    /// The maximum number of redirects of a request; 10 by default. With 0 none is followed, and the 3xx response is
+    /// returned.
     public var limit: Int
-    /// Whether a redirect may lead from https to http; false by default.
+    /// True to allow redirects from https to http; false by default.
     public var allowsDowngrade: Bool
-    /// Whether a body that a redirect keeps, by 307 and 308, may go to another origin; true by default, as Fetch has it. Where it
-    /// may not, such a redirect fails the request with ``SluiceError/Code/redirectRefused``.
+    /// True to allow sending a body to another origin when a redirect keeps it, by 307 or 308; true by default, as in
+    /// Fetch. If false, such a redirect fails the request with ``SluiceError/Code/redirectRefused``.
     public var sendsBodyAcrossOrigins: Bool
-    /// Has the last word about each redirect that these rules allow; nil, the default, follows them all.
+    /// Called for each redirect that the rules allow, to make the final decision; nil, the default, follows them all.
     public var decide: Deciding?
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - limit: How many redirects one request may take.
-    ///   - allowsDowngrade: Whether a redirect may lead from https to http.
-    ///   - sendsBodyAcrossOrigins: Whether a body may go to another origin.
-    ///   - decide: Has the last word.
+    ///   - limit: The maximum number of redirects of a request.
+    ///   - allowsDowngrade: True to allow redirects from https to http.
+    ///   - sendsBodyAcrossOrigins: True to allow sending a body to another origin.
+    ///   - decide: Makes the final decision about each redirect.
     public init(
         limit: Int = 10,
         allowsDowngrade: Bool = false,
@@ -50,7 +52,7 @@ public struct RedirectPolicy: Sendable {
         self.decide = decide
     }
 
-    /// Follows none: a 3xx response is the response.
+    /// Follows no redirects; a 3xx response is returned.
     public static let none = RedirectPolicy(limit: 0)
 }
 
@@ -58,17 +60,17 @@ public struct RedirectPolicy: Sendable {
 public struct RedirectProposal: Sendable {
     /// The server's response, with its `Location`.
     public let response: HTTPResponse
-    /// The request it answers.
+    /// The request of the response.
     public let request: HTTPRequest
-    /// The request that would be sent: its URL resolved, its method, headers and body as the rules have them.
+    /// The request that would be sent, with resolved URL, and with method, headers and body according to the rules.
     public let next: HTTPRequest
-    /// How many redirects this makes, from 1.
+    /// The number of redirects so far, including this one.
     public let count: Int
 
-    /// Whether it leads to another origin.
+    /// True if the redirect leads to another origin.
     public var leavesOrigin: Bool { request.origin != next.origin }
 
-    /// Makes a proposal, to test a decision with.
+    /// Creates a proposal to test a decision with.
     public init(response: HTTPResponse, request: HTTPRequest, next: HTTPRequest, count: Int = 1) {
         self.response = response
         self.request = request
@@ -77,14 +79,15 @@ public struct RedirectProposal: Sendable {
     }
 }
 
-/// What becomes of a redirect.
+/// The decision about a redirect.
 public enum RedirectDecision: Sendable {
-    /// It is followed.
+    /// Follows the redirect.
     case follow
-    /// Another request is sent in place of the one proposed, whatever the rules would say of it.
+    /// Sends another request in place of the proposed one. The rules do not apply to it.
     case send(HTTPRequest)
-    /// The 3xx response is the response.
+    /// Returns the 3xx response.
     case stop
-    /// The request fails: with a ``SluiceError`` as it is, or with ``SluiceError/Code/redirectRefused`` over any other.
+    /// Fails the request: with a ``SluiceError`` as it is, or with ``SluiceError/Code/redirectRefused`` and any other
+    /// error as the underlying one.
     case fail(any Error)
 }

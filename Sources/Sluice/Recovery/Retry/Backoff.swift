@@ -1,16 +1,16 @@
-/// How long to wait before each retry.
+/// The delays before retries.
 public struct Backoff: Sendable, Hashable {
-    /// The longest wait before the first retry.
+    /// The maximum delay before the first retry.
     public var base: Duration
-    /// By what the longest wait grows with each further retry.
+    /// The factor by which the maximum delay grows with each further retry.
     public var factor: Double
-    /// What it never grows beyond.
+    /// The upper limit of the delay.
     public var limit: Duration
-    /// Whether the wait is drawn at random between nothing and the longest ("full jitter"), so that clients that failed together do
-    /// not come back together.
+    /// True to choose the delay at random between zero and the maximum ("full jitter"), so that clients that failed
+    /// together do not retry together.
     public var hasJitter: Bool
 
-    /// Makes a back-off; negative values count as zero.
+    /// Creates a back-off. Negative values count as zero.
     public init(base: Duration, factor: Double = 2, limit: Duration = .seconds(30), hasJitter: Bool = true) {
         self.base = base
         self.factor = factor
@@ -18,20 +18,20 @@ public struct Backoff: Sendable, Hashable {
         self.hasJitter = hasJitter
     }
 
-    /// Half a second at most, doubled with each retry up to 30 seconds, with full jitter.
+    /// At most half a second, doubled with each retry up to 30 seconds, with full jitter.
     public static let exponential = Backoff(base: .milliseconds(500))
 
-    /// The same wait each time, without jitter.
+    /// The same delay for each retry, without jitter.
     public static func constant(_ duration: Duration) -> Backoff {
         Backoff(base: duration, factor: 1, limit: duration, hasJitter: false)
     }
 
-    /// The wait before a retry.
+    /// Returns the delay before a retry.
     ///
     /// - Parameters:
-    ///   - retry: Which retry it is, from 1.
+    ///   - retry: The number of the retry, starting at 1.
     ///   - random: 64 random bits.
-    /// - Returns: How long to wait.
+    /// - Returns: The delay.
     func delay(before retry: Int, random: UInt64) -> Duration {
         let limit = max(0, limit / .seconds(1))
         var longest = max(0, base / .seconds(1))

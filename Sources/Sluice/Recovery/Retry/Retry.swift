@@ -6,24 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Whether an outcome is the last word, or the request is sent again.
+/// Decides if a request is sent again after an outcome.
 struct Retry: Sendable {
     enum Decision: Equatable {
         case finish
         case again(after: Duration)
     }
 
-    /// What it depends on besides the outcome.
+    /// The conditions for the decision, in addition to the outcome.
     struct Circumstances {
-        /// Which attempt it was, from 1, hedged ones not counted.
+        /// The number of the attempt, starting at 1, without hedged attempts.
         var attempt: Int
-        /// Since the request began.
+        /// The time since the request began.
         var elapsed: Duration
-        /// Until its total time is up; nil where there is no end.
+        /// The rest of the total time; nil if it is not limited.
         var left: Duration?
-        /// Whether it may be sent more than once: by its method, or its own word.
+        /// True if the request may be sent more than once, by its own option or its method.
         var isIdempotent: Bool
-        /// The time of day, for a `Retry-After` that is a date.
+        /// The current date, for a `Retry-After` that is a date.
         var date: Date
         /// 64 random bits.
         var random: UInt64
@@ -31,14 +31,15 @@ struct Retry: Sendable {
 
     let policy: RetryPolicy
 
-    /// Decides without asking the budget.
+    /// Decides without the retry budget.
     func decision(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Decision {
         guard isRetried(outcome, circumstances.attempt), mayBeRepeated(outcome, circumstances) else { return .finish }
         var delay = policy.backoff.delay(before: circumstances.attempt, random: circumstances.random)
         if let headers = outcome.responseHead?.headers,
             let wish = RetryAfter.delay(in: headers, now: circumstances.date)
         {
-            // Sooner than the server asks is no use, and later than the caller has patience for is none either.
+            // A retry before the requested time would fail again. A retry after the longest accepted delay is not
+            // wanted.
             guard wish <= policy.longestRetryAfter else { return .finish }
             delay = wish
         }
@@ -47,12 +48,12 @@ struct Retry: Sendable {
         return .again(after: delay)
     }
 
-    /// Whether the policy is for such an outcome, which it is asked first, since it nearly never is.
+    /// Returns true if the policy retries such an outcome. Checked first, because it is usually false.
     func isRetried(_ outcome: TransportOutcome, _ attempt: Int) -> Bool {
         guard attempt < policy.maximumAttempts else { return false }
         switch outcome {
         case .failure(let error) where error.isCancellation: return false
-        // Nobody has been asked whose answer could be another next time.
+        // The cache answered, so another attempt would get the same response.
         case .success(let response) where response.isUnasked: return false
         default: break
         }
@@ -73,7 +74,7 @@ struct Retry: Sendable {
 }
 
 extension TransportOutcome {
-    /// The request as it was sent last.
+    /// The request as it was last sent.
     var request: HTTPRequest? {
         switch self {
         case .success(let response): response.request
@@ -81,7 +82,7 @@ extension TransportOutcome {
         }
     }
 
-    /// The head of the response, where there was one.
+    /// The head of the response; nil if none was received.
     var responseHead: HTTPResponse? {
         switch self {
         case .success(let response): response.head

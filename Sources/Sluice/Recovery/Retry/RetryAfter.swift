@@ -6,23 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a server asks of those it turns away: not to come back before (RFC 9110 §10.2.3).
+/// The `Retry-After` field: the delay that a server requests before the next request (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// The longest delay there is, 68 years: whoever adds it to a time gets one.
+    /// The maximum delay, 68 years, which can be added to a date without overflow.
     static let longest = Duration.seconds(1 << 31)
 
-    /// How long the server wants to be left alone.
+    /// Returns the delay that the server requests.
     ///
     /// - Parameters:
-    ///   - headers: Those of the response; of several fields the one that asks for most counts.
-    ///   - now: The time of day, which a date is measured by.
-    /// - Returns: Zero for a date that has passed, nil without a valid `Retry-After`.
+    ///   - headers: The headers of the response. Of several fields the longest delay counts.
+    ///   - now: The current date, from which a date is measured.
+    /// - Returns: The delay; zero for a date in the past, nil without a valid `Retry-After`.
     static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard headers.contains("Retry-After") else { return nil }
         return headers.values(for: "Retry-After").compactMap { delay($0, now: now) }.max()
     }
 
-    /// Reads one value: digits, which are seconds, or a date.
+    /// Parses one value: a number of seconds, or a date.
     static func delay(_ text: String, now: Date) -> Duration? {
         if let seconds = text.trimmedOfBlanks.wholeSeconds { return seconds }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }
@@ -42,7 +42,7 @@ extension String {
 }
 
 extension Substring.UTF8View {
-    /// The number that digits and nothing else are, in seconds; ever so many of them stop at ``RetryAfter/longest``.
+    /// The value of a text of digits, in seconds, at most ``RetryAfter/longest``; nil if there are other characters.
     fileprivate var wholeSeconds: Duration? {
         guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         let seconds = Int64(Substring(self)) ?? .max

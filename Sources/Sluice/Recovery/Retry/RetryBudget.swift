@@ -1,29 +1,29 @@
 import SluiceHTTP
 
-/// How many retries a client may send, measured by its requests.
+/// The number of retries that a client may send, in proportion to its requests.
 ///
-/// When a server is down every request fails, and every one that is sent again adds to what keeps it down. So retries, and second
-/// attempts of hedged requests, may be no more than a share of the requests of the last ten seconds, and a few more, so that a client
-/// with little to do can retry at all. Once they are used up a request ends with what it failed with.
+/// When a server is overloaded, every retry adds to the overload. Retries, and extra attempts of hedged requests, are
+/// therefore limited to a share of the requests of the last ten seconds, plus a reserve, so that a client with few
+/// requests can retry at all. When the budget is used up, a request ends with the outcome of its last attempt.
 public struct RetryBudget: Sendable, Hashable {
-    /// Retries to a request; 0.2 by default.
+    /// The number of retries per request; 0.2 by default.
     public var ratio: Double
-    /// Retries a second that are always allowed; 10 by default.
+    /// The number of retries per second that are always allowed; 10 by default.
     public var reserve: Double
 
-    /// Makes a budget.
+    /// Creates a budget.
     public init(ratio: Double = 0.2, reserve: Double = 10) {
         self.ratio = ratio
         self.reserve = reserve
     }
 
-    /// Any number of retries.
+    /// A budget without a limit.
     public static let unlimited = RetryBudget(ratio: .infinity, reserve: .infinity)
 }
 
-/// What is left of a budget.
+/// The use of a budget in the last seconds.
 struct RetryBalance {
-    /// Seconds that count.
+    /// The length of the measured period, in seconds.
     static let window = 10
 
     private struct Second {
@@ -43,7 +43,7 @@ struct RetryBalance {
         count(now) { $0.requests += 1 }
     }
 
-    /// Takes a retry out; false where there is none left.
+    /// Counts a retry. Returns false if the budget is used up.
     mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
         let first = Self.number(of: now) - Int64(Self.window)
         let recent = seconds.filter { $0.number > first }
@@ -62,7 +62,7 @@ struct RetryBalance {
         change(&seconds[index])
     }
 
-    /// Seconds since a moment that is the same for all.
+    /// Returns the number of seconds since a fixed instant in the process.
     private static func number(of instant: ContinuousClock.Instant) -> Int64 {
         epoch.duration(to: instant).components.seconds
     }

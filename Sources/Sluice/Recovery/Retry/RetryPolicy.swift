@@ -1,34 +1,34 @@
 import SluiceHTTP
 
-/// Which failed requests are sent again, how often, and when.
+/// The policy for retries: the requests that are sent again, how often, and when.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: url) { $0.retry = .standard }
 /// let order = try await client.codable.post("orders").json(cart).idempotent().sender().value
 /// ```
 ///
-/// Only what is idempotent is sent again: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), a request with an
-/// `Idempotency-Key`, and one that says so with ``ModifiableRequest/idempotent(_:)``; and only if its body can be. Every attempt
-/// asks the gates and the interceptors anew.
+/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), requests with an
+/// `Idempotency-Key`, and requests marked with ``ModifiableRequest/idempotent(_:)``. Their body must be replayable.
+/// Every attempt passes the gates and the interceptors again.
 public struct RetryPolicy: Sendable {
-    /// How often a request is sent at most, the first time included.
+    /// The maximum number of attempts, including the first.
     public var maximumAttempts: Int
-    /// How long after its beginning a request may still be sent again; nil for as long as its total time-out allows.
+    /// The time after the start of a request in which it may be retried; nil for no limit but its total time-out.
     public var maximumElapsedTime: Duration?
-    /// How long to wait where the server does not say.
+    /// The delays between attempts, unless the server requests another one.
     public var backoff: Backoff
-    /// The longest `Retry-After` (RFC 9110 §10.2.3) that is waited for; a longer one ends the request with the response at hand.
+    /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted. A longer one ends the request with the response.
     public var longestRetryAfter: Duration
-    /// The statuses that may pass.
+    /// The statuses to retry.
     public var statuses: Set<HTTPStatus>
-    /// The failures that may pass.
+    /// The error codes to retry.
     public var codes: Set<SluiceError.Code>
-    /// How long each attempt may take; nil for no limit but the total.
+    /// The time limit of each attempt; nil for no limit but the total.
     public var attemptTimeout: Duration?
-    /// Has the last word on outcomes the rest would send again or not; nil, the default, leaves it to the rest.
+    /// Called to make the final decision about each outcome; nil, the default, applies the other rules.
     public var decides: (@Sendable (RetryProposal) -> Bool)?
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(
         maximumAttempts: Int = 3,
         maximumElapsedTime: Duration? = .seconds(60),
@@ -49,16 +49,17 @@ public struct RetryPolicy: Sendable {
         self.decides = decides
     }
 
-    /// Nothing is sent again.
+    /// No retries.
     public static let none = RetryPolicy(maximumAttempts: 1)
-    /// Up to two retries within a minute, after half a second and a second at most unless the server says otherwise.
+    /// Up to two retries within a minute, after at most half a second and one second, unless the server requests
+    /// another delay.
     public static let standard = RetryPolicy()
 
     /// 408, 429, 500, 502, 503 and 504.
     public static let passingStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
     ]
-    /// Failures to reach the server or to hear it out, and time-outs of an attempt.
+    /// Failures to reach the server or to receive the whole response, and time-outs of an attempt.
     public static let passingCodes: Set<SluiceError.Code> = [
         .cannotResolveHost, .cannotConnect, .connectTimedOut, .connectionLost, .truncatedBody, .idleTimedOut, .timedOut,
     ]
@@ -66,12 +67,12 @@ public struct RetryPolicy: Sendable {
     var isActive: Bool { maximumAttempts > 1 || attemptTimeout != nil }
 }
 
-/// What a policy is asked about: an outcome, and what its rules would do.
+/// The outcome of an attempt, and the decision that the policy's rules would make.
 public struct RetryProposal: Sendable {
-    /// What the attempt ended with.
+    /// The outcome of the attempt.
     public let outcome: TransportOutcome
-    /// Which attempt it was, from 1.
+    /// The number of the attempt, starting at 1.
     public let attempt: Int
-    /// Whether the statuses and codes of the policy are for it.
+    /// True if the policy's statuses or codes include the outcome.
     public let isRetried: Bool
 }

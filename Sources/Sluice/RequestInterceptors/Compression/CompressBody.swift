@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Compresses requests' bodies with gzip and says so in `Content-Encoding` (RFC 9110 §8.4.1.3), for servers that take it.
+/// Compresses request bodies with gzip and sets `Content-Encoding` (RFC 9110 §8.4.1.3), for servers that accept it.
 ///
 /// ```swift
 /// let logs = APIClient(baseURL: "https://logs.example") {
@@ -15,15 +15,15 @@ import Foundation
 /// }
 /// ```
 ///
-/// Bytes in memory that do not become fewer are sent as they were. Files and streams are compressed while they are read, and
-/// travel without a length and in large pieces: a stream that gives little at a time is held back. A body can be sent again if it
-/// could before. Left as they are: bodies that have a `Content-Encoding` already, those whose type is compressed by nature, pictures
-/// and archives for example, and those whose headers speak of their very bytes: `Content-Range`, `Content-Digest`, `Digest`,
-/// `Content-MD5`.
+/// A body in memory is sent unchanged if compression does not make it smaller. Files and streams are compressed while
+/// they are read. They are sent without a length and in large pieces, so a stream that produces little data at a time
+/// is delayed. A body that could be sent again still can be. The following bodies are not compressed: those that
+/// already have a `Content-Encoding`; those of a compressed type, such as images and archives; and those whose headers
+/// refer to their exact bytes: `Content-Range`, `Content-Digest`, `Digest`, `Content-MD5`.
 ///
-/// It belongs behind interceptors that change the body, and before those that sign it.
+/// Place it after interceptors that change the body, and before those that sign it.
 public struct CompressBody: RequestInterceptor {
-    /// Bodies above this many bytes are compressed away from the tasks' threads.
+    /// Bodies longer than this many bytes are compressed on a dispatch queue, off the task's thread.
     private static let inPlace = 32 << 10
     private static let queue = DispatchQueue(label: "sluice.compression", attributes: .concurrent)
     private static let bound: [HTTPHeaderName] = [
@@ -34,30 +34,30 @@ public struct CompressBody: RequestInterceptor {
     private let level: Int
     private let condition: (@Sendable (HTTPRequest) -> Bool)?
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - minimumSize: The least bytes worth it, where their number is known; 1,024 by default.
+    ///   - minimumSize: The minimum length of a body to compress, in bytes, if its length is known; 1,024 by default.
     ///   - level: From 1, the fastest, to 9, the smallest; 6 by default.
-    ///   - condition: Which requests to compress among those that can be; all by default.
+    ///   - condition: Returns true for requests to compress; all by default.
     public init(minimumSize: Int = 1024, level: Int = 6, when condition: (@Sendable (HTTPRequest) -> Bool)? = nil) {
         self.minimumSize = Int64(minimumSize)
         self.level = level
         self.condition = condition
     }
 
-    /// Gives the request with its body compressed, where that is worth it.
+    /// Returns the request with its body compressed, if that makes it smaller.
     ///
     /// - Parameters:
-    ///   - request: The request as the interceptors before have left it.
-    ///   - context: The time-out for opening a file or making a form.
+    ///   - request: The request from the previous interceptors.
+    ///   - context: The context, whose time-out limits opening a file or building a form.
     /// - Returns: The request to send.
-    /// - Throws: ``SluiceError/Code/bodyUnavailable`` where the body cannot be opened.
+    /// - Throws: ``SluiceError/Code/bodyUnavailable`` if the body cannot be opened.
     public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
         guard !request.body.isNone, canCompress(request), condition?(request) ?? true else { return request }
         let body = try await request.body.prepared(within: context.transfer.timeouts.total)
         let compressed = await compressed(body)
-        // What has been made of a body that can be made but once is all there is of it.
+        // A body that can be read only once has been consumed, so the prepared one must be sent.
         if compressed == nil && request.body.isReplayable { return request }
         var request = request
         request.body = compressed ?? body
@@ -101,7 +101,7 @@ extension ContentType {
     ]
     private static let plainPictures: Set<String> = ["svg+xml", "bmp", "x-ms-bmp", "tiff", "vnd.microsoft.icon"]
 
-    /// Whether what is of this type is compressed by nature, so that to compress it again is of no use.
+    /// True if content of this type is already compressed.
     var isCompressed: Bool {
         switch type {
         case "image": !ContentType.plainPictures.contains(subtype)

@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Compresses bytes as they come into gzip's format (RFC 1952), with no name and no date, so that the same bytes come out of the
-/// same bytes.
+/// Compresses bytes incrementally to gzip (RFC 1952). The header has no name and no date, so that the same input gives
+/// the same output.
 ///
-/// A class, since zlib keeps a pointer to its stream, which must neither move nor be copied. Not for two threads at a time.
+/// A class, because zlib keeps a pointer to its stream, which must not be moved or copied. Not thread-safe.
 final class GzipEncoder {
     private static let pieceSize = 64 << 10
     private let stream: UnsafeMutablePointer<z_stream>
     private let buffer: UnsafeMutableBufferPointer<UInt8>
 
-    /// Makes an encoder; nil where there is no memory for it.
+    /// Creates an encoder; nil if there is not enough memory.
     ///
-    /// - Parameter level: From 1, the fastest, to 9, the smallest; what is beyond is taken for the nearer of them.
+    /// - Parameter level: From 1, the fastest, to 9, the smallest. Other values are clamped.
     init?(level: Int) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -35,12 +35,12 @@ final class GzipEncoder {
         buffer.deallocate()
     }
 
-    /// Takes bytes in; what can be given out already is appended, often nothing.
+    /// Compresses bytes and appends the output that is ready, which is often none.
     func compress(_ input: Data, into output: inout Data) {
         for start in stride(from: 0, to: input.count, by: GzipEncoder.pieceSize) {
             let piece = input.dropFirst(start).prefix(GzipEncoder.pieceSize)
             piece.withUnsafeBytes { bytes in
-                // zlib reads from here and never writes.
+                // zlib only reads from this pointer.
                 let base = bytes.bindMemory(to: UInt8.self).baseAddress
                 stream.pointee.next_in = UnsafeMutablePointer(mutating: base)
                 stream.pointee.avail_in = UInt32(bytes.count)
@@ -49,7 +49,7 @@ final class GzipEncoder {
         }
     }
 
-    /// Ends the format; to be called once, behind all input.
+    /// Ends the output. Call it once, after all input.
     func finish(into output: inout Data) {
         stream.pointee.next_in = nil
         stream.pointee.avail_in = 0
@@ -60,19 +60,19 @@ final class GzipEncoder {
         repeat {
             stream.pointee.next_out = buffer.baseAddress
             stream.pointee.avail_out = UInt32(buffer.count)
-            // It can fail only if it has nothing to do, in which case it gives nothing out either.
+            // Fails only if there is nothing to do, and then produces no output.
             deflate(stream, flush)
             let count = buffer.count - Int(stream.pointee.avail_out)
             if let base = buffer.baseAddress, count > 0 { output.append(base, count: count) }
         } while stream.pointee.avail_out == 0
     }
 
-    /// All of some bytes at once, unless they do not become fewer.
+    /// Compresses bytes in one call, unless the result would not be smaller.
     ///
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - level: How hard to try.
-    /// - Returns: Fewer bytes; nil where they would be as many or more, or where there is no memory.
+    ///   - level: The compression level.
+    /// - Returns: The compressed bytes; nil if they are not fewer, or if there is not enough memory.
     static func smaller(_ input: Data, level: Int) -> Data? {
         guard let encoder = GzipEncoder(level: level) else { return nil }
         var output = Data()

@@ -7,15 +7,16 @@ import Foundation
 #endif
 
 extension HTTPBody.Stream {
-    /// Bytes that are compressed before a chunk goes on; small ones would make chunks of their own on the wire.
+    /// The minimum number of compressed bytes per chunk. Smaller pieces would become small chunks on the wire.
     private static let pieceSize = 32 << 10
 
-    /// The same bytes in gzip's format, compressed as they are read.
+    /// Returns a stream that compresses the bytes with gzip as they are read.
     ///
     /// - Parameters:
-    ///   - level: How hard to try.
-    ///   - length: What the source must come to, where it has said so: the compressed bytes do not tell any more.
-    /// - Returns: A stream; opened again, it begins with the source's first byte.
+    ///   - level: The compression level.
+    ///   - length: The announced length of the source, which is verified here because the compressed length does not
+    ///     reveal it; nil if it is not known.
+    /// - Returns: A stream. Each time it is opened it starts at the source's first byte.
     func gzipped(level: Int, length: Int64?) -> HTTPBody.Stream {
         HTTPBody.Stream { [self] in
             guard let encoder = GzipEncoder(level: level) else { return { throw SluiceError.noCompression } }

@@ -14,19 +14,20 @@ import Foundation
 /// }
 /// ```
 ///
-/// Where a server asks for a digest, or should have to ask first, give the client ``ChallengeCredentials``.
+/// If a server requires Digest authentication, or must send a challenge first, use the client's
+/// ``ChallengeCredentials``.
 public struct BasicCredentials: RequestAdapter {
     private let field: CredentialField
     private let value: Result<Secret, SluiceError>
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - user: The name, sent in UTF-8. One with a colon or a control character, which RFC 7617 §2 does not allow, fails each
-    ///     request that is to get it with ``SluiceError/Code/invalidHeader``.
+    ///   - user: The user name, sent in UTF-8. A name with a colon or a control character, which RFC 7617 §2 does not
+    ///     allow, fails each request that needs it with ``SluiceError/Code/invalidHeader``.
     ///   - password: The password, a `String` or a ``Secret``, sent in UTF-8; without control characters.
-    ///   - scope: Where they may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get them, by their tags for example; all of them by default.
+    ///   - scope: The origins that the credentials may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the credentials, by their tags for example; all by default.
     public init(
         user: String,
         password: some SecretConvertible,
@@ -41,13 +42,13 @@ public struct BasicCredentials: RequestAdapter {
         }
     }
 
-    /// Adds the header where it is wanted.
+    /// Adds the header if the request needs it.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The client whose base URL counts, and the tags.
-    /// - Throws: ``SluiceError/Code/invalidHeader``, or ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where
-    ///   the scope is not known.
+    ///   - request: The request to change.
+    ///   - context: The context, with the client's base URL and the tags.
+    /// - Throws: ``SluiceError/Code/invalidHeader``, or ``SluiceError/Code/unsupported`` or
+    ///   ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context) else { return }
         request.headers.append(field.name, try value.get().reveal())

@@ -8,18 +8,18 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// The token goes to the origins of its scope and nowhere else. One that has to be fetched first is a ``SuppliedToken``; one that
-/// expires and is refreshed is the business of a ``Gate``.
+/// The token is sent only to the origins of its scope. Use ``SuppliedToken`` for a token that must be fetched first,
+/// and a ``Gate`` for one that expires and is refreshed.
 public struct BearerToken: RequestAdapter {
     private let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?
 
-    /// Makes an adapter for a token that stays the same.
+    /// Creates an adapter for a constant token.
     ///
     /// - Parameters:
     ///   - token: The token, a `String` or a ``Secret``; an empty one is not sent.
-    ///   - scope: Where it may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get it, by their tags for example; all of them by default.
+    ///   - scope: The origins that the token may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the token, by their tags for example; all by default.
     public init(
         _ token: some SecretConvertible,
         scope: CredentialScope = .baseURL,
@@ -30,12 +30,12 @@ public struct BearerToken: RequestAdapter {
         self.value = { _ in value }
     }
 
-    /// Makes an adapter for a token that is asked for with each request.
+    /// Creates an adapter that asks for the token with each request.
     ///
     /// - Parameters:
-    ///   - scope: Where it may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, a `String` or a ``Secret``, without waiting; nil for none.
+    ///   - scope: The origins that the token may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the token, by their tags for example; all by default.
+    ///   - token: Returns the token, a `String` or a ``Secret``, without waiting; nil for none.
     public init(
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil,
@@ -45,12 +45,12 @@ public struct BearerToken: RequestAdapter {
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: "Bearer") } }
     }
 
-    /// Adds the header where it is wanted.
+    /// Adds the header if the request needs it.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The client whose base URL counts, and the tags.
-    /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
+    ///   - request: The request to change.
+    ///   - context: The context, with the client's base URL and the tags.
+    /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context), let value = value(context) else { return }
         request.headers.append(field.name, value.reveal())

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Where credentials may go: the origins, scheme with host and port (RFC 6454 §4), that a token is for.
+/// The origins that credentials may be sent to: scheme, host and port (RFC 6454 §4).
 ///
 /// ```swift
 /// BearerToken(token, scope: .origins("https://api.example.com", "https://upload.example.com"))
@@ -14,20 +14,20 @@ public struct CredentialScope: Sendable {
 
     private let extent: Extent
 
-    /// The origin of the client's base URL, and no other: what most tokens are for.
+    /// The origin of the client's base URL only. This is right for most tokens.
     ///
-    /// A client without a base URL has none; a request that is to get credentials then fails with
-    /// ``SluiceError/Code/unsupported``, since nobody has said where they may go.
+    /// A client without a base URL has no such origin. A request that needs credentials then fails with
+    /// ``SluiceError/Code/unsupported``.
     public static let baseURL = CredentialScope(extent: .baseURL)
 
-    /// These origins and no others.
+    /// Returns a scope of these origins only.
     ///
-    /// - Parameter urls: Absolute http or https URLs; of their paths nothing is said. One that is not valid fails each request that
-    ///   is to get credentials with ``SluiceError/Code/invalidURL``.
+    /// - Parameter urls: Absolute http or https URLs, whose paths are ignored. An invalid URL fails each request that
+    ///   needs credentials with ``SluiceError/Code/invalidURL``.
     /// - Returns: A scope.
     public static func origins(_ urls: String...) -> CredentialScope { origins(urls) }
 
-    /// These origins and no others.
+    /// Returns a scope of these origins only.
     public static func origins(_ urls: [String]) -> CredentialScope {
         do throws(SluiceError) {
             var origins: [HTTPOrigin] = []
@@ -38,7 +38,7 @@ public struct CredentialScope: Sendable {
         }
     }
 
-    /// Whether a request's origin is within.
+    /// Returns true if the request's origin is within the scope.
     func covers(_ request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool {
         switch extent {
         case .baseURL:

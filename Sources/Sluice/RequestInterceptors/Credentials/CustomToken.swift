@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Adds a token of any scheme in any header to requests that do not have that header.
+/// Adds a token with any scheme in any header to requests that do not have that header.
 ///
 /// ```swift
 /// let weather = APIClient(baseURL: "https://weather.example") {
@@ -8,21 +8,22 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// The header is one of the client's secrets: it does not follow a redirect to another origin.
+/// The header is treated as one of the client's secret headers: a redirect does not send it to another origin.
 public struct CustomToken: RequestAdapter, SecretBearing {
     private let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?
 
     var secretHeader: HTTPHeaderName { field.name }
 
-    /// Makes an adapter for a token that stays the same.
+    /// Creates an adapter for a constant token.
     ///
     /// - Parameters:
     ///   - token: The token, a `String` or a ``Secret``; an empty one is not sent.
-    ///   - scheme: Stands before the token with a space between, `Token`; nil, the default, for the token alone.
-    ///   - header: Where it stands; `Authorization` by default.
-    ///   - scope: Where it may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get it, by their tags for example; all of them by default.
+    ///   - scheme: The text before the token, separated by a space, such as `Token`; nil, the default, for the token
+    ///     alone.
+    ///   - header: The name of the header; `Authorization` by default.
+    ///   - scope: The origins that the token may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the token, by their tags for example; all by default.
     public init(
         _ token: some SecretConvertible,
         scheme: String? = nil,
@@ -35,14 +36,15 @@ public struct CustomToken: RequestAdapter, SecretBearing {
         self.value = { _ in value }
     }
 
-    /// Makes an adapter for a token that is asked for with each request.
+    /// Creates an adapter that asks for the token with each request.
     ///
     /// - Parameters:
-    ///   - scheme: Stands before the token with a space between, `Token`; nil, the default, for the token alone.
-    ///   - header: Where it stands; `Authorization` by default.
-    ///   - scope: Where it may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, a `String` or a ``Secret``, without waiting; nil for none.
+    ///   - scheme: The text before the token, separated by a space, such as `Token`; nil, the default, for the token
+    ///     alone.
+    ///   - header: The name of the header; `Authorization` by default.
+    ///   - scope: The origins that the token may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the token, by their tags for example; all by default.
+    ///   - token: Returns the token, a `String` or a ``Secret``, without waiting; nil for none.
     public init(
         scheme: String? = nil,
         header: HTTPHeaderName = .authorization,
@@ -54,12 +56,12 @@ public struct CustomToken: RequestAdapter, SecretBearing {
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: scheme) } }
     }
 
-    /// Adds the header where it is wanted.
+    /// Adds the header if the request needs it.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The client whose base URL counts, and the tags.
-    /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` where the scope is not known.
+    ///   - request: The request to change.
+    ///   - context: The context, with the client's base URL and the tags.
+    /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
         guard try field.isWanted(by: request, context), let value = value(context) else { return }
         request.headers.append(field.name, value.reveal())

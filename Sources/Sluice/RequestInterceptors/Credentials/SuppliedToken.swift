@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Adds a token that has to be waited for: one that a keychain, a file or another service holds.
+/// Adds a token that is obtained asynchronously, for example from a keychain, a file or another service.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -8,8 +8,8 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// It is asked for with each request that is to get it, and nothing is kept. Where many requests should wait for one answer, use a
-/// ``Constraint``.
+/// The closure is called for each request that gets the token, and its result is not stored. If many requests should
+/// wait for the same result, use a ``Constraint``.
 public struct SuppliedToken: RequestInterceptor, SecretBearing {
     private let field: CredentialField
     private let scheme: String?
@@ -17,14 +17,14 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
 
     var secretHeader: HTTPHeaderName { field.name }
 
-    /// Makes an interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - scheme: Stands before the token with a space between; `Bearer` by default, nil for the token alone.
-    ///   - header: Where it stands; `Authorization` by default.
-    ///   - scope: Where it may go; the origin of the client's base URL by default.
-    ///   - condition: Which requests get it, by their tags for example; all of them by default.
-    ///   - token: Gives the token, a `String` or a ``Secret``, nil for none; what it throws fails the request.
+    ///   - scheme: The text before the token, separated by a space; `Bearer` by default, nil for the token alone.
+    ///   - header: The name of the header; `Authorization` by default.
+    ///   - scope: The origins that the token may be sent to; the origin of the client's base URL by default.
+    ///   - condition: Returns true for requests that get the token, by their tags for example; all by default.
+    ///   - token: Returns the token, a `String` or a ``Secret``, or nil for none. An error it throws fails the request.
     public init(
         scheme: String? = "Bearer",
         header: HTTPHeaderName = .authorization,
@@ -37,7 +37,7 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
         self.token = token
     }
 
-    /// Adds the header where it is wanted.
+    /// Adds the header if the request needs it.
     public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
         guard try field.isWanted(by: request, context), let token = try await token(context),
             let value = CredentialField.value(token, scheme: scheme)

@@ -6,27 +6,28 @@ import SluiceHTTP
 /// .intercept(DefaultHeaders(["Accept-Language": "en"]))
 /// ```
 ///
-/// They go wherever a request goes: secrets belong into a ``BearerToken`` or ``CustomToken``, which know their origins.
+/// The headers are sent to any origin. For secrets use a ``BearerToken`` or a ``CustomToken``, which are limited to
+/// certain origins.
 public struct DefaultHeaders: RequestAdapter {
     private let headers: HTTPHeaders
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     public init(_ headers: HTTPHeaders) {
         self.headers = headers
     }
 
-    /// Adds the fields whose names the request does not have; all values of a name that is repeated here.
+    /// Adds the fields whose names the request does not have, including all values of a repeated name.
     ///
     /// - Parameters:
-    ///   - request: The request as the interceptors before have left it.
-    ///   - context: Of no concern.
+    ///   - request: The request from the previous interceptors.
+    ///   - context: Not used.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         let own = request.headers
         for field in headers where !own.contains(field.name) { request.headers.append(field) }
     }
 }
 
-/// Puts headers into requests in place of those they have of the same names.
+/// Sets headers of requests, replacing those with the same names.
 ///
 /// ```swift
 /// .intercept(SetHeaders(["Accept": "application/json"]))
@@ -34,16 +35,16 @@ public struct DefaultHeaders: RequestAdapter {
 public struct SetHeaders: RequestAdapter {
     private let headers: HTTPHeaders
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     public init(_ headers: HTTPHeaders) {
         self.headers = headers
     }
 
-    /// Removes the fields of these names, then adds these.
+    /// Removes the request's fields with these names, then adds the new ones.
     ///
     /// - Parameters:
-    ///   - request: The request as the interceptors before have left it.
-    ///   - context: Of no concern.
+    ///   - request: The request from the previous interceptors.
+    ///   - context: Not used.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         for field in headers { request.headers.remove(field.name) }
         request.headers.append(contentsOf: headers)

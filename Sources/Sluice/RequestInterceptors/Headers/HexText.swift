@@ -1,14 +1,14 @@
-/// Writes numbers in base 16, small letters, and what stands between them, into a string of a known length.
+/// Writes lower-case hexadecimal numbers and separators into a string of known length.
 struct HexText {
     private var bytes: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
 
-    /// Makes a string.
+    /// Creates a string.
     ///
     /// - Parameters:
-    ///   - length: Its length; what goes beyond is left out.
-    ///   - write: Writes it.
-    /// - Returns: What was written.
+    ///   - length: The length of the string; further characters are dropped.
+    ///   - write: Writes the contents.
+    /// - Returns: The string.
     static func text(length: Int, _ write: (inout HexText) -> Void) -> String {
         String(unsafeUninitializedCapacity: length) { buffer in
             var text = HexText(bytes: UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
@@ -21,7 +21,7 @@ struct HexText {
         self.bytes = bytes
     }
 
-    /// Appends the lowest digits of a number, the highest first.
+    /// Appends the lowest digits of a number, most significant digit first.
     mutating func append(_ number: UInt64, digits: Int) {
         for digit in (0..<digits).reversed() {
             let value = UInt8(truncatingIfNeeded: number >> (4 * digit)) & 0xF

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Adds an `Idempotency-Key`, by which a server knows a request that it has been sent before.
+/// Adds an `Idempotency-Key`, by which a server recognises a request that was sent before.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -8,11 +8,11 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// The key is a random UUID, the same in all attempts of one sending and another in the next; a request that has the header keeps
-/// its own. It is written as a string in quotes, `"8e03978e-…"`, as draft-ietf-httpapi-idempotency-key-header §2.1 has it. Whether a
-/// POST is tried again is still the request's own word: ``ModifiableRequest/idempotent(_:)``.
+/// The key is a random UUID. It is the same for all attempts of one send and different for the next. A request that has
+/// the header keeps it. The key is a quoted string, `"8e03978e-…"`, as in draft-ietf-httpapi-idempotency-key-header
+/// §2.1. The adapter does not enable retries of a POST; use ``ModifiableRequest/idempotent(_:)`` for that.
 public struct IdempotencyKey: RequestAdapter {
-    /// Gives the key of a request, once for all its attempts.
+    /// Returns the key of a request. Called once for all its attempts.
     public typealias Making = @Sendable (RequestContext) -> String
 
     private let header: HTTPHeaderName
@@ -21,14 +21,14 @@ public struct IdempotencyKey: RequestAdapter {
     private let make: Making
     private let memory: String
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - header: Its name; `Idempotency-Key` by default.
-    ///   - isQuoted: Whether it is written in quotes; true by default. Some servers want it without.
-    ///   - condition: Which requests get a key; by default those whose method is not idempotent (RFC 9110 §9.2.2), POST and
-    ///     PATCH among them.
-    ///   - make: Gives the key: from the order's number, say, or a test's own. A random UUID by default.
+    ///   - header: The name of the header; `Idempotency-Key` by default.
+    ///   - isQuoted: True to write the key in quotes; true by default. Some servers require it without.
+    ///   - condition: Returns true for requests that get a key; by default those whose method is not idempotent (RFC
+    ///     9110 §9.2.2), such as POST and PATCH.
+    ///   - make: Returns the key, for example from an order number or for a test. A random UUID by default.
     public init(
         header: HTTPHeaderName = "Idempotency-Key",
         isQuoted: Bool = true,
@@ -44,23 +44,23 @@ public struct IdempotencyKey: RequestAdapter {
         memory = "Sluice.IdempotencyKey.\(header)"
     }
 
-    /// Adds the header where it is wanted.
+    /// Adds the header if the request needs it.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The sending, which the key belongs to.
+    ///   - request: The request to change.
+    ///   - context: The context, which keeps the key for all attempts.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
         let key = context.remembered(memory) { make(context) }
         request.headers.append(header, isQuoted ? IdempotencyKey.quoted(key) : key)
     }
 
-    /// Makes a UUID of version 4 (RFC 9562 §5.4) of random bits, for a key of one's own randomness.
+    /// Returns a UUID of version 4 (RFC 9562 §5.4) from random bits, for keys from a custom source of randomness.
     ///
     /// - Parameters:
     ///   - high: The first 64 bits, four of which are replaced by the version.
     ///   - low: The others, two of which are replaced by the variant.
-    /// - Returns: The UUID in small letters.
+    /// - Returns: The UUID in lower case.
     public static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
@@ -77,7 +77,7 @@ public struct IdempotencyKey: RequestAdapter {
         }
     }
 
-    /// A string of RFC 8941 §3.3.3, which holds no character that is not in ASCII.
+    /// Returns the key as a string of RFC 8941 §3.3.3. Such a string can contain ASCII only.
     private static func quoted(_ key: String) -> String {
         if !key.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) { return "\"\(key)\"" }
         var text = "\""

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Says which program sends the requests (RFC 9110 §10.1.5), in place of the client's `User-Agent: Sluice`.
+/// Sets the `User-Agent` of requests (RFC 9110 §10.1.5), in place of the client's `User-Agent: Sluice`.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -8,31 +8,31 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// A request that has a `User-Agent` of its own keeps it.
+/// A request that sets its own `User-Agent` keeps it.
 public struct UserAgent: RequestAdapter {
-    /// The header's value.
+    /// The value of the header.
     public let value: String
 
-    /// Makes an adapter of the header's value, `acme/1.0`.
+    /// Creates an adapter from a header value, such as `acme/1.0`.
     public init(_ value: String) {
         self.value = value
     }
 
-    /// Makes an adapter of a product and its version: `acme/1.0 (Linux) Sluice`.
+    /// Creates an adapter from a product and its version: `acme/1.0 (Linux) Sluice`.
     ///
     /// - Parameters:
-    ///   - product: Its name; what may not stand in a token (RFC 9110 §5.6.2) becomes a hyphen.
-    ///   - version: Its version, made a token in the same way; nil for none.
+    ///   - product: The name of the product. Characters that a token cannot contain (RFC 9110 §5.6.2) become hyphens.
+    ///   - version: The version, converted in the same way; nil for none.
     public init(product: String, version: String? = nil) {
         let words = [product, version].compactMap { $0.map(UserAgent.token) }
         value = "\(words.joined(separator: "/")) (\(UserAgent.system)) Sluice"
     }
 
-    /// Sets the header unless the request has one that is not the client's.
+    /// Sets the header, unless the request has a value other than the client's.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The client whose value is replaced.
+    ///   - request: The request to change.
+    ///   - context: The context of the client whose value is replaced.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         let own = request.headers[.userAgent]
         guard own == nil || own == context.client.pipeline.userAgent else { return }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Numbers for IDs, some nanoseconds each, where the system's take a call into the kernel.
+/// A fast generator of pseudorandom numbers for IDs: a few nanoseconds per number, without a system call.
 ///
-/// SplitMix64: a counter that steps by an odd number, so that it comes round to no number twice in 2^64 calls, and a function that
-/// mixes its bits and has an inverse. The counter begins with a random number of the system's.
+/// SplitMix64: a counter with an odd step, which does not repeat within 2^64 calls, and an invertible function that
+/// mixes its bits. The counter starts at a random number from the system.
 final class IDNumbers: Sendable {
-    /// The process's.
+    /// The generator of the process.
     static let shared = IDNumbers()
 
     private let counter = Atomic<UInt64>(.random(in: .min ... .max))
 
     private init() {}
 
-    /// The next number.
+    /// Returns the next number.
     @Sendable func next() -> UInt64 {
         var bits = counter.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
         bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9

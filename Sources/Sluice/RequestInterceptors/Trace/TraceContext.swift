@@ -1,4 +1,4 @@
-/// Where in a distributed trace a piece of work belongs (W3C Trace Context, level 1).
+/// The position of an operation in a distributed trace (W3C Trace Context, level 1).
 ///
 /// ```swift
 /// if let incoming = TraceContext(traceparent: header, tracestate: state) {
@@ -6,30 +6,30 @@
 /// }
 /// ```
 public struct TraceContext: Sendable, Hashable {
-    /// 16 bytes that name the trace, not all of them zero.
+    /// The ID of a trace: 16 bytes, not all zero.
     public struct TraceID: Sendable, Hashable {
         let high: UInt64
         let low: UInt64
 
-        /// Makes an ID of its halves; nil if both are zero.
+        /// Creates an ID from its halves; nil if both are zero.
         public init?(high: UInt64, low: UInt64) {
             if high == 0 && low == 0 { return nil }
             self.high = high
             self.low = low
         }
 
-        /// Of random numbers, which may be the one that is no ID.
+        /// Creates an ID from random numbers. Two zeros, which are not valid, become 1.
         init(nonZero high: UInt64, _ low: UInt64) {
             self.high = high
             self.low = high == 0 && low == 0 ? 1 : low
         }
     }
 
-    /// 8 bytes that name one piece of work in the trace, not all of them zero.
+    /// The ID of an operation in a trace: 8 bytes, not all zero.
     public struct SpanID: Sendable, Hashable {
         let rawValue: UInt64
 
-        /// Makes an ID of a number; nil of zero.
+        /// Creates an ID from a number; nil if it is zero.
         public init?(_ rawValue: UInt64) {
             if rawValue == 0 { return nil }
             self.rawValue = rawValue
@@ -40,24 +40,24 @@ public struct TraceContext: Sendable, Hashable {
         }
     }
 
-    /// The context that requests sent in this task carry on; nil, the default, where each begins a trace of its own.
+    /// The context for requests sent in this task. With nil, the default, each request starts a new trace.
     @TaskLocal public static var current: TraceContext?
 
-    /// The trace.
+    /// The ID of the trace.
     public let traceID: TraceID
-    /// The piece of work that requests are part of.
+    /// The ID of the operation that requests are part of.
     public let parentID: SpanID
-    /// Whether the trace is being recorded.
+    /// True if the trace is being recorded.
     public let isSampled: Bool
-    /// What tracing systems have to say to each other, as it came; nil where there is nothing or it is not valid.
+    /// The vendor-specific data of the `tracestate` header, unchanged; nil if there is none or it is not valid.
     public let traceState: String?
 
-    /// Makes a context.
+    /// Creates a context.
     ///
     /// - Parameters:
-    ///   - traceID: The trace.
-    ///   - parentID: The piece of work that requests are part of.
-    ///   - isSampled: Whether the trace is being recorded.
+    ///   - traceID: The ID of the trace.
+    ///   - parentID: The ID of the operation that requests are part of.
+    ///   - isSampled: True if the trace is being recorded.
     ///   - traceState: The value of a `tracestate` header; dropped if it is not valid (§3.3.1).
     public init(traceID: TraceID, parentID: SpanID, isSampled: Bool = true, traceState: String? = nil) {
         let state = traceState.flatMap { TraceState.isValid($0) ? $0 : nil }
@@ -71,15 +71,15 @@ public struct TraceContext: Sendable, Hashable {
         traceState = validState
     }
 
-    /// Reads the headers of a request that came in.
+    /// Parses the headers of an incoming request.
     ///
-    /// Versions to come are read as far as this one goes, as §4.3 has it.
+    /// Headers of later versions are parsed as far as this version defines them, as §4.3 requires.
     ///
     /// - Parameters:
-    ///   - traceparent: The value of the `traceparent` header; nil comes of one that is not valid: IDs of zeros, capital
-    ///     letters, another length.
-    ///   - tracestate: The values of the `tracestate` headers, joined by commas; passed on as they are, unless they are not
-    ///     valid.
+    ///   - traceparent: The value of the `traceparent` header. The result is nil if it is not valid: an ID of zeros,
+    ///     upper-case letters, another length.
+    ///   - tracestate: The values of the `tracestate` headers, joined by commas. They are passed on unchanged if they
+    ///     are valid.
     public init?(traceparent: String, tracestate: String? = nil) {
         let bytes = Array(traceparent.utf8)
         guard bytes.count >= 55, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
@@ -92,7 +92,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(traceID: traceID, parentID: parentID, isSampled: flags & 1 == 1, traceState: tracestate)
     }
 
-    /// The value of a `traceparent` header, in version 00; flags that version does not know are left out.
+    /// The value of a `traceparent` header in version 00, without flags that this version does not define.
     public var traceparent: String {
         HexText.text(length: 55) {
             $0.append("00-")
@@ -106,7 +106,7 @@ public struct TraceContext: Sendable, Hashable {
 }
 
 extension TraceContext.TraceID: CustomStringConvertible {
-    /// 32 digits in base 16.
+    /// The ID as 32 hexadecimal digits.
     public var description: String {
         HexText.text(length: 32) {
             $0.append(high, digits: 16)
@@ -116,7 +116,7 @@ extension TraceContext.TraceID: CustomStringConvertible {
 }
 
 extension TraceContext.SpanID: CustomStringConvertible {
-    /// 16 digits in base 16.
+    /// The ID as 16 hexadecimal digits.
     public var description: String {
         HexText.text(length: 16) {
             $0.append(rawValue, digits: 16)
@@ -125,7 +125,7 @@ extension TraceContext.SpanID: CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// A number of digits in base 16, small letters only; nil if there are others.
+    /// Parses lower-case hexadecimal digits; nil if there are other characters.
     fileprivate init?(hex bytes: ArraySlice<UInt8>) {
         var value: UInt64 = 0
         for byte in bytes {

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Adds `traceparent` and `tracestate` (W3C Trace Context, level 1), by which tracing systems put together what belongs together.
+/// Adds `traceparent` and `tracestate` (W3C Trace Context, level 1), by which tracing systems correlate requests.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -8,13 +8,13 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Each attempt is a piece of work of its own with a new ID, in the same trace: that of ``TraceContext/current`` where the request
-/// was first sent, or one that begins with it. A request that has a `traceparent` keeps it.
+/// Each attempt is an operation with a new ID in the same trace. The trace is that of ``TraceContext/current`` when the
+/// request was first sent, or a new one. A request that has a `traceparent` keeps it.
 public struct TraceParent: RequestAdapter {
-    /// Told of every attempt, for a tracing system to record it by its ID.
+    /// Called for every attempt, so that a tracing system can record it by its ID.
     public typealias Recording = @Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void
 
-    /// What the attempts of one sending share.
+    /// The trace that all attempts of a request share.
     private final class Trace: Sendable {
         let id: TraceContext.TraceID
         let parent: TraceContext?
@@ -29,14 +29,14 @@ public struct TraceParent: RequestAdapter {
     private let random: @Sendable () -> UInt64
     private let record: Recording?
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - samplesNewTraces: Whether a trace that begins with a request asks to be recorded; true by default. One that is carried on
-    ///     keeps to what its parent says.
-    ///   - record: Is told of each attempt before it is sent; must not block.
-    ///   - random: Gives the IDs of traces and attempts, 64 bits at each call; by default numbers that cannot be told from random ones
-    ///     but by those who mean to, which IDs need not be proof against.
+    ///   - samplesNewTraces: True to request recording of new traces; true by default. A continued trace keeps the flag
+    ///     of its parent.
+    ///   - record: Called for each attempt before it is sent. Must not block.
+    ///   - random: Returns 64 bits for IDs of traces and attempts. The default generator is fast and not
+    ///     cryptographically secure, which IDs do not need.
     public init(
         samplesNewTraces: Bool = true,
         record: Recording? = nil,
@@ -50,11 +50,11 @@ public struct TraceParent: RequestAdapter {
     /// Adds the headers.
     ///
     /// - Parameters:
-    ///   - request: The request as it will be sent.
-    ///   - context: The sending, which a new trace belongs to.
+    ///   - request: The request to change.
+    ///   - context: The context, which keeps a new trace for all attempts.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         if request.headers.contains("traceparent") { return }
-        // A later attempt may begin where the task that first sent the request, and its values, are gone.
+        // A later attempt may run in another task, without the task-local values of the first.
         let trace = context.remembered("Sluice.TraceParent") {
             Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
         }

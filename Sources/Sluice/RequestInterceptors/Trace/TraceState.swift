@@ -1,6 +1,6 @@
 /// The grammar of a `tracestate` header (W3C Trace Context §3.3.1): up to 32 members, each a key and a value.
 enum TraceState {
-    /// Whether a value may be passed on.
+    /// Returns true if a value is valid.
     static func isValid(_ text: String) -> Bool {
         var keys: Set<Substring> = []
         var count = 0
@@ -16,7 +16,7 @@ enum TraceState {
         return count > 0
     }
 
-    /// A vendor's name, or a tenant and a system with `@` between.
+    /// Returns true for a vendor name, or a tenant and a system separated by `@`.
     private static func isKey(_ key: Substring) -> Bool {
         let parts = key.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2 else {
@@ -34,7 +34,7 @@ enum TraceState {
         return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || "_-*/".utf8.contains($0) }
     }
 
-    /// Visible ASCII without comma and equals sign; spaces within.
+    /// Returns true for printable ASCII without commas and equals signs, not ending with a space.
     private static func isValue(_ value: Substring) -> Bool {
         guard let last = value.utf8.last, last != 0x20, value.utf8.count <= 256 else { return false }
         return value.utf8.allSatisfy {
@@ -44,7 +44,7 @@ enum TraceState {
 }
 
 extension Substring {
-    /// Without the spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     fileprivate var trimmingSpaces: Substring {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         var text = utf8.drop(while: isSpace)
