@@ -30,7 +30,7 @@ import Foundation
 
 /// An error model for the requests of an API.
 ///
-/// It is created from every failure, with or without a response, so the values decoded from the body must be optional:
+/// It is created from every failure, with or without a response, so values from the body may be missing:
 ///
 /// ```swift
 /// struct GitHubError: ErrorSerializable {

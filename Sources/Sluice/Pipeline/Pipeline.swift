@@ -43,7 +43,7 @@ final class Pipeline: Sendable {
     private let connection: ConnectionOptions
     /// The transport, if it can be used without a task.
     private let callbackTransport: (any CallbackTransport)?
-    /// True if a request without options of its own needs no step other than the transport.
+    /// True if no step other than the transport applies to requests that set no options.
     private let isBare: Bool
     /// True if there is a cache. `readsCache` is true if requests read it before they are sent, unless their options
     /// say otherwise.
@@ -135,7 +135,8 @@ final class Pipeline: Sendable {
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
         let transfer = transferContext(of: draft.options, request, meter)
         let cache = stub == nil ? cache(for: draft) : nil
-        // With a stub that is not final, the transport must not follow a redirect to a URL without a stub.
+        // A stub that may redirect is excluded: this path would send the redirected request through the client's
+        // transport.
         if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation,
             transfer.timeouts.total.map({ $0 > .zero }) ?? true
         {

@@ -26,7 +26,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// Creates an empty histogram.
     public init() {}
 
-    /// The sum of the durations. It stops growing at 584 years.
+    /// The sum of the durations, at most 292 years.
     public var sum: Duration { Duration(nanoseconds: sumOfNanoseconds) }
     /// The average duration; nil if the histogram is empty.
     public var mean: Duration? { count == 0 ? nil : Duration(nanoseconds: sumOfNanoseconds / UInt64(count)) }
@@ -170,7 +170,7 @@ extension LatencyHistogram: Codable {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds; 0 for a negative duration, and at most 292 years.
+    /// The duration in whole nanoseconds; 0 for a negative duration, and at most 285 years.
     var nanoseconds: UInt64 {
         // Below 18 seconds the attoseconds fit one word, which saves a second division.
         if let attoseconds = UInt64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }

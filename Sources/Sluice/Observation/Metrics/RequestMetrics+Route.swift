@@ -10,7 +10,8 @@ extension RequestMetrics {
         public let route: String
         /// The number of requests that ended.
         public var requests = 0
-        /// The number of attempts: one for each request, and one for each retry and hedge. Redirects are not counted.
+        /// The number of attempts: one for each request that was built, and one for each retry and hedge. Redirects are
+        /// not counted.
         public var attempts = 0
         /// The number of attempts that followed a failed one.
         public var retries = 0

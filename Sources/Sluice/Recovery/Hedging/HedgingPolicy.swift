@@ -1,8 +1,8 @@
 /// The policy by which a slow request is sent again in parallel. The first response is used, and the other attempts are
 /// cancelled.
 ///
-/// Only safe methods are hedged: GET, HEAD and OPTIONS (RFC 9110 §9.2.1). Each extra attempt passes the gates again and
-/// is taken from the client's ``RetryBudget``.
+/// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Each extra attempt passes the gates
+/// again and is taken from the client's ``RetryBudget``.
 public struct HedgingPolicy: Sendable, Hashable {
     /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times.
     public var delay: Duration

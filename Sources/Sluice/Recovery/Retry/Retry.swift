@@ -17,7 +17,7 @@ struct Retry: Sendable {
     struct Circumstances {
         /// The number of the attempt, starting at 1, without hedged attempts.
         var attempt: Int
-        /// The time since the request began.
+        /// The time since the request began or, for a download, since it last received bytes.
         var elapsed: Duration
         /// The rest of the total time; nil if it is not limited.
         var left: Duration?
