@@ -13,9 +13,9 @@ import Musl
 import Darwin
 #endif
 
-/// Reads a file in pieces, on a queue whose threads may block; closes it when it is released.
+/// Reads a file in pieces on a dispatch queue whose threads may block. Closes the file when released.
 package final class FileReader: Sendable {
-    /// Large enough that the hop to the queue and back does not count.
+    /// The default size of a piece, large enough that the cost of switching to the queue and back is negligible.
     package static let pieceSize = 256 << 10
     private static let queue = DispatchQueue(label: "sluice.files", attributes: .concurrent)
 
@@ -42,7 +42,7 @@ package final class FileReader: Sendable {
         }
         let path = url.path
         return try await queue.result { () -> Result<FileReader, SluiceError> in
-            // The system would take such a path for a shorter one.
+            // The system would cut such a path off at the NUL.
             if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path holds a NUL")) }
             let descriptor = openToRead(path)
             guard descriptor >= 0 else { return .failure(.cannotRead(path, errno)) }
@@ -56,7 +56,9 @@ package final class FileReader: Sendable {
         }.get()
     }
 
-    /// The next piece of up to ``pieceSize`` bytes, nil at the end of the file; one that is shorter than asked for is the last.
+    /// Returns the next piece of up to ``pieceSize`` bytes, or nil at the end of the file.
+    ///
+    /// A piece that is shorter than requested is the last one.
     package func read(upTo count: Int = pieceSize) async throws(SluiceError) -> Data? {
         try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
             var error: Int32 = 0
@@ -71,12 +73,12 @@ package final class FileReader: Sendable {
     }
 }
 
-/// Opens without waiting for what is no regular file: a pipe, say, that nobody writes to.
+/// Opens a file without blocking, even if it is a pipe that has no writer.
 private func openToRead(_ path: String) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 }
 
-/// Reads until the buffer is full or the file ends; -1 on an error.
+/// Reads until the buffer is full or the file ends. Returns -1 on an error.
 private func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int {
     var filled = 0
     while filled < buffer.count {

@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension HTTPBody {
-    /// Opens a file and makes a stream of it that has its length.
+    /// Opens a file and creates a stream body of its length.
     static func opened(_ url: URL) async throws(SluiceError) -> HTTPBody {
         let opened = try await FileReader.open(url)
         let length = opened.length
-        // Who reads takes the file along, so that it is closed at its end, or once nobody reads it any more, however
-        // long the body itself is kept.
+        // The first reader takes ownership of the open file. The file closes at its end or when the reader is released,
+        // even if the body itself is kept longer.
         let unread = Locked<FileReader?>(opened)
         let stream = Stream {
             var file = unread.withLock { $0.take() }
@@ -20,7 +20,7 @@ extension HTTPBody {
                 let reader: FileReader
                 if let file { reader = file } else { reader = try await FileReader.open(url) }
                 file = reader
-                // One byte more than is left shows whether the file has grown.
+                // One byte more than the rest detects a file that has grown.
                 let count = Int(min(max(0, rest), Int64(FileReader.pieceSize - 1)) + 1)
                 let piece = try await reader.read(upTo: count)
                 if let piece, piece.count == count {

@@ -1,5 +1,5 @@
 extension HTTPBody {
-    /// Whether something has to be opened or made before the first byte is sent, which has to be waited for.
+    /// True if a file has to be opened or a deferred body created before the first byte is sent.
     package var needsPreparation: Bool {
         switch source {
         case .none, .data, .stream: false
@@ -7,14 +7,14 @@ extension HTTPBody {
         }
     }
 
-    /// Opens or makes what is needed, so that what is missing fails the request before a byte is sent.
+    /// Opens the file or creates the deferred body, so that a missing source fails the request before a byte is sent.
     ///
     /// - Parameters:
-    ///   - limit: The request's total time, counted from now. A preparation that takes longer, or whose task is
-    ///     cancelled, is left to itself.
-    ///   - time: What it is counted by.
+    ///   - limit: The request's total time, counted from now. If the preparation takes longer, or the task is
+    ///     cancelled, this function throws without waiting for the preparation to end.
+    ///   - time: The clock that measures the limit.
     /// - Returns: A body in memory or a stream.
-    /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` where the source failed.
+    /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` if the source failed.
     package func prepared(
         within limit: Duration?,
         on time: any TimeSource = SystemTime()

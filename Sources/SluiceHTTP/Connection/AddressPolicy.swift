@@ -1,18 +1,19 @@
-/// Which addresses requests may connect to, whatever names lead there.
+/// The IP addresses that requests may connect to, independent of host names.
 ///
-/// A server that fetches what its users name must not fetch from its own network for them:
+/// A server that fetches URLs supplied by its users must not let them reach its own network:
 ///
 /// ```swift
 /// let fetcher = APIClient { $0.connection.addresses = .publicOnly }
 /// ```
 ///
-/// Judged is the address that is connected to, after the name was resolved, for every connection that is made and every one that is used
-/// again, so of every redirect too; a name that leads elsewhere the second time gains nothing. Of several addresses of a name those that
-/// are refused are passed over. Where none is left the request fails with ``SluiceError/Code/addressRefused`` before a byte is sent.
+/// The policy applies to the resolved address of every new and every reused connection, so redirects and names that
+/// later resolve to another address are covered too. If a name has several addresses, refused ones are skipped. If none
+/// is left, the request fails with ``SluiceError/Code/addressRefused`` before a byte is sent.
 ///
-/// A proxy resolves names itself, out of sight: with a policy, a request that would go by one fails with the same code.
+/// A proxy resolves names itself, and the client cannot check the result. With a policy, a request that would use a
+/// proxy fails with the same code.
 public struct AddressPolicy: Sendable, Hashable {
-    /// Purposes that are refused.
+    /// The purposes whose addresses are refused.
     private let refused: Set<AddressPurpose>
     private var allowedNetworks: [IPNetwork] = []
     private var deniedNetworks: [IPNetwork] = []
@@ -21,27 +22,28 @@ public struct AddressPolicy: Sendable, Hashable {
         self.refused = refused
     }
 
-    /// Every address: the default.
+    /// Allows every address: the default.
     public static let any = AddressPolicy(refused: [])
-    /// Addresses of the Internet at large: not loopback, private, link-local, multicast, reserved ones, nor those of clouds' metadata.
+    /// Allows public Internet addresses only. Refuses loopback, private, link-local, multicast, reserved and cloud
+    /// metadata addresses.
     public static let publicOnly = AddressPolicy(refused: Set(AddressPurpose.allCases).subtracting([.global]))
 
-    /// The same, with some blocks allowed that are not: `try .publicOnly.allowing("10.1.0.0/16")`.
+    /// Returns a copy that also allows some blocks: `try .publicOnly.allowing("10.1.0.0/16")`.
     ///
-    /// - Parameter networks: Blocks as ``IPNetwork`` reads them.
+    /// - Parameter networks: Blocks in the format of ``IPNetwork``.
     /// - Returns: A policy.
-    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is none.
+    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is not a block.
     public func allowing(_ networks: String...) throws(SluiceError) -> AddressPolicy {
         var policy = self
         policy.allowedNetworks += try AddressPolicy.networks(networks)
         return policy
     }
 
-    /// The same, with some blocks refused, whatever else is allowed.
+    /// Returns a copy that refuses some blocks, even if other rules allow them.
     ///
-    /// - Parameter networks: Blocks as ``IPNetwork`` reads them.
+    /// - Parameter networks: Blocks in the format of ``IPNetwork``.
     /// - Returns: A policy.
-    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is none.
+    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is not a block.
     public func denying(_ networks: String...) throws(SluiceError) -> AddressPolicy {
         var policy = self
         policy.deniedNetworks += try AddressPolicy.networks(networks)
@@ -63,7 +65,9 @@ public struct AddressPolicy: Sendable, Hashable {
         return networks
     }
 
-    /// Whether an address may be connected to. One of version 6 that stands for one of version 4 must be allowed as either.
+    /// Returns true if an address may be connected to.
+    ///
+    /// For an IPv6 address that embeds an IPv4 address, the listed blocks are compared with both.
     public func allows(_ address: IPAddress) -> Bool {
         if self == .any { return true }
         let forms = [address] + (address.embedded.map { [$0] } ?? [])

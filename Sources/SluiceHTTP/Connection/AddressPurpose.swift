@@ -1,24 +1,26 @@
-/// What an address is for, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast.
+/// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast addresses.
 public enum AddressPurpose: String, Sendable, Hashable, CaseIterable {
-    /// Any computer on the Internet.
+    /// Any host on the Internet.
     case global
-    /// This computer itself, or none (`0.0.0.0`, which connects to it too).
+    /// This computer, or the unspecified address (`0.0.0.0`), which also connects to this computer.
     case loopback
-    /// A network behind a router: RFC 1918, unique local addresses, carriers' shared addresses (RFC 6598).
+    /// Private networks: RFC 1918, unique local addresses, and carriers' shared addresses (RFC 6598).
     case `private`
-    /// The same wire: RFC 3927, `fe80::/10`.
+    /// The local link: RFC 3927, `fe80::/10`.
     case linkLocal
-    /// Where clouds tell a machine who it is, credentials included: `169.254.169.254` and others.
+    /// Cloud metadata services, which hand out credentials: `169.254.169.254` and others.
     case metadata
-    /// Many at once, or all.
+    /// Multicast and broadcast.
     case multicast
-    /// Set aside: for documentation, benchmarks, protocols and the future.
+    /// Reserved for documentation, benchmarks, protocols and future use.
     case reserved
 }
 
 extension IPAddress {
-    /// What it is for. An address of version 6 that stands for one of version 4, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by
-    /// 6to4 (RFC 3056), is for what that one is for.
+    /// The purpose of the address.
+    ///
+    /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4 (RFC
+    /// 3056), has the purpose of the embedded address.
     public var purpose: AddressPurpose {
         if let embedded { return embedded.purpose }
         if IPAddress.metadata.contains(self) { return .metadata }
@@ -26,11 +28,11 @@ extension IPAddress {
         where networks.contains(where: { $0.contains(self) }) {
             return purpose
         }
-        // Of version 6 only an eighth has been given out (RFC 4291 §2.4).
+        // Only 2000::/3 is assigned as global unicast (RFC 4291 §2.4).
         return isIPv4 || high >> 61 == 0b001 ? .global : .reserved
     }
 
-    /// The address of version 4 that it stands for.
+    /// The embedded IPv4 address; nil if there is none.
     var embedded: IPAddress? {
         if isIPv4 { return nil }
         if high == 0, low >> 32 == 0xFFFF || low >> 32 == 0 && low > 1 {
@@ -43,14 +45,15 @@ extension IPAddress {
         return nil
     }
 
-    /// The address of version 4 that one of version 6 is mapped from (RFC 4291 §2.5.5.2).
+    /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291 §2.5.5.2); nil for other addresses.
     var mapped: IPAddress? {
         if isIPv4 || high != 0 || low >> 32 != 0xFFFF { return nil }
         return IPAddress(version4: UInt32(truncatingIfNeeded: low))
     }
 
     private static let metadata: Set<IPAddress> = [
-        // Most clouds; AWS of containers; Alibaba; Azure's, which looks global; Oracle's; AWS of version 6.
+        // In order: most clouds, AWS containers (2), Alibaba, Azure (a global address), Oracle, AWS over IPv6 (2),
+        // Google over IPv6.
         IPAddress(169, 254, 169, 254), IPAddress(169, 254, 170, 2), IPAddress(169, 254, 170, 23),
         IPAddress(100, 100, 100, 200), IPAddress(168, 63, 129, 16), IPAddress(192, 0, 0, 192),
         IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0254), IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0023),

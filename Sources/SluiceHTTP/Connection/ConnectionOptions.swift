@@ -1,10 +1,10 @@
-/// How a client reaches its servers: TLS, proxies, names and addresses, versions of HTTP.
+/// The connection options of a client: TLS, proxies, host and address rules, HTTP version.
 ///
 /// ```swift
 /// let docker = APIClient(baseURL: "http://docker/v1.47") { $0.connection.unixSocket = "/var/run/docker.sock" }
 /// ```
 ///
-/// Transports that cannot do something of it fail requests with ``SluiceError/Code/unsupported`` rather than do without.
+/// If a transport does not support an option, requests fail with ``SluiceError/Code/unsupported``.
 public struct ConnectionOptions: Sendable {
     private struct Values: Sendable {
         var tls = TLSConfiguration()
@@ -17,12 +17,12 @@ public struct ConnectionOptions: Sendable {
         var hosts = HostRules.all
     }
 
-    /// All in one allocation, so that what carries options stays small and those who have the same can tell.
+    /// The values in one allocation, so that copies of the options stay small and unchanged copies compare by identity.
     private final class Storage: Sendable {
         let values: Values
-        /// What has been worked out for origins already.
+        /// The connection plans by origin, as far as they have been computed.
         let plans = Locked<[HTTPOrigin: ConnectionPlan]>([:])
-        /// Whether hosts may be asked that somebody wanted to ask, by their authorities.
+        /// The decisions of ``ConnectionOptions/hosts`` by authority, as far as they have been made.
         private let verdicts = Locked<[String: Bool]>([:])
 
         init(_ values: Values) {
@@ -33,7 +33,7 @@ public struct ConnectionOptions: Sendable {
             if let verdict = verdicts.withLock({ $0[request.authority] }) { return verdict }
             let verdict = values.hosts.allows(request.origin.host)
             verdicts.withLock { verdicts in
-                // A client that asks every host there is must not remember them all.
+                // Limits the memory of a client that sends requests to very many hosts.
                 if verdicts.count >= 1024 { verdicts.removeAll() }
                 verdicts[request.authority] = verdict
             }
@@ -49,41 +49,45 @@ public struct ConnectionOptions: Sendable {
         set { storage = Storage(newValue) }
     }
 
-    /// Makes options of the defaults.
+    /// Creates the default options.
     public init() {}
 
-    /// Whom the client trusts over TLS, and how it shows who it is itself.
+    /// The TLS configuration: trusted authorities, pins, client certificate and minimum version.
     public var tls: TLSConfiguration {
         get { values.tls }
         set { values.tls = newValue }
     }
 
-    /// What holds in place of ``tls`` for some hosts; of several patterns that match the narrowest is meant.
+    /// TLS configurations that replace ``tls`` for some hosts. If several patterns match, the most specific one
+    /// applies.
     public var tlsByHost: [HostPattern: TLSConfiguration] {
         get { values.tlsByHost }
         set { values.tlsByHost = newValue }
     }
 
-    /// By which proxy requests go; by default the one that the process's environment names, if any: see ``ProxyEnvironment``.
+    /// The proxy that requests use. The default is the one that the process's environment names: see
+    /// ``ProxyEnvironment``.
     public var proxy: ProxySelection {
         get { values.proxy }
         set { values.proxy = newValue }
     }
 
-    /// The path of a unix-domain socket that all requests go to, whatever host their URL names; nil, the default, for the network.
+    /// The path of a unix-domain socket that all requests use, whatever host their URL names; nil, the default, for the
+    /// network.
     ///
-    /// Redirects stay on the socket, and no proxy is used. The host of the URL is what the `Host` field and, over https, the server's
-    /// certificate go by. A path has at most 107 bytes, 103 on Apple's platforms.
+    /// Redirects stay on the socket, and no proxy is used. The host of the URL determines the `Host` field and, over
+    /// https, the name that the server's certificate must have. A path has at most 107 bytes, 103 on Apple's platforms.
     public var unixSocket: String? {
         get { values.unixSocket }
         set { values.unixSocket = newValue }
     }
 
-    /// Addresses of hosts, in place of what the name resolves to; TLS and the `Host` field go by the name all the same.
+    /// Addresses of hosts, used in place of DNS. TLS and the `Host` field still use the host name.
     ///
-    /// The port is the URL's. Of several addresses the first that answers is used: they are tried in turn, those of version 6 and those
-    /// of version 4 side by side (RFC 8305), the family of the first ahead of the other by 200 milliseconds. A host that is
-    /// reached by a proxy or a unix-domain socket is not looked up here.
+    /// The port is the URL's. If a host has several addresses, the client uses the first connection that succeeds. It
+    /// tries IPv6 and IPv4 addresses in parallel (RFC 8305), each family in order; the family of the first address
+    /// starts 200 milliseconds earlier. Hosts that are reached through a proxy or a unix-domain socket ignore this
+    /// table.
     ///
     /// ```swift
     /// $0.connection.hostAddresses["api.example"] = [IPAddress(192, 0, 2, 10), IPAddress(192, 0, 2, 11)]
@@ -93,25 +97,25 @@ public struct ConnectionOptions: Sendable {
         set { values.hostAddresses = newValue }
     }
 
-    /// Which version of HTTP is spoken; by default HTTP/2 over TLS with servers that have it, and else HTTP/1.1.
+    /// The HTTP version; by default HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
     public var httpVersion: HTTPVersionChoice {
         get { values.httpVersion }
         set { values.httpVersion = newValue }
     }
 
-    /// Which addresses may be connected to; any by default.
+    /// The addresses that may be connected to; any by default.
     public var addresses: AddressPolicy {
         get { values.addresses }
         set { values.addresses = newValue }
     }
 
-    /// Which hosts may be asked; all by default.
+    /// The hosts that requests may go to; all by default.
     public var hosts: HostRules {
         get { values.hosts }
         set { values.hosts = newValue }
     }
 
-    /// Why a request may not go to its host; nil where it may.
+    /// Returns the error of a request whose host is not allowed; nil if it is allowed.
     package func refusal(of request: HTTPRequest) -> SluiceError? {
         if storage === ConnectionOptions.standard || storage.allows(request) { return nil }
         return SluiceError(
@@ -121,15 +125,15 @@ public struct ConnectionOptions: Sendable {
         )
     }
 
-    /// What they come to for one origin; the same object for as long as neither changes.
+    /// Returns the connection plan for an origin, cached so that repeated calls return the same object.
     ///
     /// - Throws: ``SluiceError/Code/addressRefused`` and ``SluiceError/Code/invalidConfiguration``.
     package func plan(for origin: HTTPOrigin) throws(SluiceError) -> ConnectionPlan {
-        // Most clients set nothing, and so have nothing to work out.
+        // Most clients change no option; their plan needs no lookup.
         if storage === ConnectionOptions.standard, ProxyEnvironment.processHasNone { return .standard }
         if let plan = storage.plans.withLock({ $0[origin] }) { return plan }
         var plan = try ConnectionPlan(self, for: origin)
-        // For a host that the environment excepts nothing is left to set either.
+        // Default options also give the standard plan for a host that the environment exempts from the proxy.
         if storage === ConnectionOptions.standard, plan.proxy == nil { plan = .standard }
         let result = plan
         storage.plans.withLock { plans in
@@ -140,13 +144,13 @@ public struct ConnectionOptions: Sendable {
     }
 }
 
-/// Which version of HTTP is spoken.
+/// The version of HTTP that a client uses.
 public enum HTTPVersionChoice: Sendable, Hashable {
-    /// HTTP/2 over TLS where the server has it (RFC 9113 §3.2), and else HTTP/1.1.
+    /// HTTP/2 over TLS if the server supports it (RFC 9113 §3.2), otherwise HTTP/1.1.
     case automatic
-    /// HTTP/1.1 always, though the server may have HTTP/2.
+    /// Always HTTP/1.1, even if the server supports HTTP/2.
     case http1
-    /// HTTP/2 always, without TLS too (RFC 9113 §3.3): for servers that are known to speak it. Without TLS it goes by no HTTP proxy;
-    /// such a request fails with ``SluiceError/Code/unsupported``.
+    /// Always HTTP/2, also without TLS (RFC 9113 §3.3), for servers that are known to support it. Without TLS it does
+    /// not work through an HTTP proxy; such a request fails with ``SluiceError/Code/unsupported``.
     case http2PriorKnowledge
 }

@@ -1,18 +1,18 @@
-/// How the requests to one origin are carried, worked out of a client's options.
+/// The connection parameters for one origin, computed from a client's options.
 ///
-/// A class, so that an engine sees by identity that a connection was made for it.
+/// A class, so that an engine can compare plans by identity.
 package final class ConnectionPlan: Sendable {
     package let tls: TLSConfiguration
     package let proxy: Proxy?
     package let unixSocket: String?
-    /// The addresses to connect to in place of what the name resolves to; empty for those.
+    /// The addresses to connect to in place of DNS; empty to use DNS.
     package let hostAddresses: [IPAddress]
-    /// The origin's port, for those.
+    /// The origin's port, used with `hostAddresses`.
     package let port: Int
     package let httpVersion: HTTPVersionChoice
     package let addresses: AddressPolicy
 
-    /// What a client has that sets nothing.
+    /// The plan of a client with default options and no proxy.
     package static let standard = ConnectionPlan()
 
     private init() {
@@ -56,12 +56,12 @@ package final class ConnectionPlan: Sendable {
         addresses = plan.addresses
     }
 
-    /// The same plan for another version of HTTP.
+    /// Returns the same plan with another HTTP version.
     package func speaking(_ version: HTTPVersionChoice) -> ConnectionPlan {
         ConnectionPlan(self, speaking: version)
     }
 
-    /// True if a connection that one plan has made may carry the requests of the other.
+    /// True if connections made for one plan may carry requests of the other.
     package func leadsWhere(_ other: ConnectionPlan) -> Bool {
         self === other
             || unixSocket == other.unixSocket && hostAddresses == other.hostAddresses && port == other.port
@@ -83,7 +83,7 @@ package final class ConnectionPlan: Sendable {
         }
     }
 
-    /// What `sockaddr_un` has room for, with a zero at the end.
+    /// Checks that the path fits into `sockaddr_un`, with its terminating zero.
     private func check(_ unixSocket: String) throws(SluiceError) {
         #if os(Linux)
         let room = 107
@@ -100,7 +100,7 @@ package final class ConnectionPlan: Sendable {
 }
 
 extension String {
-    /// What the narrowest pattern that matches this host has.
+    /// Returns the value of the most specific pattern that matches this host.
     fileprivate func value<Value>(of table: [HostPattern: Value]) -> Value? {
         if table.isEmpty { return nil }
         return table.filter { $0.key.matches(normalized: self) }.max { $0.key.precision < $1.key.precision }?.value

@@ -1,23 +1,23 @@
-/// A name of a host, or of all hosts below it.
+/// A pattern that matches one host, all hosts below a domain, or all hosts.
 ///
 /// ```swift
 /// $0.connection.tlsByHost["*.internal.example"] = TLSConfiguration(trust: .only(.file("internal-ca.pem")))
 /// ```
 ///
-/// `api.example` stands for that host alone, `*.example` for every host below `example` however deep and not for `example`
-/// itself, and `*` for all. Letters are compared without regard to case, and a dot at the end makes no difference. An address stands
-/// for itself; an IPv6 address is written without brackets.
+/// `api.example` matches that host only. `*.example` matches every host below `example` at any depth, but not `example`
+/// itself. `*` matches all hosts. Matching ignores case and a trailing dot. An address matches itself; write an IPv6
+/// address without brackets.
 public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     private enum Form: Sendable, Hashable {
         case all
         case host(String)
-        /// What the names end with, its dot included.
+        /// The suffix of matching names, including its leading dot.
         case below(String)
     }
 
     private let form: Form
 
-    /// Makes a pattern of its text.
+    /// Creates a pattern from its text.
     public init(_ text: String) {
         let name = HostPattern.normalized(text)
         if name == "*" {
@@ -29,15 +29,15 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
     }
 
-    /// Makes a pattern of its text.
+    /// Creates a pattern from a string literal.
     public init(stringLiteral text: String) {
         self.init(text)
     }
 
-    /// Whether the pattern is for a host.
+    /// Returns true if the pattern matches a host.
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
-    /// - Returns: Whether it is among those that the pattern stands for.
+    /// - Returns: True if the host matches.
     public func matches(_ host: String) -> Bool {
         matches(normalized: HostPattern.normalized(host))
     }
@@ -50,7 +50,7 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
     }
 
-    /// How narrow it is: of several that match, the one with the highest is meant.
+    /// The specificity of the pattern. If several patterns match, the one with the highest value applies.
     var precision: Int {
         switch form {
         case .all: 0
@@ -59,7 +59,8 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
     }
 
-    /// A host as patterns are compared with it: in small letters, without brackets, zone and the root's dot, addresses in their usual form.
+    /// Returns a host in the form used for comparison: lowercase, without brackets, zone or trailing dot, addresses in
+    /// canonical form, IPv4-mapped addresses as IPv4.
     static func normalized(_ host: String) -> String {
         var name = host.utf8.contains { $0 != $0.asciiLowercased } ? host.lowercased() : host
         if name.utf8.first == UInt8(ascii: "[") {
@@ -71,7 +72,8 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         return (address.mapped ?? address).description
     }
 
-    /// Whether a host ends in a number and is yet no address as they are written: `127.1`, `0x7f000001`, which resolvers read as one.
+    /// Returns true if a host ends in a number but is not a canonical address, such as `127.1` or `0x7f000001`, which
+    /// resolvers read as addresses.
     static func isDisguisedAddress(_ host: String) -> Bool {
         guard IPAddress(host) == nil, let last = host.split(separator: ".").last else { return false }
         let digits = last.hasPrefix("0x") ? last.dropFirst(2) : last[...]
@@ -97,7 +99,7 @@ extension HTTPOrigin {
         return String(authority.prefix { $0 != ":" })
     }
 
-    /// The port, the scheme's own where none is written.
+    /// The port; the default port of the scheme if the authority has none.
     public var port: Int {
         let rest = authority.utf8.first == UInt8(ascii: "[") ? authority.drop { $0 != "]" }.dropFirst() : authority[...]
         let digits = rest.drop { $0 != ":" }.dropFirst()

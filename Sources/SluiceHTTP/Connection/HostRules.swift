@@ -1,35 +1,35 @@
-/// Which hosts requests may go to, by name: a redirect's target is judged as the first host is.
+/// Rules for the host names that requests may go to. They apply to redirect targets too.
 ///
 /// ```swift
 /// $0.connection.hosts = HostRules(allowing: ["api.example", "*.cdn.example"])
 /// $0.connection.hosts.denied = ["legacy.cdn.example"]
 /// ```
 ///
-/// A request to another fails with ``SluiceError/Code/hostRefused`` before anything is sent. What a name leads to is judged by
-/// ``AddressPolicy``.
+/// A request to any other host fails with ``SluiceError/Code/hostRefused`` before anything is sent. To restrict the
+/// addresses that names resolve to, use ``AddressPolicy``.
 public struct HostRules: Sendable, Hashable {
-    /// The hosts that are allowed; nil, the default, for all.
+    /// The hosts that are allowed; nil, the default, allows all.
     public var allowed: [HostPattern]?
-    /// The hosts that are not, whatever is allowed; none by default.
+    /// The hosts that are denied even if ``allowed`` contains them; none by default.
     public var denied: [HostPattern]
 
-    /// Makes rules.
+    /// Creates rules.
     public init(allowing allowed: [HostPattern]? = nil, denying denied: [HostPattern] = []) {
         self.allowed = allowed
         self.denied = denied
     }
 
-    /// Every host.
+    /// Rules that allow every host.
     public static let all = HostRules()
 
-    /// Whether a host may be asked.
+    /// Returns true if requests may go to a host.
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
-    /// - Returns: Whether it is allowed and not denied.
+    /// - Returns: True if the host is allowed and not denied.
     public func allows(_ host: String) -> Bool {
         if self == .all { return true }
         let host = HostPattern.normalized(host)
-        // No pattern could tell which.
+        // No pattern can match the address that a resolver would read from such a name.
         if HostPattern.isDisguisedAddress(host) { return false }
         if denied.contains(where: { $0.matches(normalized: host) }) { return false }
         return allowed?.contains { $0.matches(normalized: host) } ?? true

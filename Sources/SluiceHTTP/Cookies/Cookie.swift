@@ -4,33 +4,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cookie as a ``CookieJar`` keeps it (RFC 6265bis §5.7).
+/// A cookie in a ``CookieJar`` (RFC 6265bis §5.7).
 ///
 /// ```swift
 /// try await jar.set(Cookie(name: "theme", value: "dark", domain: "shop.example"))
 /// ```
 public struct Cookie: Sendable, Hashable {
-    /// Its name; empty for a cookie that a server has set without one, and for no other.
+    /// The name; empty only for a cookie that a server has set without a name.
     public var name: String
-    /// Its value, which is a secret as a rule: descriptions leave it out.
+    /// The value, usually a secret. Descriptions omit it.
     public var value: String
-    /// The host it is for, or the domain whose hosts it is for; without a dot before it.
+    /// The host, or the domain if ``includesSubdomains`` is true, without a leading dot.
     public var domain: String
-    /// The path that those of requests must begin with, by whole segments (RFC 6265 §5.1.4); begins with a slash.
+    /// The path prefix of matching requests, by whole segments (RFC 6265 §5.1.4); begins with a slash.
     public var path: String
-    /// Whether the hosts below the domain get it as well. A server says so with `Domain`.
+    /// True if hosts below the domain receive the cookie too. Servers set this with `Domain`.
     public var includesSubdomains: Bool
-    /// When it ends; nil for the end of the session, which a jar in memory has with the program and one with a file does not have.
+    /// The expiry date; nil for a session cookie. The session of a jar in memory ends with the program. A jar with a
+    /// file keeps session cookies.
     public var expires: Date?
-    /// True if it goes over https only, and over http to this computer itself.
+    /// True if the cookie is sent over https only, or over http to this computer.
     public var isSecure: Bool
-    /// Whether browsers keep it from a page's scripts.
+    /// True if browsers hide the cookie from scripts.
     public var isHTTPOnly: Bool
-    /// The requests, by the site they come from, to which browsers limit it. A client's requests come from no site: the attribute is kept,
-    /// and not enforced. A jar's file has no place for it.
+    /// The `SameSite` attribute, which browsers enforce. A client's requests have no originating site, so the attribute
+    /// is stored but not enforced. A jar's file does not store it.
     public var sameSite: SameSite
 
-    /// Makes a cookie for one host and all its paths, until the session ends, unless told otherwise.
+    /// Creates a cookie; by default a session cookie for one host and all its paths.
     public init(
         name: String,
         value: String,
@@ -55,22 +56,22 @@ public struct Cookie: Sendable, Hashable {
 
     /// The values of a cookie's `SameSite` attribute (RFC 6265bis §5.6.7).
     public enum SameSite: Sendable, Hashable {
-        /// No attribute, or one of another value.
+        /// No attribute, or an unknown value.
         case unspecified
-        /// Requests from every site.
+        /// Sent with requests from every site.
         case none
-        /// Requests from its own site, and following a link from another.
+        /// Sent with requests from the cookie's own site, and when a link from another site is followed.
         case lax
-        /// Requests from its own site.
+        /// Sent with requests from the cookie's own site only.
         case strict
     }
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Its name, and where it goes.
+    /// The name, domain and path.
     public var description: String { "\(name) for \(domain)\(path)" }
-    /// The same.
+    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Without the value, which `dump` would show.
+    /// The name, domain and path; the value is omitted.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file of a jar: read once, written whenever the jar has changed.
+/// The file of a cookie jar. It is read once and written after changes to the jar.
 final class CookieFile: Sendable {
     private enum Reading {
         case ahead
@@ -18,45 +18,45 @@ final class CookieFile: Sendable {
         var reading = Reading.ahead
         var isScheduled = false
         var lastWriting: DispatchTime?
-        /// By which look at the jar, and what.
+        /// The contents last written, and the number of the snapshot that they came from.
         var written: (look: Int, contents: Data)?
     }
 
-    /// Between two writings that nobody asked for: a second, in nanoseconds.
+    /// The minimum interval between automatic writes: one second, in nanoseconds.
     private static let interval: UInt64 = 1_000_000_000
-    /// More than any cookies need.
+    /// The maximum size of a file that is read, in bytes: more than any set of cookies needs.
     private static let limit = 16 << 20
 
     private let file: PrivateFile
     private let onFailure: @Sendable (SluiceError) -> Void
-    /// Serial: all that touches the file is done on it.
+    /// A serial queue for all access to the file.
     private let queue = DispatchQueue(label: "sluice.cookies")
     private let state = Locked(State())
 
     init(path: String, onFailure: @escaping @Sendable (SluiceError) -> Void) {
-        // Other programs leave it open to all; the first writing makes it private.
+        // Other programs may create the file readable by others; the first write makes it private.
         file = PrivateFile(path: path, holding: "cookies", limit: Self.limit, acceptsShared: true)
         self.onFailure = onFailure
     }
 
-    /// Whether it has been read, or cannot be.
+    /// True if the file has been read, or reading it has failed.
     var isSettled: Bool {
         state.withLock { state in
             if case .ahead = state.reading { false } else { true }
         }
     }
 
-    /// Reads it into the jar, unless that has been done.
+    /// Reads the file into the jar, unless it has been read.
     ///
     /// - Parameters:
-    ///   - jar: What gets the cookies.
-    ///   - isAgain: Whether to try again what has failed; its failure is then for the caller alone.
-    /// - Returns: Why it cannot be read.
+    ///   - jar: The jar that receives the cookies.
+    ///   - isAgain: True to retry after a failure. A new failure is then returned without calling `onFailure`.
+    /// - Returns: Success, or the error if the file cannot be read.
     func read(for jar: CookieJar, isAgain: Bool) async -> Result<Void, SluiceError> {
         await queue.result { [self] in readNow(for: jar, isAgain: isAgain) }
     }
 
-    /// Writes what the jar holds.
+    /// Writes the jar's cookies.
     func write(_ jar: CookieJar) async -> Result<Void, SluiceError> {
         let fence = Locked(())
         defer { fence.synchronize() }
@@ -71,7 +71,7 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Sees to it that what the jar holds is written soon.
+    /// Schedules a write of the jar's cookies.
     func scheduleWriting(of jar: CookieJar) {
         let moment: DispatchTime? = state.withLock { state in
             if state.isScheduled { return nil }
@@ -82,7 +82,7 @@ final class CookieFile: Sendable {
         }
         guard let moment else { return }
         queue.asyncAfter(deadline: moment) { [self] in
-            // What changes from here on is written the next time.
+            // Later changes schedule another write.
             state.withLock { state in
                 state.isScheduled = false
                 state.lastWriting = .now()
@@ -118,7 +118,7 @@ final class CookieFile: Sendable {
     private func writeNow(_ lines: [CookieLine]?, _ look: Int, isForced: Bool) -> Result<Void, SluiceError> {
         guard let lines else { return .failure(.cookiesUnknown) }
         let written = state.withLock { $0.written }
-        // Somebody has looked later, and written before.
+        // A later snapshot has already been written.
         if let written, written.look > look { return .success(()) }
         let contents = Self.contents(lines)
         if !isForced, let written, written.contents == contents { return .success(()) }
@@ -131,7 +131,7 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// The first line is what Python knows the file by.
+    /// Returns the contents of the file. Python's `http.cookiejar` requires the first line.
     static func contents(_ lines: [CookieLine]) -> Data {
         var contents = Data("# Netscape HTTP Cookie File\n# Written by Sluice; an edit may be lost.\n\n".utf8)
         let now = Date()

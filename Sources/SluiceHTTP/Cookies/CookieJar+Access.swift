@@ -1,6 +1,6 @@
-// The part of a jar that a program can see and change; a request sees the jar before or after a change.
+// Access to a jar's cookies. Each change is atomic for concurrent requests.
 extension CookieJar {
-    /// The cookies that have not ended, in the order of their domains, paths and names.
+    /// The unexpired cookies, sorted by domain, path and name.
     public var cookies: [Cookie] {
         get async {
             await read()
@@ -8,13 +8,15 @@ extension CookieJar {
         }
     }
 
-    /// Adds a cookie, or replaces the one of the same name, domain, path and ``Cookie/includesSubdomains``; one that has ended removes it.
+    /// Adds a cookie, or replaces the one with the same name, domain, path and ``Cookie/includesSubdomains``. An
+    /// expired cookie removes the existing one.
     ///
-    /// Its domain may be a public suffix: that rule protects from servers, not from the program.
+    /// The domain may be a public suffix: that restriction applies to servers only.
     ///
     /// - Parameter cookie: The cookie.
-    /// - Throws: ``SluiceError/Code/invalidHeader`` for one that has no name or domain, no path that begins with a slash, holds a control
-    ///   character or a `;`, or is not as `__Secure-` or `__Host-` in its name says.
+    /// - Throws: ``SluiceError/Code/invalidHeader`` if the cookie has no name or domain, its path does not begin with a
+    ///   slash, it contains a control character or a `;`, or it violates the rules of a `__Secure-` or `__Host-`
+    ///   prefix.
     public func set(_ cookie: Cookie) async throws(SluiceError) {
         guard let line = CookieLine(cookie) else {
             throw SluiceError(
@@ -36,44 +38,45 @@ extension CookieJar {
         await perform(.removeAll)
     }
 
-    /// Removes some of the cookies.
+    /// Removes the cookies that satisfy a predicate.
     ///
     /// ```swift
     /// await jar.removeAll { $0.domain == "shop.example" }
     /// ```
     ///
-    /// - Parameter shouldBeRemoved: Whether a cookie goes.
+    /// - Parameter shouldBeRemoved: Returns true for a cookie to remove.
     public func removeAll(where shouldBeRemoved: @Sendable (Cookie) throws -> Bool) async rethrows {
         await read()
         let ended = try await lines()?.filter { try shouldBeRemoved($0.cookie) }.map(\.ended) ?? []
         if !ended.isEmpty { await perform(.add(ended)) }
     }
 
-    /// Reads the file, unless it has been read; requests do so by themselves. What is in the jar already stays as it is.
+    /// Reads the file, unless it has been read. Requests read it automatically. Cookies already in the jar are kept.
     ///
-    /// After a failure it is read anew. Without a file there is nothing to do.
+    /// After a failure this function tries again. Without a file it does nothing.
     ///
-    /// - Throws: ``SluiceError/Code/cookieFileFailed`` for a file that is there and cannot be read.
+    /// - Throws: ``SluiceError/Code/cookieFileFailed`` if the file exists but cannot be read.
     public func load() async throws(SluiceError) {
         try await file?.read(for: self, isAgain: true).get()
     }
 
-    /// Writes the file now, and returns when it is on the disk. Without a file there is nothing to do.
+    /// Writes the file and returns when it is on disk. Without a file it does nothing.
     ///
-    /// - Throws: ``SluiceError/Code/cookieFileFailed`` for a file that cannot be written, or could not be read: it is then as it was.
+    /// - Throws: ``SluiceError/Code/cookieFileFailed`` if the file cannot be written, or could not be read; it is then
+    ///   unchanged.
     public func save() async throws(SluiceError) {
         guard let file else { return }
         try await file.read(for: self, isAgain: true).get()
         try await file.write(self).get()
     }
 
-    /// Whether the file need not be waited for.
+    /// True if requests need not wait for the file.
     package var isReady: Bool { file?.isSettled ?? true }
 
-    /// Reads the file before the first request; the request goes on if it cannot be read.
+    /// Reads the file before the first request. A file that cannot be read does not fail the request.
     ///
-    /// - Parameter limit: How long the request may wait.
-    /// - Throws: A time-out or a cancellation.
+    /// - Parameter limit: The time that the request may wait.
+    /// - Throws: A timeout or cancellation error.
     package func prepare(within limit: Duration?) async throws(SluiceError) {
         if isReady { return }
         try await TimedWork.outcome(within: limit, else: .cookiesLate) { () async throws(SluiceError) in

@@ -4,14 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Buffers of one size that are used again once the pieces in them have gone: fresh memory for each piece would have to be cleared, and
-/// the system would have to find it, which takes longer than reading.
+/// Reusable buffers of one size.
+///
+/// A buffer returns to the pool when the data that uses it is released. Allocating and clearing fresh memory for each
+/// piece takes longer than reading the file.
 package final class ReadBuffers: Sendable {
-    /// More than a body that is sent as fast as it is read holds at a time.
+    /// The maximum number of idle buffers. A body that is sent as fast as it is read needs fewer.
     private static let maximumIdle = 6
 
     private let size: Int
-    /// Addresses; whoever takes one out owns what is there.
+    /// The addresses of the idle buffers. Code that removes an address owns its buffer.
     private let idle = Locked<[UInt]>([])
 
     package init(size: Int) {
@@ -22,12 +24,13 @@ package final class ReadBuffers: Sendable {
         for address in idle.withLock({ $0 }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
     }
 
-    /// Fills a buffer and gives what is in it.
+    /// Fills a buffer and returns its contents.
     ///
     /// - Parameters:
-    ///   - count: How many bytes at most; no more than the buffers' size is taken.
-    ///   - fill: Fills memory that holds anything, and gives the number of bytes; negative for a failure.
-    /// - Returns: What it was filled with, nil for a failure.
+    ///   - count: The maximum number of bytes; limited to the size of a buffer.
+    ///   - fill: Called with uninitialized memory. It returns the number of bytes written, or a negative number on
+    ///     failure.
+    /// - Returns: The bytes, or nil if `fill` failed.
     package func piece(upTo count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Data? {
         let buffer = take()
         let filled = fill(UnsafeMutableRawBufferPointer(start: buffer, count: min(max(1, count), size)))

@@ -1,12 +1,13 @@
-/// An address of the Internet Protocol, version 4 or 6.
+/// An IPv4 or IPv6 address.
 public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
-    /// Its bytes in the network's order: 4 or 16 of them, the first in the highest place of `high`.
+    /// The upper half of an IPv6 address in network order; 0 for IPv4. The lower half, or the IPv4 address, is in
+    /// `low`.
     let high: UInt64
     let low: UInt64
-    /// Whether it is one of version 4, whose bytes are the lowest four.
+    /// True if this is an IPv4 address.
     public let isIPv4: Bool
 
-    /// Makes an address of version 4.
+    /// Creates an IPv4 address.
     public init(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
         self.init(version4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
     }
@@ -23,7 +24,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         isIPv4 = false
     }
 
-    /// Makes an address of its bytes.
+    /// Creates an address from its bytes in network order.
     ///
     /// - Returns: nil for anything but 4 or 16 bytes.
     public init?(bytes: some Collection<UInt8>) {
@@ -36,9 +37,10 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// Reads an address: four numbers up to 255 without leading zeros, or RFC 4291 §2.2's forms of version 6; no brackets and no zone.
+    /// Parses an address: four decimal numbers up to 255 without leading zeros, or an IPv6 form of RFC 4291 §2.2,
+    /// without brackets or zone.
     ///
-    /// - Returns: nil for anything else; the forms that some readers take for addresses, as `127.1` and `0x7f000001`, are none.
+    /// - Returns: nil for anything else, including `127.1` and `0x7f000001`, which some parsers accept.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         if bytes.contains(UInt8(ascii: ":")) {
@@ -51,13 +53,13 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// The eight groups of 16 bits.
+    /// Parses the eight groups of an IPv6 address.
     private static func groups(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
             return written(text, mayEndInVersion4: true).flatMap { $0.count == 8 ? $0 : nil }
         }
-        // The gap stands for one group of zeros at least; a second gap would be an empty group.
+        // `::` stands for at least one group of zeros. A second `::` leaves an empty group, which is invalid.
         guard let before = written(text[..<gap], mayEndInVersion4: false),
             let after = written(text[(gap + 2)...], mayEndInVersion4: true), before.count + after.count <= 7
         else { return nil }
@@ -91,7 +93,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         guard numbers.count == 4 else { return nil }
         var bits: UInt32 = 0
         for number in numbers {
-            // Some readers take a leading zero for octal.
+            // Some parsers read a leading zero as octal.
             guard (1...3).contains(number.count), number.count == 1 || number.first != UInt8(ascii: "0"),
                 number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
                 let byte = UInt8(String(decoding: number, as: UTF8.self))
@@ -101,7 +103,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         return bits
     }
 
-    /// The bytes in the network's order.
+    /// The bytes in network order.
     public var bytes: [UInt8] {
         let eight = { (number: UInt64) in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
@@ -109,11 +111,11 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         return isIPv4 ? Array(eight(low).suffix(4)) : eight(high) + eight(low)
     }
 
-    /// Its usual text: RFC 5952's for version 6.
+    /// The canonical text; RFC 5952's for IPv6.
     public var description: String {
         let bytes = bytes
         if isIPv4 { return bytes.map { String($0) }.joined(separator: ".") }
-        // RFC 5952 §5: what stands for an address of version 4 shows it.
+        // RFC 5952 §5: a mapped address ends in the IPv4 notation.
         if high == 0, low >> 32 == 0xFFFF {
             return "::ffff:" + bytes.suffix(4).map { String($0) }.joined(separator: ".")
         }

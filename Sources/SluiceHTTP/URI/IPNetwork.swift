@@ -1,20 +1,20 @@
-/// A block of addresses that begin with the same bits, as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1, RFC 4291 §2.3).
+/// A block of addresses with a common prefix, such as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1, RFC 4291 §2.3).
 public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     /// The first address of the block.
     public let address: IPAddress
-    /// How many bits all addresses of the block begin with.
+    /// The number of leading bits that all addresses of the block share.
     public let prefixLength: Int
 
-    /// Makes a block; bits of the address behind the prefix are dropped.
+    /// Creates a block. Bits of the address after the prefix are cleared.
     ///
-    /// - Returns: nil for a prefix that is longer than the address, or negative.
+    /// - Returns: nil if the prefix is negative or longer than the address.
     public init?(_ address: IPAddress, prefixLength: Int) {
         guard (0...(address.isIPv4 ? 32 : 128)).contains(prefixLength) else { return nil }
         self.prefixLength = prefixLength
         self.address = address.masked(to: prefixLength)
     }
 
-    /// Reads `address/length`; an address alone is a block of one.
+    /// Parses `address/length`. An address alone is a block of one address.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -27,7 +27,7 @@ public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
         self.init(address, prefixLength: length)
     }
 
-    /// For the tables below, which are known to be right.
+    /// Creates a block from a valid literal, for the tables of special-purpose addresses.
     fileprivate init(known text: StaticString) {
         self = IPNetwork("\(text)") ?? IPNetwork(address: IPAddress(0, 0, 0, 0), prefixLength: 0)
     }
@@ -37,12 +37,12 @@ public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
         self.prefixLength = prefixLength
     }
 
-    /// Whether an address is in the block; one of the other version never is.
+    /// Returns true if the block contains an address. An address of the other IP version is never contained.
     public func contains(_ address: IPAddress) -> Bool {
         address.isIPv4 == self.address.isIPv4 && address.masked(to: prefixLength) == self.address
     }
 
-    /// `address/length`
+    /// The block as `address/length`.
     public var description: String { "\(address)/\(prefixLength)" }
 }
 

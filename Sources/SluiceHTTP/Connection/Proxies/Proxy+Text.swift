@@ -1,10 +1,10 @@
 extension Proxy {
-    /// Reads a proxy's URL, as settings and the environment have it: `http://user:password@proxy.example:3128`.
+    /// Parses a proxy's URL, as used in settings and environment variables: `http://user:password@proxy.example:3128`.
     ///
-    /// - Parameter text: A URL whose scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`; without one it is an
-    ///   HTTP proxy. As elsewhere, with `socks4` and `socks5` the client finds the addresses of hosts, and with the others the proxy
-    ///   does. Name and password are percent-encoded where they hold what means something in a URL.
-    /// - Throws: ``SluiceError/Code/invalidConfiguration``, without the text, which may hold a password.
+    /// - Parameter text: A URL whose scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`; without a
+    ///   scheme it is an HTTP proxy. With `socks4` and `socks5` the client resolves host names, otherwise the proxy
+    ///   does, as in other tools. Percent-encode characters of name and password that have a meaning in a URL.
+    /// - Throws: ``SluiceError/Code/invalidConfiguration``. The error omits the text, which may contain a password.
     public init(_ text: String) throws(SluiceError) {
         guard let proxy = Proxy(reading: text) else {
             throw SluiceError(
@@ -17,7 +17,7 @@ extension Proxy {
         self = proxy
     }
 
-    /// nil for a text that is no URL of a proxy.
+    /// Parses a proxy's URL; nil for any other text.
     init?(reading text: String) {
         var rest = text[...]
         var scheme = Scheme.http
@@ -26,7 +26,7 @@ extension Proxy {
             scheme = known
             rest = rest[end.upperBound...]
         }
-        // A slash at the end is usual and means nothing.
+        // A trailing slash is common and has no meaning.
         if rest.utf8.last == UInt8(ascii: "/") { rest.removeLast() }
         var credentials: Credentials?
         if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
@@ -62,7 +62,7 @@ extension Proxy {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Host and port; nil where a text is neither a name nor an address, with or without a port.
+    /// Returns `host:port` with the default port added; nil if the text is not a valid host name or address.
     static func normalized(_ text: Substring, port: Int) -> String? {
         let isBracketed = text.utf8.first == UInt8(ascii: "[")
         guard
@@ -93,7 +93,7 @@ extension Proxy {
         return port
     }
 
-    /// Names in other alphabets are for the engine to encode.
+    /// Returns true if a text is a host name. Non-ASCII bytes are allowed; the engine encodes them.
     private static func isName(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

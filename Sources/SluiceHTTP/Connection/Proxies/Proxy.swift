@@ -1,13 +1,15 @@
-/// Who forwards requests in the client's stead.
+/// A proxy server that forwards requests.
 ///
 /// ```swift
 /// $0.connection.proxy = .http("proxy.example:3128", user: "ada", password: password)
 /// ```
 ///
-/// What goes by https goes through a tunnel (RFC 9110 §9.3.6) that the proxy cannot look into. A request that the proxy does not carry
-/// fails with ``SluiceError/Code/proxyFailed``, and one whose proxy is no valid one with ``SluiceError/Code/invalidConfiguration``.
+/// https requests use a tunnel (RFC 9110 §9.3.6), whose contents the proxy cannot read. A request that the proxy fails
+/// to forward fails with ``SluiceError/Code/proxyFailed``. A request whose proxy is not valid fails with
+/// ``SluiceError/Code/invalidConfiguration``.
 ///
-/// An address is a host and a port, `proxy.example:3128` or `[::1]:1080`. Without a port it is 80, 443 by TLS, and 1080 of SOCKS.
+/// An address is a host and a port, `proxy.example:3128` or `[::1]:1080`. The default port is 80, 443 with TLS, and
+/// 1080 for SOCKS.
 public struct Proxy: Sendable, Hashable {
     package enum Scheme: String, Sendable, Hashable {
         case http, https, socks4, socks4a, socks5, socks5h
@@ -23,15 +25,16 @@ public struct Proxy: Sendable, Hashable {
         }
     }
 
-    /// Who finds the addresses of the hosts that requests go to.
+    /// The party that resolves the names of the hosts that requests go to.
     public enum NameResolution: Sendable, Hashable {
-        /// The proxy is told the name: it may know names that the client does not, and nobody else learns of them.
+        /// The proxy resolves names. It may know names that the client cannot resolve, and no DNS query leaves the
+        /// client.
         case byProxy
-        /// The client asks its own DNS, and tells the proxy an address.
+        /// The client resolves names with its own DNS and sends the proxy an address.
         case byClient
     }
 
-    /// Credentials, which are shown in no description.
+    /// Credentials for the proxy. Descriptions omit the password.
     package struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         package let user: String
         package let password: String
@@ -42,10 +45,10 @@ public struct Proxy: Sendable, Hashable {
     }
 
     package let scheme: Scheme
-    /// The host, in brackets where it is an address of version 6, and the port; nil where the address is none.
+    /// The host, in brackets if it is an IPv6 address, and the port; nil if the address is not valid.
     package let address: String?
     package let credentials: Credentials?
-    /// Who vouches for the proxy itself, where it is reached by TLS.
+    /// The trusted authorities for the proxy's own certificate, if it is reached over TLS.
     package let trust: TLSConfiguration.Trust
 
     init(
@@ -60,14 +63,15 @@ public struct Proxy: Sendable, Hashable {
         self.trust = trust
     }
 
-    /// A proxy that is spoken to in HTTP.
+    /// Creates an HTTP proxy.
     ///
     /// - Parameters:
-    ///   - address: Where it is.
-    ///   - user: The name that it asks for; nil where it asks for none.
+    ///   - address: The proxy's host and port.
+    ///   - user: The user name; nil if the proxy requires none.
     ///   - password: The password.
-    ///   - methods: How it may ask. By Basic alone, the default, the password goes out with the first request; with Digest among them
-    ///     the proxy is asked first, which costs a round trip, and a body that was sent must be able to be sent again.
+    ///   - methods: The authentication methods to use. With Basic alone, the default, the first request carries the
+    ///     password. With Digest the client waits for the proxy's challenge, which costs a round trip, and a body that
+    ///     was sent must be replayable.
     /// - Returns: A proxy.
     public static func http(
         _ address: String,
@@ -78,14 +82,15 @@ public struct Proxy: Sendable, Hashable {
         Proxy(.http, address, Credentials(user, password, methods))
     }
 
-    /// A proxy that is spoken to in HTTP over TLS, so that nobody on the way to it sees the credentials and which hosts are asked.
+    /// Creates an HTTP proxy that is reached over TLS, which hides the credentials and the requested hosts from the
+    /// network.
     ///
     /// - Parameters:
-    ///   - address: Where it is.
-    ///   - user: The name that it asks for; nil where it asks for none.
+    ///   - address: The proxy's host and port.
+    ///   - user: The user name; nil if the proxy requires none.
     ///   - password: The password.
-    ///   - methods: How it may ask; see ``http(_:user:password:methods:)``.
-    ///   - trust: Who vouches for the proxy; ``ConnectionOptions/tls`` is for servers.
+    ///   - methods: The authentication methods to use; see ``http(_:user:password:methods:)``.
+    ///   - trust: The trusted authorities for the proxy; ``ConnectionOptions/tls`` applies to servers only.
     /// - Returns: A proxy.
     public static func https(
         _ address: String,
@@ -97,13 +102,13 @@ public struct Proxy: Sendable, Hashable {
         Proxy(.https, address, Credentials(user, password, methods), trust: trust)
     }
 
-    /// A SOCKS proxy of version 5 (RFC 1928, RFC 1929).
+    /// Creates a SOCKS proxy of version 5 (RFC 1928, RFC 1929).
     ///
     /// - Parameters:
-    ///   - address: Where it is.
-    ///   - user: The name that it asks for, up to 255 bytes; nil where it asks for none.
-    ///   - password: The password, up to 255 bytes; it is sent as it is.
-    ///   - names: Who finds the addresses of hosts; the proxy by default.
+    ///   - address: The proxy's host and port.
+    ///   - user: The user name, up to 255 bytes; nil if the proxy requires none.
+    ///   - password: The password, up to 255 bytes, sent unencrypted.
+    ///   - names: The party that resolves host names; the proxy by default.
     /// - Returns: A proxy.
     public static func socks5(
         _ address: String,
@@ -114,20 +119,20 @@ public struct Proxy: Sendable, Hashable {
         Proxy(names == .byProxy ? .socks5h : .socks5, address, Credentials(user, password))
     }
 
-    /// A SOCKS proxy of version 4, which reaches addresses of version 4 only.
+    /// Creates a SOCKS proxy of version 4, which reaches IPv4 addresses only.
     ///
     /// - Parameters:
-    ///   - address: Where it is.
-    ///   - user: The user whom it may ask about; it knows no passwords.
-    ///   - names: Who finds the addresses of hosts; the proxy by default, by the extension 4a.
+    ///   - address: The proxy's host and port.
+    ///   - user: The user ID, which the proxy may verify; SOCKS 4 has no passwords.
+    ///   - names: The party that resolves host names; the proxy by default, with the extension 4a.
     /// - Returns: A proxy.
     public static func socks4(_ address: String, user: String? = nil, names: NameResolution = .byProxy) -> Proxy {
         Proxy(names == .byProxy ? .socks4a : .socks4, address, Credentials(user, ""))
     }
 
-    /// Why it cannot be used, as a sentence; nil where it can.
+    /// The reason that the proxy cannot be used, as a sentence; nil if it can be used.
     package var problem: String? {
-        // What was written may hold a password, so it is not shown.
+        // The text may contain a password, so the message omits it.
         if address == nil { return "The proxy's address is none; write host and port, as in proxy.example:3128." }
         guard let credentials else { return nil }
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
@@ -153,11 +158,11 @@ extension Proxy.Credentials {
 }
 
 extension Proxy: CustomStringConvertible, CustomReflectable {
-    /// Its scheme and address; neither user nor password.
+    /// The scheme and address, without user or password.
     public var description: String {
         "\(scheme.rawValue)://\(address ?? "?")"
     }
 
-    /// Its scheme and address.
+    /// The scheme and address only.
     public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
 }

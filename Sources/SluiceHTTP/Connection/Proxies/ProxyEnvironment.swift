@@ -4,20 +4,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The proxies that the variables of an environment name, in the way of Go, wget and others.
+/// The proxies that environment variables name, by the conventions of Go, wget and others.
 ///
 /// | variable | |
 /// |---|---|
 /// | `https_proxy`, `HTTPS_PROXY` | the proxy for https |
 /// | `http_proxy` | the proxy for http |
-/// | `all_proxy`, `ALL_PROXY` | the proxy for either, where it has none of its own |
-/// | `no_proxy`, `NO_PROXY` | what is reached without: see ``ProxyExceptions`` |
+/// | `all_proxy`, `ALL_PROXY` | the proxy for either, if it has none of its own |
+/// | `no_proxy`, `NO_PROXY` | the hosts reached without a proxy: see ``ProxyExceptions`` |
 ///
-/// A proxy is written as ``Proxy/init(_:)`` reads it. Of two spellings the one in small letters comes first, and an empty variable is
-/// none. `HTTP_PROXY` is not read: to a program that a web server runs by CGI it is the field `Proxy` of the request, and so whatever
-/// its sender likes (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a proxy.
+/// Values have the format of ``Proxy/init(_:)``. The lowercase spelling takes precedence, and empty variables are
+/// ignored. `HTTP_PROXY` is not read: in a CGI program it holds the request's `Proxy` field, which the sender of the
+/// request controls (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a
+/// proxy.
 ///
-/// A request that would go by a proxy whose variable cannot be read fails with ``SluiceError/Code/invalidConfiguration``.
+/// A request whose proxy variable cannot be parsed fails with ``SluiceError/Code/invalidConfiguration``.
 public struct ProxyEnvironment: Sendable {
     private enum Setting: Sendable {
         case none
@@ -30,12 +31,12 @@ public struct ProxyEnvironment: Sendable {
     private let https: Setting
     private let exceptions: ProxyExceptions
 
-    /// The process's own, read once.
+    /// The proxies of the process's environment, read once.
     static let process = ProxyEnvironment(ProcessInfo.processInfo.environment)
-    /// Whether that names no proxy, as most do.
+    /// True if the process's environment names no proxy, the usual case.
     static let processHasNone = process.isEmpty
 
-    /// Reads variables.
+    /// Reads the proxies from variables.
     public init(_ variables: [String: String]) {
         let setting = { (names: [String]) -> Setting in
             guard let name = names.first(where: { !(variables[$0] ?? "").isEmpty }), let text = variables[name] else {
@@ -51,14 +52,15 @@ public struct ProxyEnvironment: Sendable {
         exceptions = ProxyExceptions(list ?? "")
     }
 
-    /// Whether it names no proxy.
+    /// True if the variables name no proxy.
     var isEmpty: Bool {
         if case .none = http, case .none = https { true } else { false }
     }
 
-    /// The proxy for an origin; nil for none.
+    /// Returns the proxy for an origin; nil for a direct connection.
     ///
-    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable that cannot be read, by its name.
+    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable that cannot be parsed. The error names the
+    ///   variable.
     public func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
         let setting = origin.scheme == "https" ? https : http
         if case .none = setting { return nil }

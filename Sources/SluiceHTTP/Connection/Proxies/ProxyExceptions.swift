@@ -1,4 +1,4 @@
-/// What is reached without a proxy, as the variable `NO_PROXY` lists it: separated by commas or spaces.
+/// The hosts reached without a proxy, as listed in the variable `NO_PROXY`, separated by commas or spaces.
 ///
 /// | entry | |
 /// |---|---|
@@ -8,11 +8,11 @@
 /// | `10.0.0.0/8`, `fd00::/8` | all addresses of the block |
 /// | `example.com:8080`, `[2001:db8::1]:8080` | of these, that port only |
 ///
-/// An entry that is none of these is passed over.
+/// Any other entry is ignored.
 public struct ProxyExceptions: Sendable, Hashable {
     private enum Place: Sendable, Hashable {
         case all
-        /// A host and what is below it, without a dot in front.
+        /// A host and all hosts below it, without a leading dot.
         case name(String)
         case network(IPNetwork)
     }
@@ -24,17 +24,17 @@ public struct ProxyExceptions: Sendable, Hashable {
 
     private let entries: [Entry]
 
-    /// Reads a list.
+    /// Parses a list.
     public init(_ text: String) {
         entries = text.split { $0 == "," || $0.isWhitespace }.compactMap { ProxyExceptions.entry(String($0)) }
     }
 
-    /// Whether a host is reached without a proxy.
+    /// Returns true if a host is reached without a proxy.
     ///
     /// - Parameters:
     ///   - host: A name, or an address with or without brackets.
-    ///   - port: Its port.
-    /// - Returns: Whether an entry is for both.
+    ///   - port: The port of the request.
+    /// - Returns: True if an entry matches both.
     public func contains(_ host: String, port: Int) -> Bool {
         if entries.isEmpty { return false }
         let host = HostPattern.normalized(host)
@@ -53,7 +53,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     }
 
     private static func entry(_ text: String) -> Entry? {
-        // An address of version 6 without brackets has colons of its own, so it comes before ports.
+        // Checked before ports, since an IPv6 address without brackets contains colons.
         if let network = IPNetwork(text) { return Entry(place: .network(network), port: nil) }
         var host = text[...]
         var port: Int?

@@ -1,4 +1,4 @@
-/// By which proxy a request goes: none, one, or the one that the environment names, which is the default.
+/// The choice of a proxy for requests: none, one, or the one that the environment names, which is the default.
 ///
 /// ```swift
 /// $0.connection.proxy = .none
@@ -15,54 +15,56 @@ public struct ProxySelection: Sendable {
 
     private let form: Form
 
-    /// None: every request goes straight to its server.
+    /// No proxy: every request connects to its server directly.
     public static let none = ProxySelection(form: .none)
 
-    /// What the variables of the process's environment say, which are read once; see ``ProxyEnvironment``.
+    /// The proxies that the process's environment names, read once; see ``ProxyEnvironment``.
     public static let environment = ProxySelection(form: .environment(nil))
 
-    /// What other variables say, as if they were the environment's.
+    /// Uses the proxies of the given variables in place of the process's environment.
     public static func environment(_ environment: ProxyEnvironment) -> ProxySelection {
         ProxySelection(form: .environment(environment))
     }
 
-    /// One proxy for all.
+    /// Uses one proxy for all requests.
     ///
     /// - Parameters:
     ///   - proxy: The proxy.
-    ///   - exceptions: Hosts that are reached without it, none by default; this computer's own are no exception.
+    ///   - exceptions: Hosts that are reached without the proxy, none by default. Loopback hosts use the proxy unless
+    ///     listed.
     /// - Returns: A selection.
     public static func always(_ proxy: Proxy, except exceptions: [HostPattern] = []) -> ProxySelection {
         ProxySelection(form: .always(proxy, except: exceptions))
     }
 
-    /// What a closure says.
+    /// Uses the proxies that a closure chooses.
     ///
-    /// - Parameter choose: Given an origin, the proxy to reach it by, or nil for none. What it said is kept, so it is asked about once
-    ///   an origin, or a few times; it must not block.
+    /// - Parameter choose: Returns the proxy for an origin, or nil for a direct connection. Its results are cached: it
+    ///   is called once or a few times for an origin. It must not block.
     /// - Returns: A selection.
     public static func choosing(_ choose: @escaping @Sendable (HTTPOrigin) -> Proxy?) -> ProxySelection {
         ProxySelection(form: .choosing(choose))
     }
 
-    /// One HTTP proxy for all: see ``Proxy/http(_:user:password:methods:)``.
+    /// Uses one HTTP proxy for all requests: see ``Proxy/http(_:user:password:methods:)``.
     public static func http(_ address: String, user: String? = nil, password: String = "") -> ProxySelection {
         .always(.http(address, user: user, password: password))
     }
 
-    /// One SOCKS proxy of version 5 for all, which finds the addresses of hosts itself: see ``Proxy/socks5(_:user:password:names:)``.
+    /// Uses one SOCKS proxy of version 5, which resolves host names, for all requests: see
+    /// ``Proxy/socks5(_:user:password:names:)``.
     public static func socks5(_ address: String, user: String? = nil, password: String = "") -> ProxySelection {
         .always(.socks5(address, user: user, password: password))
     }
 
-    /// Whether it is the default, by which an engine may have means of its own.
+    /// True if this is the default, for which an engine may use the system's own proxy settings.
     package var isProcessEnvironment: Bool {
         if case .environment(nil) = form { true } else { false }
     }
 
-    /// The proxy for an origin; nil for none.
+    /// Returns the proxy for an origin; nil for a direct connection.
     ///
-    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable of the environment that cannot be read.
+    /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable of the environment that cannot be parsed.
     package func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
         switch form {
         case .none: nil

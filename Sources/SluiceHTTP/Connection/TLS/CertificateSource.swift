@@ -4,19 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where certificates or keys are.
+/// The location of certificates or keys.
 public enum CertificateSource: Sendable, Hashable {
-    /// In a file, which is read when a connection is made.
+    /// The path of a file, which is read when a connection is made.
     case file(String)
-    /// Here.
+    /// Bytes in memory.
     case bytes(Data)
 
-    /// Here, as PEM text.
+    /// PEM text in memory.
     public static func pem(_ text: String) -> CertificateSource { .bytes(Data(text.utf8)) }
 }
 
 extension CertificateSource: CustomStringConvertible, CustomReflectable {
-    /// The file's path, or how many bytes there are: what is here may be a key.
+    /// The file's path, or the number of bytes. The bytes are omitted, since they may be a key.
     public var description: String {
         switch self {
         case .file(let path): path
@@ -24,11 +24,11 @@ extension CertificateSource: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Nothing of what is here.
+    /// The description only.
     public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }
 
-/// What a client shows a server that asks who it is: a certificate, and its key.
+/// A certificate and its key, which a client presents to servers that request client authentication.
 public struct ClientCertificate: Sendable, Hashable {
     package enum Form: Sendable, Hashable {
         case pem(certificate: CertificateSource, key: CertificateSource)
@@ -38,13 +38,13 @@ public struct ClientCertificate: Sendable, Hashable {
     package let form: Form
     package let password: Secret?
 
-    /// PEM (RFC 7468), as most authorities give it.
+    /// Creates a client certificate from PEM (RFC 7468), the usual format of certificate authorities.
     ///
     /// - Parameters:
-    ///   - certificate: The client's certificate and behind it those of authorities that the server may not know.
-    ///   - key: Its key.
-    ///   - password: What the key is encrypted with; nil where it is not.
-    /// - Returns: What a client can show.
+    ///   - certificate: The client's certificate, followed by intermediate certificates that the server may not have.
+    ///   - key: The certificate's private key.
+    ///   - password: The password that the key is encrypted with; nil if it is not encrypted.
+    /// - Returns: A client certificate.
     public static func pem(
         certificate: CertificateSource,
         key: CertificateSource,
@@ -53,19 +53,19 @@ public struct ClientCertificate: Sendable, Hashable {
         ClientCertificate(form: .pem(certificate: certificate, key: key), password: password)
     }
 
-    /// PKCS #12 (RFC 7292), a `.p12` or `.pfx` file with certificate and key.
+    /// Creates a client certificate from PKCS #12 (RFC 7292), a `.p12` or `.pfx` file with certificate and key.
     ///
     /// - Parameters:
     ///   - source: The file or its bytes.
-    ///   - password: What it is encrypted with.
-    /// - Returns: What a client can show.
+    ///   - password: The password that it is encrypted with.
+    /// - Returns: A client certificate.
     public static func pkcs12(_ source: CertificateSource, password: Secret) -> ClientCertificate {
         ClientCertificate(form: .pkcs12(source), password: password)
     }
 }
 
 extension ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// Where it is; never the password.
+    /// The location of the certificate, without the password.
     public var description: String {
         switch form {
         case .pem(let certificate, _): "client certificate in \(certificate)"
@@ -73,6 +73,6 @@ extension ClientCertificate: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Where it is; never the password.
+    /// The description only.
     public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }

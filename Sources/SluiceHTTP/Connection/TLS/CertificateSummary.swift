@@ -4,24 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a certificate says of itself.
+/// A summary of a certificate's contents.
 public struct CertificateSummary: Sendable, Hashable {
-    /// Whose it is, as `CN=api.example,O=Example` (RFC 4514).
+    /// The subject, such as `CN=api.example,O=Example` (RFC 4514).
     public var subject: String
-    /// Who signed it.
+    /// The issuer, which signed the certificate.
     public var issuer: String
-    /// The hosts and addresses it is for, of a server's own certificate.
+    /// The hosts and addresses that a server's own certificate is valid for.
     public var names: [String]
-    /// From when it is valid; nil where it does not say so in a form that can be read.
+    /// The start of the validity period; nil if it cannot be parsed.
     public var validFrom: Date?
-    /// Until when it is.
+    /// The end of the validity period; nil if it cannot be parsed.
     public var validUntil: Date?
-    /// Its key.
+    /// The pin of the certificate's public key.
     public var publicKey: PublicKeyPin?
-    /// Where it stands in the chain: 0 is the server's own, and each one is signed by the next.
+    /// The position in the chain: 0 is the server's certificate, and each certificate is signed by the next.
     public var position: Int
 
-    /// Makes a summary.
+    /// Creates a summary.
     public init(
         subject: String,
         issuer: String,

@@ -4,8 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keys of which one must be in a server's chain of certificates, so that an authority which was deceived or forced is not enough to
-/// stand in for it.
+/// Public keys of which at least one must occur in a server's certificate chain.
+///
+/// Pins protect against a certificate authority that was deceived or forced to issue a certificate for the host.
 ///
 /// ```swift
 /// $0.connection.tlsByHost["bank.example"] = TLSConfiguration(
@@ -13,16 +14,16 @@ import Foundation
 /// )
 /// ```
 ///
-/// The pin of the next key, in a safe place unused until then, belongs among them from the start: with one pin alone the day that its
-/// key is lost or has to be revoked is the day that every client stays outside (RFC 7469 §4.3). A pin is met by the server's own key
-/// or by that of any authority in the chain that was verified.
+/// Include the pin of a backup key from the start, and keep that key offline until it is needed. With a single pin, a
+/// key that is lost or revoked locks out every client (RFC 7469 §4.3). A pin matches the server's own key or the key of
+/// any authority in the verified chain.
 public struct PublicKeyPins: Sendable {
-    /// What happens to a connection that meets none.
+    /// The handling of a connection that matches no pin.
     public enum Mode: Sendable {
-        /// It fails with ``SluiceError/Code/tlsFailed`` before the request is sent.
+        /// The connection fails with ``SluiceError/Code/tlsFailed`` before the request is sent.
         case enforce
-        /// It is used, and the function is told once for each request, on the engine's thread, which it must not hold up: to try pins
-        /// out before they are enforced.
+        /// The connection is used, and the closure is called once for each request, on the engine's thread. It must not
+        /// block. Use it to test pins before you enforce them.
         case report(@Sendable (TLSFailure) -> Void)
 
         package var isEnforced: Bool { if case .enforce = self { true } else { false } }
@@ -30,53 +31,55 @@ public struct PublicKeyPins: Sendable {
 
     /// The pins.
     public let pins: [PublicKeyPin]
-    /// What happens to a connection that meets none.
+    /// The handling of a connection that matches no pin.
     public var mode: Mode
 
-    /// Makes pins.
+    /// Creates pins.
     ///
     /// - Parameters:
     ///   - current: The key in use.
-    ///   - backups: Those that will be, one at least.
-    ///   - mode: Whether they are enforced, as they are by default, or only watched.
+    ///   - backups: The keys to use later, at least one.
+    ///   - mode: Enforces the pins, the default, or only reports mismatches.
     public init(_ current: PublicKeyPin, backups: PublicKeyPin..., mode: Mode = .enforce) {
         self.pins = [current] + backups
         self.mode = mode
     }
 }
 
-/// The SHA-256 of a public key as it stands in certificates: its SubjectPublicKeyInfo (RFC 7469 §2.4).
+/// The SHA-256 digest of a public key in the form that certificates contain, its SubjectPublicKeyInfo (RFC 7469 §2.4).
 ///
-///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
+///     base64
 public struct PublicKeyPin: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The 32 bytes; of a text that was no pin, something else.
+    /// The 32 bytes of the digest; another number of bytes for a text that is not a valid pin.
     private let digest: Data
     private let text: String
 
-    /// Makes a pin of a digest.
+    /// Creates a pin from a digest.
     public init(sha256 digest: Data) {
         self.digest = digest
         text = "sha256/\(digest.base64EncodedString())"
     }
 
-    /// Reads `sha256/`, or `sha256//` as some tools write it, and 32 bytes in base64 behind it. A client with pins that cannot be read connects to nobody.
+    /// Parses `sha256/`, or `sha256//` as some tools write it, followed by 32 bytes in base64. A client with a pin that
+    /// cannot be parsed fails every connection.
     public init(_ text: String) {
         let prefix = "sha256/"
-        // The second slash is part of the prefix, or the first digit of the base64, which is 44 long.
+        // A second slash belongs to the prefix only if 44 digits, the full length, follow it. Otherwise it is a digit.
         let rest = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : ""
         let digits = rest.utf8.count == 45 && rest.hasPrefix("/") ? rest.dropFirst() : rest
         digest = Data(base64Encoded: String(digits)) ?? Data()
         self.text = digest.count == 32 ? "\(prefix)\(digest.base64EncodedString())" : text
     }
 
-    /// Reads a pin as ``init(_:)`` does.
+    /// Parses a pin as ``init(_:)`` does.
     public init(stringLiteral text: String) {
         self.init(text)
     }
 
-    /// Whether it is one.
+    /// True if the digest has 32 bytes.
     package var isValid: Bool { digest.count == 32 }
 
-    /// `sha256/…`
+    /// The pin as `sha256/…`.
     public var description: String { text }
 }

@@ -1,4 +1,4 @@
-/// Whom a client trusts over TLS, and how it shows who it is itself.
+/// The TLS settings of a client: trusted authorities, pins, client certificate and minimum version.
 ///
 /// ```swift
 /// let bank = APIClient(baseURL: "https://bank.example") {
@@ -8,20 +8,20 @@
 /// }
 /// ```
 ///
-/// A connection that does not meet it fails with ``SluiceError/Code/tlsFailed``, whose underlying error is a ``TLSFailure`` that says
-/// which check failed on which certificate. Certificates are checked for every
-/// connection that is made, or were checked for the session it resumes, which had the same configuration and is a day old at most.
+/// A connection that violates the configuration fails with ``SluiceError/Code/tlsFailed``. Its underlying error is a
+/// ``TLSFailure``, which names the failed check and the certificate. Certificates are checked for every full handshake.
+/// A resumed session relies on the check of its first handshake, which used the same configuration at most a day ago.
 public struct TLSConfiguration: Sendable {
-    /// Who vouches for servers; the system's authorities by default.
+    /// The authorities trusted to certify servers; the system's by default.
     public var trust: Trust
-    /// Keys of which a server must have one, besides being trusted; nil, the default, for any.
+    /// Keys of which a trusted server's chain must also contain one; nil, the default, for no restriction.
     public var pins: PublicKeyPins?
-    /// What the client shows a server that asks who it is; nil, the default, for nothing.
+    /// The certificate presented to a server that requests one; nil, the default, for none.
     public var clientCertificate: ClientCertificate?
-    /// The oldest version that is spoken; 1.2 by default.
+    /// The oldest accepted version; TLS 1.2 by default.
     public var minimumVersion: TLSVersion
 
-    /// Makes a configuration; without arguments the defaults.
+    /// Creates a configuration. All arguments have defaults.
     public init(
         trust: Trust = .system,
         pins: PublicKeyPins? = nil,
@@ -34,14 +34,15 @@ public struct TLSConfiguration: Sendable {
         self.minimumVersion = minimumVersion
     }
 
-    /// True if both accept the same servers and show them the same; pins that only report are equal to each other.
+    /// True if both accept the same servers and present the same certificate. Pins that only report compare by their
+    /// keys.
     package func isEquivalent(to other: TLSConfiguration) -> Bool {
         trust == other.trust && clientCertificate == other.clientCertificate
             && minimumVersion == other.minimumVersion && pins?.pins == other.pins?.pins
             && pins?.mode.isEnforced == other.pins?.mode.isEnforced
     }
 
-    /// Who vouches for servers.
+    /// The authorities that are trusted to certify servers.
     public struct Trust: Sendable, Hashable {
         package enum Form: Sendable, Hashable {
             case system
@@ -52,35 +53,37 @@ public struct TLSConfiguration: Sendable {
 
         package let form: Form
 
-        /// The authorities that the system trusts.
+        /// The system's authorities.
         public static let system = Trust(form: .system)
 
-        /// These authorities and no others.
+        /// Trusts the given authorities only.
         ///
-        /// - Parameter authorities: Certificates as PEM; a server's own that signs itself is its own authority.
-        /// - Returns: Trust in them alone.
+        /// - Parameter authorities: Certificates as PEM. A self-signed server certificate is its own authority.
+        /// - Returns: Trust in these authorities alone.
         public static func only(_ authorities: CertificateSource) -> Trust { Trust(form: .only(authorities)) }
 
-        /// These authorities besides the system's.
+        /// Trusts the given authorities in addition to the system's.
         ///
         /// - Parameter authorities: Certificates as PEM.
         /// - Returns: Trust in both.
         public static func systemAnd(_ authorities: CertificateSource) -> Trust { Trust(form: .systemAnd(authorities)) }
 
-        /// Nobody: whoever answers is believed to be the server, and whoever sits in between can read and change everything.
+        /// Accepts any certificate. An attacker on the network can impersonate the server and read and change all
+        /// traffic.
         ///
-        /// For experiments on one's own machine, and for devices that can only be told by their key; then with ``PublicKeyPins``.
+        /// Use it for local experiments only, or together with ``PublicKeyPins`` for devices that are identified by
+        /// their key.
         public static let insecurelyAnyCertificate = Trust(form: .anyCertificate)
     }
 }
 
-/// Versions of TLS that are still safe to speak (RFC 8996 ended the older ones).
+/// The supported versions of TLS; RFC 8996 deprecates older ones.
 public enum TLSVersion: Int, Sendable, Hashable, Comparable {
     /// RFC 5246.
     case tls12 = 12
     /// RFC 8446.
     case tls13 = 13
 
-    /// Whether one is older than another.
+    /// Returns true if the left version is older than the right one.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }

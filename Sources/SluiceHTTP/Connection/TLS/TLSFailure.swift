@@ -4,58 +4,58 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which check of a TLS connection failed, and on which certificate: the underlying error of ``SluiceError/Code/tlsFailed``.
+/// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
 public struct TLSFailure: Error, Sendable, Hashable {
-    /// What was checked.
+    /// The checks of a TLS connection. Each case describes the condition that was not met.
     public enum Check: String, Sendable, Hashable, CaseIterable {
         /// The certificate has not expired.
         case expired
-        /// It is valid already.
+        /// The certificate's validity period has begun.
         case notYetValid
-        /// It is for this host.
+        /// The certificate is valid for this host.
         case hostName
-        /// It does not merely sign itself.
+        /// The certificate is not merely self-signed.
         case selfSigned
-        /// An authority that is trusted has signed it.
+        /// A trusted authority issued the certificate.
         case authority
-        /// It has not been revoked.
+        /// The certificate has not been revoked.
         case revoked
-        /// One of the pinned keys is in its chain.
+        /// The certificate chain contains one of the pinned keys.
         case pin
-        /// It meets what else RFC 5280 §6 asks: signatures, purposes, lengths of keys and paths.
+        /// The certificate meets the other rules of RFC 5280 §6: signatures, purposes, lengths of keys and paths.
         case certificate
-        /// Both sides speak a common version that is allowed.
+        /// Both sides support a common version that is allowed.
         case version
-        /// The server does without a certificate of the client's.
+        /// The server does not require a client certificate.
         case clientCertificateRequired
-        /// The server accepts the one it was shown.
+        /// The server accepts the client certificate.
         case clientCertificateAccepted
-        /// The client's own certificate, key and password can be read and belong together.
+        /// The client certificate, key and password are readable and match.
         case clientCertificateReadable
-        /// The authorities to trust can be read.
+        /// The trusted authorities are readable.
         case authoritiesReadable
-        /// Anything else of the handshake.
+        /// Any other condition of the handshake.
         case handshake
     }
 
     /// The check that failed.
     public let check: Check
-    /// The certificate that it failed on, where it is about one.
+    /// The certificate that failed the check, if the check concerns one.
     public let certificate: CertificateSummary?
-    /// The engine's own words.
+    /// The engine's own error message.
     public let detail: String
 
-    /// Makes a failure.
+    /// Creates a failure.
     public init(_ check: Check, on certificate: CertificateSummary? = nil, detail: String = "") {
         self.check = check
         self.certificate = certificate
         self.detail = detail
     }
 
-    /// What failed, as the rest of a sentence about a connection to a server.
+    /// The failure as the end of a sentence about a connection to a server.
     package var reason: String { reason(of: "server") }
 
-    /// What failed, as the rest of a sentence about a connection to one that does what is said.
+    /// Returns the failure as the end of a sentence about a connection to the given kind of peer.
     package func reason(of peer: String) -> String {
         let subject = subject(of: peer)
         return switch check {
@@ -102,7 +102,7 @@ public struct TLSFailure: Error, Sendable, Hashable {
 }
 
 extension TLSFailure: CustomStringConvertible {
-    /// What failed, on which certificate, and the engine's own words.
+    /// The failed check, the certificate, and the engine's error message.
     public var description: String {
         detail.isEmpty || reason.contains(detail) ? reason : "\(reason) (\(detail))"
     }
