@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 extension Secret {
-    /// Reads a secret from the process's environment, as it is there; nil where the variable is not set, or is empty.
+    /// Reads a secret from the process's environment without trimming it; nil if the variable is unset or empty.
     ///
-    /// - Parameter name: The variable's name, `API_TOKEN`.
+    /// - Parameter name: The variable's name, such as `API_TOKEN`.
     public init?(environment name: String) {
         self.init(environment: name, in: ProcessInfo.processInfo.environment)
     }
@@ -18,17 +18,18 @@ extension Secret {
         self.init(text)
     }
 
-    /// Reads a secret from a file, as Docker and Kubernetes put it there.
+    /// Reads a secret from a file, such as those of Docker and Kubernetes.
     ///
     /// ```swift
     /// let password = try await Secret(contentsOf: URL(filePath: "/run/secrets/database_password"))
     /// ```
     ///
-    /// It holds no thread of the caller's meanwhile. That the file has changed since is not noticed: read it anew.
+    /// The read does not block the caller's thread. Later changes of the file are not noticed: read it again.
     ///
-    /// - Parameter file: A regular file of less than 256 KiB, in UTF-8. One line break at its end, LF or CRLF, is no part of the secret.
-    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/secretUnavailable`` for a file that is missing, cannot be read, is
-    ///   empty, or is no text. It names the file, and holds nothing of what is in it.
+    /// - Parameter file: A regular file of less than 256 KiB, in UTF-8. One line break at its end, LF or CRLF, is not
+    ///   part of the secret.
+    /// - Throws: A ``SluiceError`` of the code ``SluiceError/Code/secretUnavailable`` if the file is missing,
+    ///   unreadable, empty or not UTF-8. The error names the file but contains nothing of its contents.
     public init(contentsOf file: URL) async throws(SluiceError) {
         let contents: Data
         do throws(SluiceError) {
@@ -45,7 +46,7 @@ extension Secret {
         self = secret
     }
 
-    /// The secret that a file's bytes are; nil where they are no text, or no more than a line break.
+    /// Creates a secret from a file's bytes; nil if they are not UTF-8, or are only a line break.
     init?(contents: Data) {
         var contents = contents[...]
         if contents.last == UInt8(ascii: "\n") {
@@ -62,6 +63,6 @@ extension Secret {
 }
 
 extension SluiceError.Code {
-    /// A file that should hold a ``Secret`` is missing, cannot be read, is empty, or is no text.
+    /// A file that should contain a ``Secret`` is missing, unreadable, empty or not text.
     public static let secretUnavailable = SluiceError.Code("secretUnavailable")
 }

@@ -4,64 +4,68 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Cookies that servers set, kept for further requests (RFC 6265bis).
+/// A store of cookies that servers set, sent with later requests (RFC 6265bis).
 ///
 /// ```swift
 /// let jar = CookieJar(file: "/var/lib/shop/cookies.txt")
 /// let shop = APIClient(baseURL: "https://shop.example") { $0.cookies = jar }
 /// ```
 ///
-/// Clients that share a jar share its cookies. A request with a `Cookie` header of its own takes no part in it.
+/// Clients that share a jar share its cookies. A request with its own `Cookie` header neither sends nor stores cookies
+/// of the jar.
 ///
-/// A jar without a file lives in memory, as long as anybody holds it. One with a file reads it before its first request, and writes it
-/// after changes: at once, and then once a second at most, from a queue of its own, so that no request waits for it. What a program
-/// changes in its last second may be lost with it; ``save()`` writes now. The file is the one that curl, wget and Python's
-/// `http.cookiejar` know, written beside its place with the mode 0600, brought to the disk and put there as a whole. Session cookies are in
-/// it too, with 0 for their end, as curl has it: who keeps a jar in a file wants to stay signed in, and a program has no other session.
-/// ``removeAll(where:)`` with `{ $0.expires == nil }` begins a new one. One jar has the file at a time: of two the last to write it wins.
+/// A jar without a file lives in memory until it is released. A jar with a file reads it before the first request. It
+/// writes the file after changes, immediately and then at most once a second, on its own queue, so that no request
+/// waits for it. Changes of the last second before the program ends may be lost; ``save()`` writes at once. The file
+/// has the format of curl, wget and Python's `http.cookiejar`. It is replaced atomically, synchronized to disk, with
+/// the mode 0600. Session cookies are stored too, with an expiry of 0 as in curl. To start a new session, call
+/// ``removeAll(where:)`` with `{ $0.expires == nil }`. Use a file with one jar at a time: of two jars, the last write
+/// wins.
 ///
-/// No request fails because of the file. A missing one is an empty jar, and lines that are no cookies are passed over. One that cannot be
-/// read is left as it is, and never written over: the jar goes on in memory, and `onFailure` is told, as it is of each time that
-/// the file cannot be written. ``load()`` and ``save()`` throw the same errors.
+/// No request fails because of the file. A missing file is an empty jar, and lines that are not cookies are skipped. A
+/// file that cannot be read is left unchanged and never overwritten: the jar continues in memory and calls `onFailure`.
+/// It also calls `onFailure` for each failed write. ``load()`` and ``save()`` throw the same errors.
 ///
-/// On Linux cookies are accepted and sent by the rules of RFC 6265bis. Names and values are sent as they came, byte for byte. No server can
-/// set a cookie for a public suffix, as `co.uk`: libpsl has the list of them (publicsuffix.org). Cookies for addresses go to that address
-/// only. Over http no `Secure` cookie is set, sent or replaced, except between a program and its own computer. A name and value of more than
-/// 4,096 bytes are ignored, as are cookies after the 50th of a response; a cookie that a server sets ends after 400 days at the latest. A jar
-/// keeps 180 cookies for a domain and 3,000 in all, or a few more; those that have not been used for the longest time go first. A request
-/// has as many as fit into 8,190 bytes. A cookie with a tab in it is kept in memory only, since the file cannot hold it. URLSession has Apple's rules.
+/// On Linux, cookies are accepted and sent by the rules of RFC 6265bis. Names and values are sent byte for byte as
+/// received. Servers cannot set cookies for a public suffix such as `co.uk`, by the list of libpsl (publicsuffix.org).
+/// A cookie set by an address is sent to that address only. Over http, `Secure` cookies are not set, sent or replaced,
+/// except between a program and its own computer. Cookies whose name and value exceed 4,096 bytes are ignored, as are
+/// cookies after the 50th of a response. A cookie that a server sets expires after 400 days at the latest. A jar keeps
+/// about 180 cookies for a domain and 3,000 in all, and removes the least recently used first. A request carries as
+/// many cookies as fit into 8,190 bytes. A cookie that contains a tab is kept in memory only, since the file format
+/// cannot hold it. With URLSession, Apple's rules apply.
 public final class CookieJar: Sendable {
     private struct State {
-        /// What each transport keeps of the jar, by its type.
+        /// The stores of this jar's cookies, one for each type of transport, by the store's type.
         var stores: [ObjectIdentifier: any CookieStorage] = [:]
-        /// What the next of them begins with.
+        /// The cookies that the next store starts with.
         var first = CookieList()
-        /// How often the cookies have been looked at as a whole.
+        /// The number of snapshots taken.
         var looks = 0
     }
 
     private let state = Locked(State())
     let file: CookieFile?
 
-    /// Tells it from all others, those of other processes too.
+    /// A random identifier, unique across processes.
     package let id = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
 
-    /// Makes an empty jar that lives in memory.
+    /// Creates an empty jar in memory.
     public init() {
         file = nil
     }
 
-    /// Makes a jar that is kept in a file.
+    /// Creates a jar that is kept in a file.
     ///
     /// - Parameters:
-    ///   - path: Where the file is, or will be; its folder must be there.
-    ///   - onFailure: Is told why the file could not be read or written when nobody had asked for it, on a queue of the jar's; it must not
-    ///     block.
+    ///   - path: The path of the file; its folder must exist.
+    ///   - onFailure: Called when a read or write that the program did not request fails, on the jar's own queue. It
+    ///     must not block.
     public init(file path: String, onFailure: @escaping @Sendable (SluiceError) -> Void = { _ in }) {
         file = CookieFile(path: path, onFailure: onFailure)
     }
 
-    /// The transport's own store of this jar's cookies, made of what there is when it is first asked for.
+    /// Returns the transport's store of this jar's cookies; creates it from the current cookies on the first call.
     package func store<Store: CookieStorage>(made make: ([CookieLine]) -> Store?) -> Store? {
         state.withLock { state in
             if let store = state.stores[ObjectIdentifier(Store.self)] as? Store { return store }
@@ -71,12 +75,12 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Notes that a server has set a cookie, so that the file is written.
+    /// Schedules a write of the file after a server has set a cookie.
     package func noteChange() {
         file?.scheduleWriting(of: self)
     }
 
-    /// Changes what is kept by the jar and all transports.
+    /// Applies a change to the jar and to all stores.
     func perform(_ change: CookieChange) async {
         for store in changed(change) {
             defer { state.synchronize() }
@@ -85,7 +89,7 @@ public final class CookieJar: Sendable {
         noteChange()
     }
 
-    /// Adds what the file holds; by the time any later change is made, it has been added.
+    /// Adds the cookies of the file that the jar lacks, ordered before any later change.
     func adopt(_ lines: [CookieLine]) {
         for store in changed(.addMissing(lines)) { store.perform(.addMissing(lines)) { _ in } }
     }
@@ -97,7 +101,10 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// What is kept now, with a number that is higher the later it was looked at; nil where a transport cannot tell.
+    /// Takes a snapshot of all cookies.
+    ///
+    /// The completion receives the snapshot's number, which increases with each snapshot, and the cookies, or nil if a
+    /// store cannot list them.
     func look(_ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void) {
         let (stores, number, lines) = state.withLock { state in
             state.looks += 1

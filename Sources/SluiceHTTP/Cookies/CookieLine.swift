@@ -4,10 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cookie as a line of the Netscape cookie file: domain, whether its hosts get it, path, whether it is secure, seconds since 1970 or
-/// 0, name and value, with tabs between them.
+/// A cookie as a line of the Netscape cookie file. Tabs separate the fields: domain, subdomain flag, path, secure flag,
+/// seconds since 1970 or 0, name and value.
 ///
-/// The bytes of name, value and path are kept beside the cookie, since they need not be text. The file has no place for `SameSite`.
+/// The bytes of name, value and path are stored beside the cookie, since they need not be valid UTF-8. The file has no
+/// field for `SameSite`.
 package struct CookieLine: Sendable, Hashable {
     package let cookie: Cookie
     package let name: [UInt8]
@@ -16,7 +17,7 @@ package struct CookieLine: Sendable, Hashable {
 
     private static let httpOnly = "#HttpOnly_".utf8
 
-    /// Reads a line; nil for a comment and for what is no cookie.
+    /// Parses a line; nil for a comment or an invalid line.
     package init?(_ line: some Sequence<UInt8>) {
         var line = Array(line)[...]
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
@@ -24,7 +25,7 @@ package struct CookieLine: Sendable, Hashable {
         if isHTTPOnly { line = line.dropFirst(Self.httpOnly.count) }
         if line.first == UInt8(ascii: "#") { return nil }
         var fields = line.split(separator: 9, omittingEmptySubsequences: false)
-        // Without a value there may be no tab before it.
+        // The tab before an empty value may be missing.
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { return nil }
         guard let isWide = Self.flag(fields[1]), let isSecure = Self.flag(fields[3]), let end = Self.end(fields[4])
@@ -33,7 +34,7 @@ package struct CookieLine: Sendable, Hashable {
         }
         let domain = fields[0].first == UInt8(ascii: ".") ? fields[0].dropFirst() : fields[0]
         let (path, name, value) = (Array(fields[2]), Array(fields[5]), Array(fields[6]))
-        // An empty name is Python's way, too, to write a cookie that was set without one.
+        // Python also writes an empty name for a cookie that was set without one.
         guard !name.isEmpty || !value.isEmpty, Self.isFit(domain, path, name, value) else { return nil }
         let cookie = Cookie(
             name: String(decoding: name, as: UTF8.self),
@@ -49,7 +50,8 @@ package struct CookieLine: Sendable, Hashable {
         if !isAsNamed { return nil }
     }
 
-    /// Writes a cookie; nil for one that has what a cookie cannot have, an empty name or a control character for example.
+    /// Creates the line of a cookie; nil if the cookie is not valid, such as one with an empty name or a control
+    /// character.
     package init?(_ cookie: Cookie) {
         var cookie = cookie
         if cookie.domain.first == "." { cookie.domain.removeFirst() }
@@ -63,7 +65,7 @@ package struct CookieLine: Sendable, Hashable {
         if !isAsNamed { return nil }
     }
 
-    /// Creates a line of a cookie that has been accepted.
+    /// Creates the line of a cookie that has been accepted.
     ///
     /// - Parameters:
     ///   - cookie: The cookie.
@@ -92,10 +94,11 @@ package struct CookieLine: Sendable, Hashable {
         return bytes
     }
 
-    /// True if the file can hold the cookie: a tab would be read as the end of a field.
+    /// True if the file can hold the cookie: a tab would separate fields.
     package var fitsFile: Bool { !name.contains(9) && !value.contains(9) && !path.contains(9) }
 
-    /// The properties that tell a cookie from all others of a jar (RFC 6265bis §5.7): one that has the same replaces it.
+    /// The properties that identify a cookie in a jar (RFC 6265bis §5.7). A cookie with the same key replaces the
+    /// existing one.
     package struct Key: Hashable, Comparable {
         let domain: String
         let path: [UInt8]
@@ -114,7 +117,7 @@ package struct CookieLine: Sendable, Hashable {
         Key(domain: cookie.domain.lowercased(), path: path, name: name, includesSubdomains: cookie.includesSubdomains)
     }
 
-    /// The line that has the same cookie end: adding it removes the cookie.
+    /// The same cookie, expired: adding it removes the cookie.
     package var ended: CookieLine {
         var cookie = cookie
         cookie.expires = Date(timeIntervalSince1970: 1)
@@ -138,7 +141,7 @@ package struct CookieLine: Sendable, Hashable {
         return [domain, path[...], name[...], value[...]].allSatisfy { $0.allSatisfy { $0 >= 32 && $0 != 127 } }
     }
 
-    /// The year 9999, the last one that dates are written for.
+    /// The last second of the year 9999, the latest date that is written.
     private static let farthest: Int64 = 253_402_300_799
 
     private static func flag(_ field: ArraySlice<UInt8>) -> Bool? {
@@ -149,14 +152,14 @@ package struct CookieLine: Sendable, Hashable {
         }
     }
 
-    /// Seconds since 1970; 0, and for Python nothing, is the end of the session.
+    /// Parses seconds since 1970. 0 denotes a session cookie, as does the empty field that Python writes.
     private static func end(_ field: ArraySlice<UInt8>) -> Int64? {
         if field.isEmpty { return 0 }
         guard field.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int64(String(decoding: field, as: UTF8.self)).map { min($0, farthest) }
     }
 
-    /// Whole seconds since 1970, at least 1: 0 would be the end of the session.
+    /// Returns whole seconds since 1970, at least 1, since 0 denotes a session cookie.
     private static func seconds(_ date: Date) -> Int64 {
         let seconds = max(1, date.timeIntervalSince1970.rounded(.down))
         return seconds < Double(farthest) ? Int64(seconds) : farthest

@@ -1,16 +1,18 @@
-/// The prefixes by which a cookie's name says how the cookie was set (RFC 6265bis §4.1.3).
+/// The prefixes of a cookie's name that restrict how the cookie may be set (RFC 6265bis §4.1.3).
 package enum CookiePrefix {
     private static let secure: StaticString = "__Secure-"
     private static let host: StaticString = "__Host-"
 
-    /// Returns true if a cookie is as its name says. Case does not matter, since some servers read names without regard to it.
+    /// Returns true if a cookie meets the rules of its name's prefix. Case is ignored, since some servers ignore it
+    /// too.
     ///
     /// - Parameters:
-    ///   - name: The cookie's name; for an empty one the value must have no prefix, because that is what servers would take for the name.
-    ///   - value: Its value.
-    ///   - isSecure: True if it goes over https only.
-    ///   - isHostOnly: True if it goes to one host only.
-    ///   - hasRootPath: True if its path is `/`, and was said to be.
+    ///   - name: The cookie's name. If it is empty, the value must not have a prefix, because servers would read it as
+    ///     the name.
+    ///   - value: The cookie's value.
+    ///   - isSecure: True if the cookie is sent over https only.
+    ///   - isHostOnly: True if the cookie is sent to one host only.
+    ///   - hasRootPath: True if the path is `/` and was given explicitly.
     /// - Returns: False for a cookie that must not be stored.
     package static func permits(
         name: [UInt8],

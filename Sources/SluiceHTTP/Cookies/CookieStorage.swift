@@ -4,22 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a transport keeps the cookies of one jar.
+/// A transport's store of the cookies of one jar.
 package protocol CookieStorage: Sendable {
-    /// Makes a change and tells what there is then, nil where it cannot; in the order of the calls, from any thread and to any thread.
+    /// Applies a change and passes the resulting cookies to the completion, or nil if they cannot be listed.
+    ///
+    /// May be called on any thread. Changes are applied in the order of the calls. The completion runs on any thread.
     func perform(_ change: CookieChange, _ completion: @escaping @Sendable ([CookieLine]?) -> Void)
 }
 
-/// What can be done to a jar's cookies.
+/// A change to a jar's cookies.
 package enum CookieChange: Sendable {
     case none
-    /// Each replaces its like; one that has ended removes it.
+    /// Adds cookies. Each replaces the cookie with the same key; an expired cookie removes it.
     case add([CookieLine])
-    /// Those that have their like are left out.
+    /// Adds the cookies whose key is not present.
     case addMissing([CookieLine])
     case removeAll
 
-    /// What has to be added to what there is.
+    /// Returns the lines that the change adds to the given ones.
     package func additions(to lines: [CookieLine]) -> [CookieLine] {
         switch self {
         case .none, .removeAll: return []
@@ -31,7 +33,7 @@ package enum CookieChange: Sendable {
     }
 }
 
-/// The cookies of a jar that no transport keeps yet.
+/// The cookies of a jar in memory, apart from the stores of transports.
 package struct CookieList: Sendable, Hashable {
     package private(set) var lines: [CookieLine] = []
 

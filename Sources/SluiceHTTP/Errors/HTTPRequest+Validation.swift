@@ -1,5 +1,5 @@
 extension HTTPRequest {
-    /// Checks what a transport would put onto the wire as it is.
+    /// Checks the parts that a transport sends unchanged.
     package func validate() throws(SluiceError) {
         if scheme != "http" && scheme != "https" {
             throw SluiceError(
@@ -8,7 +8,7 @@ extension HTTPRequest {
                 request: self
             )
         }
-        // An interceptor may have changed them: what is judged must be what the URL that they come to says.
+        // An interceptor may have changed the path, so that the parts form another URL than they show.
         if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
             throw SluiceError(
                 .invalidURL,
@@ -23,7 +23,7 @@ extension HTTPRequest {
             throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
         }
         if method == .head && !body.isNone {
-            // It would mean nothing, and servers may refuse it (RFC 9110 §9.3.2).
+            // Such a body has no meaning, and servers may reject it (RFC 9110 §9.3.2).
             throw SluiceError(.unsupported, "A HEAD request cannot have a body.", request: self)
         }
         if let field = headers.firstInvalidField {
@@ -37,7 +37,7 @@ extension HTTPRequest {
 }
 
 extension HTTPHeaderName {
-    /// The name with everything but visible ASCII replaced, fit for a one-line message.
+    /// The name with all characters but visible ASCII replaced, for a one-line message.
     fileprivate var printable: String {
         String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }

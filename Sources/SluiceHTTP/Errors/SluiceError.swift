@@ -1,4 +1,4 @@
-/// A failure of the SDK's own, whichever step it came from.
+/// An error of the library.
 ///
 /// A struct with a ``Code`` rather than an enum, so that a new kind of failure never breaks a `switch`:
 ///
@@ -6,10 +6,11 @@
 /// catch let error as SluiceError where error.code == .timedOut { … }
 /// ```
 ///
-/// `description` is one sentence that holds neither query, headers nor body, and can be logged;
-/// ``expandedDescription`` has all that is known but secrets. Neither these nor `dump` and a crash's text show what is secret by its name.
+/// `description` is one sentence without query, headers or body, and is safe to log. ``expandedDescription`` contains
+/// all known details except secrets. Descriptions, `dump` and crash messages omit values whose names usually denote
+/// secrets.
 public struct SluiceError: Error, Sendable {
-    /// Allocated once a failure, so that a `Result` with it stays a pointer wide on the path that succeeds.
+    /// The values in one allocation, so that a `Result` with this error stays one pointer wide on the success path.
     private final class Storage: Sendable {
         let code: Code
         let step: Step
@@ -46,14 +47,14 @@ public struct SluiceError: Error, Sendable {
 
     private let storage: Storage
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - reason: A sentence for the user without query, headers, body or secrets: what failed, why, what to try.
-    ///   - step: The step of the pipeline it came from.
-    ///   - request: The request as far as it had been made.
-    ///   - response: The head of the response, where there was one.
+    ///   - step: The step of the pipeline that failed.
+    ///   - request: The request, as far as it had been built.
+    ///   - response: The head of the response, if one was received.
     ///   - underlyingError: The error that caused this one.
     public init(
         _ code: Code,
@@ -73,7 +74,7 @@ public struct SluiceError: Error, Sendable {
         )
     }
 
-    /// A copy that says more of where it happened; what the error knew already is kept.
+    /// Returns a copy with more context. A request or response that the error already has is kept.
     package func with(step: Step? = nil, request: HTTPRequest? = nil, response: HTTPResponse? = nil) -> SluiceError {
         SluiceError(storage: Storage(self, step: step, request: request, response: response))
     }
@@ -82,20 +83,20 @@ public struct SluiceError: Error, Sendable {
         self.storage = storage
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: Code { storage.code }
     /// The step of the pipeline that failed.
     public var step: Step { storage.step }
     /// A sentence for the user.
     public var reason: String { storage.reason }
-    /// The request as far as it had been made.
+    /// The request, as far as it had been built.
     public var request: HTTPRequest? { storage.request }
-    /// The head of the response, where there was one.
+    /// The head of the response, if one was received.
     public var response: HTTPResponse? { storage.response }
     /// The error that caused this one.
     public var underlyingError: (any Error)? { storage.underlyingError }
 
-    /// Whether the request was cancelled rather than failed.
+    /// True if the request was cancelled.
     public var isCancellation: Bool { code == .cancelled }
 }
 
@@ -106,10 +107,10 @@ extension SluiceError: CustomStringConvertible {
         return "\(request.method) \(request.redactedURL): \(reason)"
     }
 
-    /// All that is known, for a developer's eyes: the URL with its query, the names of header fields, the cause.
+    /// All known details for a developer: the URL with its query, the names of header fields, the cause.
     ///
-    /// What has a name that secrets usually have stands there as `REDACTED`, in the URL and in the words of the cause; so do user names
-    /// in URLs, and credentials.
+    /// `REDACTED` replaces user names in URLs, credentials, and values whose names usually denote secrets, in the URL
+    /// and in the text of the cause.
     public var expandedDescription: String {
         var lines = ["\(reason) [\(code), in \(step)]"]
         if let request {
@@ -124,7 +125,7 @@ extension SluiceError: CustomStringConvertible {
 }
 
 extension SluiceError: CustomReflectable {
-    /// What `dump` shows: what ``expandedDescription`` does.
+    /// The children that `dump` shows: the details of ``expandedDescription``.
     public var customMirror: Mirror {
         var children: [Mirror.Child] = [("code", code), ("step", step), ("reason", reason)]
         if let request { children.append(("request", request)) }

@@ -1,19 +1,20 @@
-/// One of the ways a server offers to authenticate, as `WWW-Authenticate` and `Proxy-Authenticate` list them (RFC 9110 §11.6.1).
+/// A challenge of `WWW-Authenticate` or `Proxy-Authenticate`: one of the ways a server offers to authenticate (RFC 9110
+/// §11.6.1).
 package struct AuthenticationChallenge: Sendable, Equatable {
-    /// The scheme in small letters, `bearer`.
+    /// The scheme in lowercase, such as `bearer`.
     package let scheme: String
-    /// The parameters with their names in small letters; none where there is a token68 in their place.
+    /// The parameters with lowercase names; empty if the challenge has a token68 instead.
     package private(set) var parameters: [String: String] = [:]
 
     package subscript(name: String) -> String? { parameters[name] }
 
-    /// Reads all challenges of a field's value, in time proportional to its length; skips malformed parts.
+    /// Parses all challenges of a field's value, in time linear in its length. Skips malformed parts.
     package static func all(in value: String) -> [AuthenticationChallenge] {
         var reader = ChallengeReader(rest: value.utf8[...])
         var challenges: [AuthenticationChallenge] = []
         while let word = reader.nextWord() {
             if reader.skipEquals() {
-                // A parameter; or, where nothing can be its value, the end of a token68.
+                // A parameter, or the end of a token68 if no value follows.
                 guard let value = reader.value(), let last = challenges.indices.last else { continue }
                 let name = word.lowercased()
                 if challenges[last].parameters[name] == nil { challenges[last].parameters[name] = value }
@@ -24,7 +25,7 @@ package struct AuthenticationChallenge: Sendable, Equatable {
         return challenges
     }
 
-    /// Reads a list of parameters without a scheme, as `Authentication-Info` has it (RFC 7615 §3).
+    /// Parses a list of parameters without a scheme, as in `Authentication-Info` (RFC 7615 §3).
     package static func parameters(in value: String) -> [String: String] {
         all(in: "info \(value)").first?.parameters ?? [:]
     }
@@ -33,7 +34,7 @@ package struct AuthenticationChallenge: Sendable, Equatable {
 private struct ChallengeReader {
     var rest: Substring.UTF8View
 
-    /// The next token, whatever stands before it; nil at the end.
+    /// Reads the next token and skips everything before it; nil at the end.
     mutating func nextWord() -> Substring? {
         rest = rest.drop { !$0.isTokenCharacter }
         let word = rest.prefix(while: \.isTokenCharacter)
@@ -48,9 +49,9 @@ private struct ChallengeReader {
         return true
     }
 
-    /// A token or a quoted string (RFC 9110 §5.6.4), without its quotes; nil if there is neither.
+    /// Reads a token or a quoted string without its quotes (RFC 9110 §5.6.4); nil if there is neither.
     ///
-    /// Behind the first character of a token, `=` and `/` are let through: servers send base64 without quotes.
+    /// After the first character of a token, `=` and `/` are accepted: some servers send base64 without quotes.
     mutating func value() -> String? {
         rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
         guard rest.first == UInt8(ascii: "\"") else {

@@ -8,25 +8,25 @@
 public struct ContentType: Sendable, Hashable {
     /// A parameter.
     public struct Parameter: Sendable, Hashable {
-        /// The name in small letters.
+        /// The name in lowercase.
         public let name: String
-        /// The value as it is meant, without quotes and backslashes.
+        /// The value, unquoted and unescaped.
         public let value: String
     }
 
-    /// The type in small letters, `text`.
+    /// The type in lowercase, such as `text`.
     public let type: String
-    /// The subtype in small letters, `html`.
+    /// The subtype in lowercase, such as `html`.
     public let subtype: String
-    /// The parameters in their order, the first of each name.
+    /// The parameters in their order. Of parameters with the same name only the first is kept.
     public let parameters: [Parameter]
 
-    /// Reads a field's value; nil if type or subtype is missing or no token.
+    /// Parses a field's value; nil if the type or subtype is missing or is not a token.
     ///
-    /// Parameters that are malformed are passed over, and a quote that is not closed ends with the text, as the WHATWG
-    /// MIME Sniffing Standard has it.
+    /// As the WHATWG MIME Sniffing Standard requires, malformed parameters are skipped, and an unclosed quoted string
+    /// ends with the text.
     ///
-    /// - Parameter text: The value of one `Content-Type`.
+    /// - Parameter text: The value of one `Content-Type` field.
     public init?(_ text: String) {
         var reader = ContentTypeReader(text)
         guard let type = reader.token(endingAt: "/"), reader.skip("/"), let subtype = reader.token(endingAt: ";") else {
@@ -43,20 +43,20 @@ public struct ContentType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// The media type without parameters, in small letters, `text/html`.
+    /// The media type without parameters, in lowercase, such as `text/html`.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// The value of the parameter `charset`, as it was written; nil if there is none.
+    /// The value of the parameter `charset` as received; nil if there is none.
     public var charset: String? { self["charset"] }
 
-    /// The value of a parameter, whose name's case does not matter; nil if there is none.
+    /// The value of a parameter; nil if there is none. The case of the name is ignored.
     public subscript(parameter: String) -> String? {
         parameters.first { $0.name == parameter.lowercased() }?.value
     }
 }
 
 extension ContentType: CustomStringConvertible {
-    /// The value as it would be sent; quoted where it is no token.
+    /// The value in the form of a field. Parameter values that are not tokens are quoted.
     public var description: String {
         parameters.reduce(into: essence) { text, parameter in
             text += ";\(parameter.name)="
@@ -74,7 +74,7 @@ extension ContentType: CustomStringConvertible {
     }
 }
 
-/// Reads the value of a `Content-Type` from its beginning to its end.
+/// A parser for the value of a `Content-Type` field.
 private struct ContentTypeReader {
     private var rest: Substring.UTF8View
 
@@ -82,7 +82,8 @@ private struct ContentTypeReader {
         rest = text[...].utf8
     }
 
-    /// A token in small letters, without white space around it; nil if it is none. What follows is left.
+    /// Reads a token up to a delimiter or the end, in lowercase and trimmed; nil if it is not a token. Does not consume
+    /// the delimiter.
     mutating func token(endingAt end: Unicode.Scalar) -> String? {
         let text = take { $0 == UInt8(ascii: end) }.trimmed
         guard !text.isEmpty, text.allSatisfy(\.isTokenCharacter) else { return nil }
@@ -95,7 +96,7 @@ private struct ContentTypeReader {
         return true
     }
 
-    /// The next parameter; nil at the end, and nil within if it is malformed (RFC 9110 §5.6.6).
+    /// Reads the next parameter (RFC 9110 §5.6.6); nil at the end, `.some(nil)` if the parameter is malformed.
     mutating func nextParameter() -> ContentType.Parameter?? {
         guard skip(";") else { return nil }
         let name = take { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }.trimmed
@@ -113,7 +114,7 @@ private struct ContentTypeReader {
         return ContentType.Parameter(name: Substring(name).lowercased(), value: value)
     }
 
-    /// A quoted string behind its first quote (RFC 9110 §5.6.4).
+    /// Reads the rest of a quoted string whose opening quote has been consumed (RFC 9110 §5.6.4).
     private mutating func quoted() -> String {
         var bytes: [UInt8] = []
         while let byte = rest.first {
@@ -137,7 +138,7 @@ private struct ContentTypeReader {
 }
 
 extension Substring.UTF8View {
-    /// Without the spaces and tabs around it.
+    /// The text without surrounding spaces and tabs.
     fileprivate var trimmed: Self {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         var text = drop(while: isSpace)

@@ -1,26 +1,26 @@
-/// The value of a header field, byte for byte: a server may send bytes that are no UTF-8 (RFC 9110 §5.5).
+/// The value of a header field as bytes, which need not be valid UTF-8 (RFC 9110 §5.5).
 ///
-/// It compares by its bytes. As JSON it is a string, or a list of its bytes where these are no UTF-8.
+/// Values are compared by their bytes. In JSON a value is a string, or an array of bytes if it is not valid UTF-8.
 package struct FieldValue: Sendable, Hashable {
     package let bytes: [UInt8]
 
-    /// Makes a value of its bytes.
+    /// Creates a value from its bytes.
     package init(bytes: some Sequence<UInt8>) {
         self.bytes = Array(bytes)
     }
 
-    /// Makes a value of a text, in UTF-8.
+    /// Creates a value from a text, encoded as UTF-8.
     package init(_ text: String) {
         bytes = Array(text.utf8)
     }
 
-    /// The value as text, with replacement characters for what is no UTF-8.
+    /// The value as text. Invalid UTF-8 becomes replacement characters.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The text, or nil where the bytes are no UTF-8.
+    /// The value as text; nil if the bytes are not valid UTF-8.
     package var exactText: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// The value as part of a URI: bytes that are no UTF-8 are percent-encoded (RFC 3986 §2.1), all others stay.
+    /// The value as part of a URI. Bytes that are not valid UTF-8 are percent-encoded (RFC 3986 §2.1).
     package var uriText: String {
         if let exactText { return exactText }
         var encoded: [UInt8] = []
@@ -42,7 +42,7 @@ package struct FieldValue: Sendable, Hashable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The length of the UTF-8 sequence that begins with a byte; 1 for a byte that begins none.
+    /// Returns the length of the UTF-8 sequence that starts with a byte; 1 if the byte starts none.
     private static func sequenceLength(_ byte: UInt8) -> Int {
         switch byte {
         case 0xC2...0xDF: 2
@@ -80,9 +80,9 @@ extension FieldValue: Codable {
 }
 
 extension FieldValue: CustomStringConvertible, CustomReflectable {
-    /// Its length only: it may be a secret.
+    /// The number of bytes only, since the value may be a secret.
     package var description: String { "\(bytes.count) bytes" }
 
-    /// Its length only.
+    /// The number of bytes only.
     package var customMirror: Mirror { Mirror(self, children: ["count": bytes.count], displayStyle: .struct) }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// The date formats of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 ///
 /// ```swift
 /// request.headers["If-Modified-Since"] = HTTPDate.string(from: date)
@@ -15,33 +15,33 @@ public enum HTTPDate {
     static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     static let longWeekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-    /// Reads a date in any of the three forms that recipients must accept: IMF-fixdate, RFC 850 and asctime.
+    /// Parses a date in any of the three formats that recipients must accept: IMF-fixdate, RFC 850 and asctime.
     ///
-    /// Names are taken as they are spelled there, days must exist, but the day of the week need not be the right one. A year
-    /// of two digits is the latest that is no more than 50 years ahead. A leap second is the second that follows.
+    /// Names are case-sensitive and the day must exist, but the weekday need not match the date. A two-digit year is
+    /// the latest year with these digits that is at most 50 years ahead. A leap second is read as the second after it.
     ///
     /// - Parameters:
-    ///   - text: The date; white space around it does not matter.
-    ///   - now: What a year of two digits is measured by.
-    /// - Returns: The date, or nil if it is none.
+    ///   - text: The date. Surrounding white space is ignored.
+    ///   - now: The reference for two-digit years.
+    /// - Returns: The date; nil if the text is not a valid date.
     public static func parse(_ text: String, now: Date = Date()) -> Date? {
         var reader = HTTPDateReader(text)
         guard let time = reader.date(now: now), time.isValid else { return nil }
         return Date(timeIntervalSince1970: Double(time.secondsSince1970))
     }
 
-    /// Writes a date as an IMF-fixdate, the one form that senders may use.
+    /// Formats a date as an IMF-fixdate, the only format that senders may use.
     ///
-    /// - Parameter date: The date; what is less than a second is dropped, and what lies outside the years 0 to 9999, which
-    ///   the form has no place for, becomes their beginning or end.
-    /// - Returns: Always 29 characters.
+    /// - Parameter date: The date. Fractions of a second are dropped, and dates outside the years 0 to 9999 are clamped
+    ///   to this range.
+    /// - Returns: The date in 29 characters.
     public static func string(from date: Date) -> String {
         let time = civilTime(of: date)
         let day = "\(weekdays[time.weekday]), \(padded(time.day, 2)) \(months[time.month - 1]) \(padded(time.year, 4))"
         return "\(day) \(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2)) GMT"
     }
 
-    /// A date in UTC, within the years 0 to 9999; what is no number is 1970.
+    /// Returns a date in UTC, clamped to the years 0 to 9999. NaN becomes the start of 1970.
     static func civilTime(of date: Date) -> CivilTime {
         let seconds = date.timeIntervalSince1970
         let first = -62_167_219_200.0
@@ -55,7 +55,7 @@ public enum HTTPDate {
     }
 }
 
-/// Reads a date from its beginning to its end.
+/// A parser for dates.
 private struct HTTPDateReader {
     private var rest: Substring.UTF8View
 
@@ -63,7 +63,7 @@ private struct HTTPDateReader {
         rest = text[...].utf8
     }
 
-    /// A date in any of the three forms, and nothing after it.
+    /// Parses a date in any of the three formats that spans the whole text.
     mutating func date(now: Date) -> CivilTime? {
         skipWhiteSpace()
         let date = dateOfAnyForm(now: now)
@@ -145,7 +145,7 @@ private struct HTTPDateReader {
 }
 
 extension CivilTime {
-    /// With the latest year of the same last two digits that is no more than 50 years ahead (RFC 9110 §5.6.7).
+    /// Returns the date with the latest year of the same two digits that is at most 50 years ahead (RFC 9110 §5.6.7).
     fileprivate func withFullYear(now: CivilTime) -> CivilTime {
         var latest = now
         latest.year += 50

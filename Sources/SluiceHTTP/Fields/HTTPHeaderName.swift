@@ -1,22 +1,22 @@
-/// The name of a header field; equal without regard to case (RFC 9110 §5.1).
+/// The name of a header field. Comparison ignores case (RFC 9110 §5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as it was written and as it goes onto the wire.
+    /// The name as written, which is also how it is sent.
     public let rawValue: String
 
-    /// Makes a name. What is not a token is refused when a request that carries it is sent.
+    /// Creates a name. A name that is not a token is rejected when a request that contains it is sent.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Makes a name of a literal.
+    /// Creates a name from a literal.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
-    /// The name as it was written.
+    /// The name as written.
     public var description: String { rawValue }
 
-    /// Compares without regard to case.
+    /// Compares names without regard to case.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.rawValue.utf8.elementsEqual(rhs.rawValue.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
@@ -67,12 +67,12 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 }
 
 extension UInt8 {
-    /// The byte with `A`…`Z` made small.
+    /// The byte with `A`…`Z` converted to lowercase.
     @inlinable package var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 
-    /// Whether RFC 9110 §5.6.2 allows the byte in a token: a method or a field name.
+    /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
     package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

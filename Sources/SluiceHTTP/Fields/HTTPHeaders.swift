@@ -1,9 +1,10 @@
-/// Header fields in the order they were added; names compare without regard to case, a name may have several values.
+/// Header fields in the order they were added. Names compare without regard to case, and a name may occur several
+/// times.
 ///
-/// All fields lie in one buffer, each as `name: value` and a NUL: a response's head costs two allocations, and a value becomes a
-/// `String` only when somebody asks for it.
+/// All fields are stored in one buffer, each as `name: value` followed by a NUL, so that a response's head costs two
+/// allocations. A value becomes a `String` only when it is read.
 public struct HTTPHeaders: Sendable {
-    /// Where a field lies in `bytes`; the value begins two bytes after the name and ends before the NUL at `end`.
+    /// The position of a field in `bytes`. The value begins two bytes after the name and ends before the NUL at `end`.
     @usableFromInline
     struct Slot: Sendable {
         var start: UInt32
@@ -14,26 +15,27 @@ public struct HTTPHeaders: Sendable {
     private(set) package var bytes: [UInt8] = []
     private var slots: [Slot] = []
 
-    /// Makes an empty set of fields.
+    /// Creates an empty set of fields.
     public init() {}
 
-    /// Makes fields of pairs, in their order.
+    /// Creates fields from pairs, in their order.
     public init(_ fields: some Sequence<(HTTPHeaderName, String)>) {
         for (name, value) in fields { append(name, value) }
     }
 
-    /// The number of fields, each value of a repeated name counted.
+    /// The number of fields. Repeated names are counted once for each value.
     public var count: Int { slots.count }
 
-    /// Whether there is no field.
+    /// True if there are no fields.
     public var isEmpty: Bool { slots.isEmpty }
 
-    /// The size of all fields as HTTP/1.1 writes them, in bytes.
+    /// The size of all fields in HTTP/1.1 format, in bytes.
     public var byteCount: Int { bytes.count + slots.count }
 
-    /// The values of `name` joined by a comma (RFC 9110 §5.3), or nil; setting replaces all of them at the first one's place.
+    /// The values of `name`, joined by commas (RFC 9110 §5.3); nil if there are none. Setting replaces all of them, at
+    /// the position of the first.
     ///
-    /// `Set-Cookie` may hold commas of its own: read it with ``values(for:)``.
+    /// Values of `Set-Cookie` may contain commas: read them with ``values(for:)``.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard let first = firstIndex(of: name, from: 0) else { return nil }
@@ -45,7 +47,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// The values of `name` in their order.
+    /// Returns the values of `name` in their order.
     public func values(for name: HTTPHeaderName) -> [String] {
         var found: [String] = []
         var index = firstIndex(of: name, from: 0)
@@ -56,12 +58,12 @@ public struct HTTPHeaders: Sendable {
         return found
     }
 
-    /// Whether there is a field of that name.
+    /// Returns true if there is a field with that name.
     public func contains(_ name: HTTPHeaderName) -> Bool {
         firstIndex(of: name, from: 0) != nil
     }
 
-    /// Adds a field behind the others, keeping those of the same name.
+    /// Appends a field. Fields with the same name are kept.
     public mutating func append(_ name: HTTPHeaderName, _ value: String) {
         let start = bytes.count
         bytes.append(contentsOf: name.rawValue.utf8)
@@ -72,7 +74,7 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: nameEnd)
     }
 
-    /// Adds a field of another set behind the others, its value byte for byte.
+    /// Appends a field of another set, its value byte for byte.
     package mutating func append(_ field: Field) {
         if let bytes = field.bytes {
             append(field.name, value: FieldValue(bytes: bytes))
@@ -81,7 +83,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Adds a field with a value of any bytes.
+    /// Appends a field whose value consists of any bytes.
     package mutating func append(_ name: HTTPHeaderName, value: FieldValue) {
         var name = name.rawValue
         name.withUTF8 { name in
@@ -89,7 +91,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Puts a value of any bytes in the place of all of a name.
+    /// Replaces all values of a name with one value of any bytes.
     package mutating func set(_ name: HTTPHeaderName, to value: FieldValue) {
         if let text = value.exactText {
             self[name] = text
@@ -99,7 +101,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// The values of `name` in their order, byte for byte.
+    /// Returns the values of `name` in their order, byte for byte.
     package func fieldValues(for name: HTTPHeaderName) -> [FieldValue] {
         var found: [FieldValue] = []
         var index = firstIndex(of: name, from: 0)
@@ -110,7 +112,7 @@ public struct HTTPHeaders: Sendable {
         return found
     }
 
-    /// Adds all fields of `other` behind these.
+    /// Appends all fields of `other`.
     public mutating func append(contentsOf other: HTTPHeaders) {
         if isEmpty {
             self = other
@@ -123,7 +125,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Adds a field from the bytes of a received line, trimmed of white space around the value (RFC 9112 §5).
+    /// Appends a field from the name and the trimmed value of a received line (RFC 9112 §5).
     package mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if bytes.isEmpty {
             bytes.reserveCapacity(512)
@@ -138,8 +140,8 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: nameEnd)
     }
 
-    /// Adds a field from the bytes of a received line that is `name: value` with one space and no other white space
-    /// around the value: one copy, where names and values take four.
+    /// Appends a field from a received line that has the form `name: value`, with one space and no other white space
+    /// around the value. Copies once instead of four times.
     package mutating func append(line: UnsafeRawBufferPointer, nameLength: Int) {
         if bytes.isEmpty {
             bytes.reserveCapacity(512)
@@ -150,7 +152,7 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: start + nameLength)
     }
 
-    /// Adds to the last field's value what a folded line went on with (RFC 9112 §5.2), behind one space.
+    /// Appends the continuation of a folded line (obs-fold, RFC 9112 §5.2) to the last field's value, after one space.
     package mutating func appendFolded(value: UnsafeRawBufferPointer) {
         guard let last = slots.indices.last, !value.isEmpty else { return }
         bytes.removeLast()
@@ -160,7 +162,7 @@ public struct HTTPHeaders: Sendable {
         bytes.append(0)
     }
 
-    /// Removes every field of that name.
+    /// Removes all fields with that name.
     public mutating func remove(_ name: HTTPHeaderName) {
         remove(name, from: 0)
     }
@@ -189,7 +191,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Puts other bytes in a field's place, its NUL included, and moves those behind it.
+    /// Replaces the bytes of a field, including its NUL, and adjusts the positions of later fields.
     private mutating func splice(_ index: Int, with field: some Collection<UInt8>) {
         let (start, end) = (Int(slots[index].start), Int(slots[index].end) + 1)
         bytes.replaceSubrange(start..<end, with: field)
@@ -208,7 +210,7 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The place of a field's `name: value` in `bytes`; its value is called empty if it is nothing but white space, which is the same to
+    /// Returns the position of a field's `name: value` in `bytes`. A value of white space only counts as empty, as in
     /// HTTP.
     package func line(at index: Int) -> (offset: Int, nameLength: Int, end: Int, isValueEmpty: Bool) {
         let slot = slots[index]
@@ -216,8 +218,8 @@ extension HTTPHeaders {
         return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), isEmpty)
     }
 
-    /// The first field that must not go onto the wire: a name that is no token, or a value with CR, LF or NUL
-    /// (RFC 9110 §5.5).
+    /// The first field that must not be sent: its name is not a token, or its value contains CR, LF or NUL (RFC 9110
+    /// §5.5).
     package var firstInvalidField: Field? {
         let index = bytes.withUnsafeBytes { bytes in
             slots.firstIndex { slot in
@@ -264,13 +266,13 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders: RandomAccessCollection {
-    /// One header field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public let name: HTTPHeaderName
-        /// The field's value, without surrounding white space; with replacement characters for what is no UTF-8.
+        /// The field's value, without surrounding white space. Invalid UTF-8 becomes replacement characters.
         public let value: String
-        /// The value's bytes where they are no UTF-8, so that `value` does not have them; nil for all others.
+        /// The bytes of a value that is not valid UTF-8; nil for all other values.
         package let bytes: [UInt8]?
 
         /// Compares names without regard to case, and values byte for byte.
@@ -278,7 +280,7 @@ extension HTTPHeaders: RandomAccessCollection {
             lhs.name == rhs.name && lhs.bytes == rhs.bytes && lhs.value.utf8.elementsEqual(rhs.value.utf8)
         }
 
-        /// Hashes name and value.
+        /// Hashes the name and the value.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             for byte in value.utf8 { hasher.combine(byte) }
@@ -288,7 +290,7 @@ extension HTTPHeaders: RandomAccessCollection {
 
     /// The first position, 0.
     public var startIndex: Int { 0 }
-    /// The position behind the last field.
+    /// The position after the last field.
     public var endIndex: Int { slots.count }
 
     /// The field at a position.
@@ -302,12 +304,13 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringConvertible {
-    /// Makes fields of a literal, in its order.
+    /// Creates fields from a literal, in its order.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         self.init(elements)
     }
 
-    /// True if both hold the same fields in the same order: names compared without regard to case, values byte for byte.
+    /// Returns true if both contain the same fields in the same order. Names compare without regard to case, values
+    /// byte for byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.count == rhs.count, lhs.bytes.count == rhs.bytes.count else { return false }
         return lhs.indices.allSatisfy { index in
@@ -326,21 +329,21 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
         }
     }
 
-    /// The names only: values may be secrets.
+    /// The names only, since values may be secrets.
     public var description: String {
         "[" + map(\.name.rawValue).joined(separator: ", ") + "]"
     }
 }
 
 extension HTTPHeaders: CustomReflectable {
-    /// The names only: `dump` would show secrets.
+    /// The names only, since `dump` would show secrets.
     public var customMirror: Mirror {
         Mirror(self, unlabeledChildren: map(\.name), displayStyle: .collection)
     }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-    /// The name only: the value may be a secret, and which are is known to the client alone.
+    /// The name only, since the value may be a secret.
     public var description: String { name.rawValue }
 
     /// The name only.

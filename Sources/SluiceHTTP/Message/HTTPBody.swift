@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a request sends after its head.
+/// The body of a request.
 public struct HTTPBody: Sendable {
-    /// Where the bytes come from; transports switch over it.
+    /// The source of the bytes.
     package enum Source: Sendable {
         case none
         case data(Data)
@@ -15,7 +15,8 @@ public struct HTTPBody: Sendable {
         case deferred(Preparation)
     }
 
-    /// A sequence of chunks whose type is forgotten; `open` begins to read it, anew each time if it is replayable.
+    /// A type-erased sequence of chunks. `open` starts a new iteration; for a replayable body each starts at the first
+    /// byte.
     package struct Stream: Sendable {
         package let open: @Sendable () -> Reader
 
@@ -24,16 +25,16 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Gives the next chunk, nil at the end.
+    /// Returns the next chunk; nil at the end.
     package typealias Reader = () async throws -> Data?
 
-    /// Makes the body that is sent in this one's place.
+    /// Creates the body to send.
     package typealias Preparation = @Sendable () async throws -> HTTPBody
 
     package let source: Source
-    /// The length in bytes, or nil where only reading the body tells; a file's is asked for when it is sent.
+    /// The length in bytes; nil if it is unknown before the body is read. A file's length is read when it is sent.
     public let length: Int64?
-    /// Whether the body can be sent a second time, for a retry or a redirect.
+    /// True if the body can be sent again for a retry or a redirect.
     public let isReplayable: Bool
 
     private init(source: Source, length: Int64?, isReplayable: Bool) {
@@ -42,7 +43,7 @@ public struct HTTPBody: Sendable {
         self.isReplayable = isReplayable
     }
 
-    /// No body at all.
+    /// No body.
     public static let none = HTTPBody(source: .none, length: 0, isReplayable: true)
 
     /// Bytes in memory.
@@ -52,18 +53,18 @@ public struct HTTPBody: Sendable {
 
     /// A file, read in pieces while it is sent.
     ///
-    /// A file that is missing or cannot be read fails the request with ``SluiceError/Code/bodyUnavailable`` before a
+    /// If the file is missing or cannot be read, the request fails with ``SluiceError/Code/bodyUnavailable`` before a
     /// byte is sent.
     public static func file(_ url: URL) -> HTTPBody {
         HTTPBody(source: .file(url), length: nil, isReplayable: true)
     }
 
-    /// Chunks as they come from an asynchronous sequence, read no faster than the network takes them.
+    /// A stream of chunks from an asynchronous sequence, read no faster than the network accepts them.
     ///
     /// - Parameters:
-    ///   - chunks: The body in pieces of any size; an error it throws fails the request.
+    ///   - chunks: The body in pieces of any size. An error that the sequence throws fails the request.
     ///   - length: The exact number of bytes in all. Without it HTTP/1.1 sends the body chunked (RFC 9112 §7.1).
-    ///   - isReplayable: Whether a new iterator begins again at the first byte. False by default.
+    ///   - isReplayable: True if a new iterator starts at the first byte again. False by default.
     /// - Returns: A body that reads the sequence when it is sent.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -77,25 +78,25 @@ public struct HTTPBody: Sendable {
         return .stream(stream, length: length, isReplayable: isReplayable)
     }
 
-    /// A stream whose type has been forgotten already.
+    /// Creates a body from a type-erased stream.
     package static func stream(_ stream: Stream, length: Int64?, isReplayable: Bool) -> HTTPBody {
         HTTPBody(source: .stream(stream), length: length, isReplayable: isReplayable)
     }
 
-    /// A body that is made when it is about to be sent, anew each time; what it throws fails the request before a byte
-    /// is sent.
+    /// Creates a body that is built each time it is sent. An error that `prepare` throws fails the request before a
+    /// byte is sent.
     package static func deferred(isReplayable: Bool, _ prepare: @escaping Preparation) -> HTTPBody {
         HTTPBody(source: .deferred(prepare), length: nil, isReplayable: isReplayable)
     }
 
-    /// Whether there is no body, which is not the same as one of no bytes.
+    /// True if there is no body. An empty body is still a body.
     public var isNone: Bool {
         if case .none = source { true } else { false }
     }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// What it is and how long, without any of it.
+    /// The kind and length of the body, without its contents.
     public var description: String {
         switch source {
         case .none: "no body"
@@ -106,7 +107,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Its length: `dump` would show the bytes.
+    /// The length only: `dump` would show the bytes.
     public var customMirror: Mirror {
         Mirror(self, children: ["length": length as Any, "isReplayable": isReplayable], displayStyle: .struct)
     }

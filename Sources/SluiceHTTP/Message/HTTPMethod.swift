@@ -1,14 +1,14 @@
 /// A request method (RFC 9110 §9).
 public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The method as it stands in the request line; methods are case-sensitive.
+    /// The method as it appears in the request line. Methods are case-sensitive.
     public let rawValue: String
 
-    /// Makes a method of any token, `PURGE` for example.
+    /// Creates a method from any token, such as `PURGE`.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Makes a method of a literal.
+    /// Creates a method from a literal.
     public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }
@@ -30,7 +30,7 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     /// `TRACE`
     public static let trace = HTTPMethod(rawValue: "TRACE")
 
-    /// Whether the method only reads (RFC 9110 §9.2.1).
+    /// True if the method is safe, that is read-only (RFC 9110 §9.2.1).
     public var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace: true
@@ -38,11 +38,11 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
         }
     }
 
-    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
+    /// True if sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
         isSafe || self == .put || self == .delete
     }
 
-    /// The method as it stands in the request line.
+    /// The method as it appears in the request line.
     public var description: String { rawValue }
 }

@@ -1,22 +1,22 @@
-/// A request as it goes onto the wire.
+/// A request as it is sent.
 ///
-/// The target is kept in the parts that HTTP itself uses (RFC 9110 §4.2), so that an interceptor can read the
-/// origin or change the path without parsing a URL again.
+/// The target is stored in the parts that HTTP uses (RFC 9110 §4.2), so that an interceptor can read the origin or
+/// change the path without parsing a URL.
 public struct HTTPRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
-    /// `http` or `https`, in small letters.
+    /// The scheme, `http` or `https`, in lowercase.
     public var scheme: String
-    /// Host and, where it is not the scheme's own, port: `api.example.com`, `[::1]:8080`.
+    /// The host, with the port unless it is the scheme's default: `api.example.com`, `[::1]:8080`.
     public var authority: String
-    /// Path and query, percent-encoded, beginning with a slash.
+    /// The path and query, percent-encoded, beginning with a slash.
     public var path: String
     /// The header fields.
     public var headers: HTTPHeaders
     /// The body.
     public var body: HTTPBody
 
-    /// Makes a request from its parts.
+    /// Creates a request from its parts.
     public init(
         method: HTTPMethod = .get,
         scheme: String,
@@ -33,7 +33,7 @@ public struct HTTPRequest: Sendable {
         self.body = body
     }
 
-    /// The whole URL, query included.
+    /// The whole URL, including the query.
     public var url: String {
         var url = ""
         url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
@@ -44,24 +44,25 @@ public struct HTTPRequest: Sendable {
         return url
     }
 
-    /// The URL without user name, query and fragment, and without parameters of its path that hold secrets: for errors and logs.
+    /// The URL without user name, query, fragment and secret path parameters, for errors and logs.
     public var redactedURL: String {
         let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
         let host = at.map { authority[$0...].dropFirst() } ?? authority[...]
-        // By scalars: a combining mark would make one character of itself and the question mark before it.
+        // Compares scalars: a question mark and a combining mark after it form one character.
         let path = String(path.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
         return SecretRules.usual.url("\(scheme)://\(host)\(path)")
     }
 
-    /// Scheme, host and port (RFC 6454 §4): what credentials and connections belong to.
+    /// The scheme, host and port (RFC 6454 §4), which determine the scope of credentials and connections.
     public var origin: HTTPOrigin { HTTPOrigin(scheme: scheme, authority: authority) }
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and ``redactedURL``.
+    /// The method and ``redactedURL``.
     public var description: String { "\(method) \(redactedURL)" }
 
-    /// What `dump` shows: method, the URL without its secrets, the names of the header fields, and how long the body is.
+    /// The children that `dump` shows: the method, the URL without secrets, the names of header fields, and the body's
+    /// length.
     public var customMirror: Mirror {
         let url = SecretRules.usual.url(url)
         return Mirror(
@@ -72,14 +73,14 @@ extension HTTPRequest: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// A scheme with a host and a port (RFC 6454 §4).
+/// An origin: a scheme, a host and a port (RFC 6454 §4).
 public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// `http` or `https`, in small letters.
+    /// The scheme, `http` or `https`, in lowercase.
     public let scheme: String
-    /// Host and port in small letters, without the scheme's default port.
+    /// The host and port in lowercase, without the scheme's default port.
     public let authority: String
 
-    /// Makes an origin; the scheme's default port and capital letters make no difference.
+    /// Creates an origin. Normalizes case and removes the scheme's default port.
     public init(scheme: String, authority: String) {
         self.scheme = scheme.utf8.contains { $0 != $0.asciiLowercased } ? scheme.lowercased() : scheme
         var host = authority
@@ -93,6 +94,6 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         self.authority = host
     }
 
-    /// `scheme://host:port`
+    /// The origin as `scheme://host:port`.
     public var description: String { "\(scheme)://\(authority)" }
 }

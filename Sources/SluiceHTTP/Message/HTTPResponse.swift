@@ -1,13 +1,13 @@
-/// The head of a response: all that comes before its body.
+/// The head of a response: status, header fields and version.
 public struct HTTPResponse: Sendable {
     /// The status.
     public var status: HTTPStatus
-    /// The header fields. Where the engine decompressed the body, they still say how it travelled.
+    /// The header fields. If the engine decompressed the body, they still describe the encoded one.
     public var headers: HTTPHeaders
-    /// The protocol the response came by.
+    /// The version of HTTP that the response was received with.
     public var version: HTTPVersion
 
-    /// Makes a head.
+    /// Creates a head.
     public init(status: HTTPStatus, headers: HTTPHeaders = [:], version: HTTPVersion = .http1_1) {
         self.status = status
         self.headers = headers
@@ -22,7 +22,7 @@ public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
     /// The version's minor number.
     public let minor: Int
 
-    /// Makes a version.
+    /// Creates a version.
     public init(major: Int, minor: Int) {
         self.major = major
         self.minor = minor
@@ -37,20 +37,21 @@ public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
     /// `HTTP/3`
     public static let http3 = HTTPVersion(major: 3, minor: 0)
 
-    /// `HTTP/1.1`, `HTTP/2`
+    /// The version as `HTTP/1.1` or `HTTP/2`.
     public var description: String { major < 2 ? "HTTP/\(major).\(minor)" : "HTTP/\(major)" }
 }
 
 extension HTTPResponse {
-    /// How many bytes of a body must follow (RFC 9112 §6.3); nil where the head does not say. An encoded body's length says nothing of the
-    /// decoded one.
+    /// Returns the number of bytes in the body (RFC 9112 §6.3); nil if the head does not determine it. The length of an
+    /// encoded body does not determine the decoded length.
     package func bodyLength(of method: HTTPMethod) -> Int64? {
         if method == .head || status == .noContent || status == .notModified { return 0 }
         if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
         return headers[.contentLength].flatMap { Int64($0) }
     }
 
-    /// Whether its body, if it has one, comes as it is or in chunks, as it must to who has asked for nothing else (RFC 9110 §10.1.4).
+    /// Returns true if the body, if there is one, has no transfer coding but `chunked`, the only one that a server may
+    /// use for a request without a `TE` field (RFC 9110 §10.1.4).
     package func hasOwnTransferCoding(for method: HTTPMethod) -> Bool {
         guard headers.contains(.transferEncoding), bodyLength(of: method) != 0 else { return true }
         return headers.values(for: .transferEncoding).allSatisfy { value in

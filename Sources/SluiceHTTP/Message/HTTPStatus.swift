@@ -3,17 +3,17 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
     /// The three-digit code.
     public let rawValue: Int
 
-    /// Makes a status of any code.
+    /// Creates a status from any code.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// Makes a status of a literal.
+    /// Creates a status from a literal.
     public init(integerLiteral value: Int) {
         self.init(rawValue: value)
     }
 
-    /// The five classes of RFC 9110 §15.
+    /// The five classes of status codes (RFC 9110 §15).
     public enum Class: Sendable, Hashable {
         /// 1xx
         case informational
@@ -29,7 +29,7 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
         case unknown
     }
 
-    /// The class that the first digit names.
+    /// The class, determined by the first digit.
     public var `class`: Class {
         switch rawValue {
         case 100..<200: .informational
@@ -41,10 +41,10 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
         }
     }
 
-    /// Whether the code is 2xx.
+    /// True if the code is 2xx.
     public var isSuccess: Bool { self.class == .success }
 
-    /// The code's digits.
+    /// The code as decimal digits.
     public var description: String { "\(rawValue)" }
 
     /// 200

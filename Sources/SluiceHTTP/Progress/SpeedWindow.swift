@@ -1,15 +1,15 @@
-/// The speed of a transfer over the last seconds.
+/// The speed of a transfer, averaged over the last seconds.
 struct SpeedWindow: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// What was seen within this time counts.
+    /// The length of the window.
     static let length = Duration.seconds(3)
-    /// Samples are at least this far apart.
+    /// The minimum interval between samples.
     static let step = Duration.milliseconds(100)
 
     private var samples: [(instant: Instant, bytes: Int64)] = []
 
-    /// Notes how many bytes there are by now; fewer than before begin anew.
+    /// Records the number of bytes so far. A lower number than before starts a new measurement.
     mutating func record(_ bytes: Int64, at instant: Instant) {
         guard let last = samples.last else { return samples.append((instant, bytes)) }
         if bytes < last.bytes {
@@ -18,14 +18,14 @@ struct SpeedWindow: Sendable {
         }
         guard last.instant.duration(to: instant) >= SpeedWindow.step else { return }
         samples.append((instant, bytes))
-        // The last one before the window is where it begins.
+        // The last sample before the window marks its beginning.
         if let first = samples.firstIndex(where: { $0.instant.duration(to: instant) <= SpeedWindow.length }), first > 1
         {
             samples.removeFirst(first - 1)
         }
     }
 
-    /// Bytes per second up to now; nil before there is a step to measure.
+    /// Returns the speed in bytes per second; nil until enough time has passed to measure it.
     func bytesPerSecond(_ bytes: Int64, at instant: Instant) -> Double? {
         guard
             let first = samples.last(where: { $0.instant.duration(to: instant) >= SpeedWindow.length }) ?? samples.first

@@ -1,20 +1,21 @@
-/// Counts the bytes of a request's bodies, for any number of listeners, whatever sends it.
+/// A counter of the bytes of a request's bodies, for any number of listeners.
 ///
-/// A transport finds it in its ``TransferContext``, calls ``begin(uploading:)`` when it begins, and tells the ``Run`` it gets as it goes. That costs
-/// some nanoseconds, so that there is nothing to switch on; times are read once somebody listens.
+/// A transport finds the meter in its ``TransferContext``, calls ``begin(uploading:)`` when a transfer starts, and
+/// reports progress to the returned ``Run``. Counting costs a few nanoseconds and is always on. The clock is read only
+/// while somebody listens.
 public struct TransferMeter: Sendable {
-    /// Which of the two bodies.
+    /// The direction of a body.
     package enum Direction: Sendable {
         case upload, download
     }
 
     package typealias Waiter = UnsafeContinuation<Void, Never>
 
-    /// One body.
+    /// The count of one body.
     fileprivate struct Count: Sendable {
         var completed: Int64 = 0
         var total: Int64?
-        /// Rises with every change.
+        /// Increases with every change.
         var version = 0
         var speed = SpeedWindow()
 
@@ -37,7 +38,7 @@ public struct TransferMeter: Sendable {
     fileprivate struct Listener {
         let direction: Direction
         let waiter: Waiter
-        /// Whether a change wakes it; the end always does.
+        /// True if a change wakes the listener. The end of the transfer always does.
         let awaitsChange: Bool
     }
 
@@ -47,7 +48,7 @@ public struct TransferMeter: Sendable {
         var run = 0
         var isOver = false
         var isWatched = false
-        /// Where the transfer is counted, if it is not here.
+        /// The meter whose counts this one shows; nil if this one counts itself.
         var leader: TransferMeter?
         var listeners: [Int: Listener] = [:]
         var lastListener = 0
@@ -56,17 +57,17 @@ public struct TransferMeter: Sendable {
     private let time: any TimeSource
     private let state = Locked(State())
 
-    /// Makes a meter on which nothing has been counted.
+    /// Creates a meter with all counts at zero.
     ///
-    /// - Parameter time: What speeds are measured by.
+    /// - Parameter time: The clock that speeds are measured with.
     public init(time: any TimeSource = SystemTime()) {
         self.time = time
     }
 
-    /// Begins to count for one transfer, in place of any before it.
+    /// Starts to count one transfer, which replaces any earlier one.
     ///
     /// - Parameter length: The length of the request's body, nil if unknown.
-    /// - Returns: What the transfer tells its progress.
+    /// - Returns: The object that the transfer reports its progress to.
     public func begin(uploading length: Int64?) -> Run {
         let (number, waiters): (Int, [Waiter]) = state.withLock { state in
             if state.isOver { return (0, []) }
@@ -81,22 +82,22 @@ public struct TransferMeter: Sendable {
         return Run(meter: self, number: number)
     }
 
-    /// One transfer, to whose meter it tells how far it is. What one that has been replaced tells does not count.
+    /// The progress reports of one transfer. Reports of a transfer that has been replaced are ignored.
     public struct Run: Sendable {
         fileprivate let meter: TransferMeter
         fileprivate let number: Int
 
-        /// Tells how many bytes of the request's body have gone out, in all.
+        /// Reports the total number of bytes of the request's body sent so far.
         public func sent(_ completed: Int64) {
             meter.change(.upload, number) { $0.set(completed: completed) }
         }
 
-        /// Tells how long the response's body will be, once that is known.
+        /// Reports the length of the response's body; nil if unknown.
         public func expects(_ total: Int64?) {
             meter.change(.download, number) { $0.set(total: total) }
         }
 
-        /// Tells how many bytes of the response's body have come, in all.
+        /// Reports the total number of bytes of the response's body received so far.
         public func received(_ completed: Int64) {
             meter.change(.download, number) { $0.set(completed: completed) }
         }
@@ -116,13 +117,13 @@ public struct TransferMeter: Sendable {
 }
 
 extension TransferMeter {
-    /// Counts what is not counted by transfers: a body that is put together of several.
+    /// Sets the counts of a body that is assembled from several transfers.
     ///
     /// - Parameters:
-    ///   - direction: Which body.
-    ///   - completed: What there is of it.
-    ///   - total: How much there will be; nil if unknown.
-    ///   - isStart: Whether all of it had been there before, and says nothing of the speed.
+    ///   - direction: The body.
+    ///   - completed: The number of bytes so far.
+    ///   - total: The total number of bytes, nil if unknown.
+    ///   - isStart: True if all of these bytes existed before, so that they do not count for the speed.
     package func set(_ direction: Direction, completed: Int64, total: Int64?, isStart: Bool = false) {
         change(direction, nil) { count in
             if isStart { count.speed = SpeedWindow() }
@@ -131,7 +132,7 @@ extension TransferMeter {
         }
     }
 
-    /// Shows what another counts, from now on until its own end: whoever began the transfer, all see how far it is.
+    /// Shows the counts of another meter until this one ends, for requests that share a transfer.
     package func follow(_ leader: TransferMeter) {
         let waiters: [Waiter] = state.withLock { state in
             if state.isOver { return [] }
@@ -145,9 +146,9 @@ extension TransferMeter {
         state.withLock { $0.isOver ? nil : $0.leader }
     }
 
-    /// Ends it: what there is now is the final state. Only the first end counts.
+    /// Ends the counting. The current counts become final. Only the first call has an effect.
     ///
-    /// - Parameter received: The length of a body that has come whole, where no transfer may have told of it.
+    /// - Parameter received: The length of a complete response body that no transfer may have reported.
     package func end(received: Int64? = nil) {
         let led = leader.map { (upload: $0.sight(.upload).progress, download: $0.sight(.download).progress) }
         let waiters: [Waiter] = state.withLock { state in
@@ -170,10 +171,10 @@ extension TransferMeter {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// What a listener sees now.
+    /// The state that a listener sees.
     package struct Sight: Sendable {
         package let progress: TransferProgress
-        /// Differs where anything has changed.
+        /// A number that differs after every change.
         package let version: Int
         package let isFinal: Bool
     }
@@ -202,14 +203,15 @@ extension TransferMeter {
         }
     }
 
-    /// Waits until there is something newer than what was seen, where `interval` is nil, or until the interval has passed; until the end at
-    /// the latest, and no longer than the calling task lasts.
+    /// Waits for a newer state than `version`, or for the interval to pass if it is not nil.
+    ///
+    /// Returns early when the counting ends or the calling task is cancelled.
     package func wait(_ direction: Direction, after version: Int, atLeast interval: Duration?) async {
         let id = state.withLock { state in
             state.lastListener += 1
             return state.lastListener
         }
-        // What another counts wakes nobody here; it is looked at.
+        // A leader's changes do not wake listeners of this meter, so its counts are polled.
         let interval = interval ?? (leader == nil ? nil : .milliseconds(50))
         var pause: Task<Void, Never>?
         defer {
@@ -221,7 +223,7 @@ extension TransferMeter {
                 let listener = Listener(direction: direction, waiter: waiter, awaitsChange: interval == nil)
                 let isWaiting = state.withLock { state in
                     if state.isOver || Task.isCancelled { return false }
-                    // It may have begun to follow another since it was looked at.
+                    // The meter may have started to follow a leader since the check above.
                     if interval == nil, state.leader != nil || state[direction].version != version { return false }
                     state.listeners[id] = listener
                     return true
@@ -253,10 +255,10 @@ extension TransferMeter.State {
         }
     }
 
-    /// Takes out those whom a change wakes.
+    /// Removes and returns the listeners that a change wakes.
     fileprivate mutating func woken(_ direction: TransferMeter.Direction) -> [TransferMeter.Waiter] {
         let isWoken = { (listener: TransferMeter.Listener) in listener.direction == direction && listener.awaitsChange }
-        // Nearly always all of them sleep, and this is asked for every piece.
+        // Runs for every piece of a body, and nearly always no listener awaits a change.
         if !listeners.values.contains(where: isWoken) { return [] }
         let woken = listeners.filter { isWoken($0.value) }
         for id in woken.keys { listeners[id] = nil }

@@ -1,21 +1,22 @@
-/// How far a body has come on its way, and how fast.
+/// The progress and speed of a body's transfer.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes of the body so far.
+    /// The number of bytes so far.
     public var completed: Int64
-    /// Bytes in all; nil where nobody has said how many there will be.
+    /// The total number of bytes; nil if unknown.
     public var total: Int64?
-    /// The speed over the last three seconds or so; nil until there is anything to measure.
+    /// The speed over about the last three seconds; nil until it can be measured.
     public var bytesPerSecond: Double?
-    /// Which sending of the request it belongs to, from 1, and 0 before the first: a retry and a redirect begin anew.
+    /// The number of the attempt that the progress belongs to, from 1; 0 before the first. Retries and redirects are
+    /// new attempts.
     public var attempt: Int
 
-    /// Makes a state.
+    /// Creates a progress value.
     ///
     /// - Parameters:
-    ///   - completed: Bytes so far.
-    ///   - total: Bytes in all, nil if unknown.
+    ///   - completed: The number of bytes so far.
+    ///   - total: The total number of bytes, nil if unknown.
     ///   - bytesPerSecond: The recent speed, nil if unknown.
-    ///   - attempt: Which sending it belongs to.
+    ///   - attempt: The number of the attempt.
     public init(completed: Int64 = 0, total: Int64? = nil, bytesPerSecond: Double? = nil, attempt: Int = 0) {
         self.completed = completed
         self.total = total
@@ -23,16 +24,16 @@ public struct TransferProgress: Sendable, Hashable {
         self.attempt = attempt
     }
 
-    /// From 0 to 1; nil where the total is unknown. A body of no bytes is complete.
+    /// The completed fraction, from 0 to 1; nil if the total is unknown. An empty body is complete.
     public var fractionCompleted: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(completed) / Double(total)) : 1
     }
 
-    /// What the rest will take at the recent speed; nil where speed or total is unknown.
+    /// The estimated remaining time at the recent speed; nil if the speed or the total is unknown.
     public var timeLeft: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-        // Beyond a century no bar needs to be exact, and no duration overflows.
+        // Limited to a century, so that the duration cannot overflow.
         return .seconds(min(3_153_600_000, Double(max(0, total - completed)) / bytesPerSecond))
     }
 }

@@ -1,4 +1,4 @@
-/// How a body comes on its way: any number of loops may watch it, from before it begins until after its end.
+/// The progress of a body. Any number of loops may observe it, before, during and after the transfer.
 ///
 /// ```swift
 /// for await progress in sender.downloadProgress {
@@ -6,15 +6,17 @@
 /// }
 /// ```
 ///
-/// A loop sees the state at once, then the newest one up to twenty times a second, and the final state last, whether the request has
-/// succeeded, failed or been cancelled. One that is slow misses what has been overtaken; none holds the transfer up. It does not send the request.
+/// A loop receives the current state immediately, then the newest one up to twenty times a second, and the final state
+/// last, whether the request succeeded, failed or was cancelled. A slow loop skips outdated states and never delays the
+/// transfer. Iterating the sequence does not send the request.
 public struct TransferProgressSequence: AsyncSequence, Sendable {
-    /// States of the body.
+    /// The progress values.
     public typealias Element = TransferProgress
-    /// A failure of the request ends the sequence; whoever reads the outcome learns of it.
+    /// The sequence never throws. If the request fails, the sequence ends; the error is reported with the request's
+    /// outcome.
     public typealias Failure = Never
 
-    /// How far values are apart at least, but for the last.
+    /// The minimum interval between values, except before the last one.
     static let interval = Duration.milliseconds(50)
 
     private let meter: TransferMeter
@@ -27,12 +29,12 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         self.time = time
     }
 
-    /// Begins to watch.
+    /// Creates an iterator, which observes the body.
     public func makeAsyncIterator() -> Iterator {
         Iterator(meter: meter, direction: direction, time: time)
     }
 
-    /// Watches a body.
+    /// An iterator that observes a body.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let meter: TransferMeter
         fileprivate let direction: TransferMeter.Direction
@@ -47,7 +49,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
             self.time = time
         }
 
-        /// The newest state once there is one; nil after the final one, and where the calling task is cancelled.
+        /// Returns the newest state when it changes; nil after the final state or when the calling task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> TransferProgress? {
             if isOver { return nil }
             while true {

@@ -1,31 +1,31 @@
-/// Copies a URL or a form, and leaves out the values of secret parameters.
+/// Copies a URL or a form body and redacts the values of secret parameters.
 package struct PairRedactor {
     private let rules: SecretRules
     private let bytes: [UInt8]
     private var position = 0
-    /// What has been copied.
+    /// The bytes copied so far.
     package private(set) var output: [UInt8] = []
 
-    /// Begins at the first of these bytes.
+    /// Creates a redactor at the first of the bytes.
     package init(_ rules: SecretRules, _ bytes: [UInt8]) {
         self.rules = rules
         self.bytes = bytes
         output.reserveCapacity(bytes.count + 16)
     }
 
-    /// Copies up to a place.
+    /// Copies the bytes up to an index.
     mutating func copy(to end: Int) {
         output += bytes[position..<end]
         position = end
     }
 
-    /// Puts the mark in the place of all up to a place.
+    /// Writes the mark instead of the bytes up to an index.
     mutating func hide(to end: Int) {
         output += SecretRules.mark.utf8
         position = end
     }
 
-    /// Copies a path, up to its query or fragment; segments may have parameters (RFC 3986 §3.3).
+    /// Copies a path up to its query or fragment, including parameters of its segments (RFC 3986 §3.3).
     mutating func path() {
         while position < bytes.count, !Self.isQueryMark(bytes[position]) {
             let plain = bytes[position...].prefix {
@@ -49,7 +49,7 @@ package struct PairRedactor {
         }
     }
 
-    /// Copies names and values to the end.
+    /// Copies name-value pairs to the end.
     package mutating func pairs() {
         while position < bytes.count {
             pair { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }
@@ -57,7 +57,7 @@ package struct PairRedactor {
         }
     }
 
-    /// Copies one name and its value.
+    /// Copies one pair.
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
         let end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         guard let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) else { return copy(to: end) }
@@ -74,7 +74,7 @@ package struct PairRedactor {
         byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// The bytes that a percent-encoded name or value of a form stands for.
+    /// Decodes a percent-encoded name or value of a form.
     package static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
@@ -93,10 +93,10 @@ package struct PairRedactor {
 }
 
 extension SecretRules {
-    /// Whether a value holds a secret itself, encoded however often.
+    /// Returns true if a value contains a secret, even if it is percent-encoded several times.
     fileprivate func isSecret(_ value: ArraySlice<UInt8>) -> Bool {
         var text = Array(value)
-        // A URL within a URL within a URL is encoded thrice.
+        // A URL nested in two others is encoded three times.
         for _ in 0..<5 {
             if SecretScanner.holdsSecret(text, self, isValue: true) { return true }
             let decoded = PairRedactor.decoded(text[...])

@@ -1,5 +1,5 @@
 extension ArraySlice<UInt8> {
-    /// The byte that `%` and two hexadecimal digits stand for (RFC 3986 §2.1); nil where there is something else.
+    /// Returns the byte encoded by `%` and two hexadecimal digits (RFC 3986 §2.1); nil if there is no such triplet.
     @inlinable
     package func percentTriplet(at index: Int) -> UInt8? {
         guard self[index] == UInt8(ascii: "%"), endIndex - index > 2 else { return nil }

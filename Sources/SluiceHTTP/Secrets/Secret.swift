@@ -1,4 +1,4 @@
-/// A password, token or key: a text that no description, log or dump shows.
+/// A password, token or key that descriptions, logs and dumps do not show.
 ///
 /// ```swift
 /// guard let token = Secret(environment: "API_TOKEN") else { throw Misconfiguration.noToken }
@@ -8,29 +8,29 @@
 /// print(token)                            // REDACTED
 /// ```
 ///
-/// Whatever in Sluice takes a secret takes a `String` too, and keeps it as one of these. ``reveal()`` is the one way to the text, so
-/// that a search finds every place that reads it. It is for secrets that would be shown by mistake; who can read the process's memory
-/// can read them.
+/// Every API of Sluice that takes a secret also takes a `String` and stores it as a `Secret`. ``reveal()`` is the only
+/// access to the text, so that a search finds every use. This type prevents accidental disclosure; code that can read
+/// the process's memory can still read the text.
 ///
-/// It is decoded from a plain string, as configuration files have it, and is not encodable: encode what ``reveal()`` gives where
-/// it must be.
+/// A secret is decoded from a plain string, as in configuration files. It is not encodable: where necessary, encode the
+/// result of ``reveal()``.
 public struct Secret: Sendable, Hashable {
     private let text: String
 
-    /// Makes a secret of a text.
+    /// Creates a secret from a text.
     ///
-    /// - Parameter text: The text as it is; nothing is trimmed.
+    /// - Parameter text: The text, which is not trimmed.
     public init(_ text: String) {
         self.text = text
     }
 
-    /// The text, to be used and not kept.
+    /// Returns the text. Use it, but do not store it.
     public func reveal() -> String { text }
 
-    /// Whether there is no text.
+    /// True if the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 
-    /// Whether both are the same bytes, in a time that depends on their lengths alone.
+    /// Compares the bytes in time that depends only on their number.
     public static func == (lhs: Secret, rhs: Secret) -> Bool {
         let (left, right) = (lhs.text.utf8, rhs.text.utf8)
         guard left.count == right.count else { return false }
@@ -45,17 +45,17 @@ public struct Secret: Sendable, Hashable {
 }
 
 extension Secret: ExpressibleByStringLiteral {
-    /// Makes a secret of a literal, for tests: one in a program is no secret.
+    /// Creates a secret from a literal, for tests. Do not put real secrets into source code.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 }
 
 extension Secret: Decodable {
-    /// Reads a secret from a string.
+    /// Decodes a secret from a string.
     ///
     /// - Parameter decoder: Any decoder.
-    /// - Throws: A `DecodingError` without the value, where there is no string.
+    /// - Throws: A `DecodingError` without the value if it is not a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let text = try? container.decode(String.self) else {
@@ -69,28 +69,28 @@ extension Secret: Decodable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// `REDACTED`, whatever the secret is.
+    /// `REDACTED` for every secret.
     public var description: String { SecretRules.mark }
 
-    /// `REDACTED`, whatever the secret is.
+    /// `REDACTED` for every secret.
     public var debugDescription: String { description }
 
-    /// Nothing: `dump` and failed assertions would show the secret.
+    /// An empty mirror: `dump` and failed assertions would show the secret.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 
-/// What is taken where a secret is asked for: a ``Secret``, or a `String`, which is kept as one from then on.
+/// A type that can be passed as a secret: a ``Secret``, or a `String`, which is stored as one.
 public protocol SecretConvertible: Sendable {
-    /// The secret.
+    /// Returns the secret.
     func asSecret() -> Secret
 }
 
 extension Secret: SecretConvertible {
-    /// The secret itself.
+    /// Returns the secret itself.
     public func asSecret() -> Secret { self }
 }
 
 extension String: SecretConvertible {
-    /// A secret of this text.
+    /// Returns a secret of this text.
     public func asSecret() -> Secret { Secret(self) }
 }

@@ -1,12 +1,12 @@
 extension SecretNames {
-    /// Names of headers that hold secrets.
+    /// The names of headers that usually hold secrets.
     package static let usualHeaders = [
         "*authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "*token", "*api-key*", "*access-key*",
         "*auth-key", "*subscription-key", "*functions-key", "*secret*", "*password*", "*passwd*", "*session-id",
         "*signature", "*credential*", "*private-key*", "*jwt*", "dpop",
     ]
 
-    /// Names of JSON members that hold secrets.
+    /// The names of JSON members that usually hold secrets.
     package static let usualMembers = [
         "*token", "*tokens", "*password*", "*passwd*", "passwort", "pwd", "*passphrase*", "pass", "*secret*",
         "*api-key*", "*access-key*", "*private-key*", "*auth-key", "*authorization", "auth", "bearer", "*credential*",
@@ -15,6 +15,6 @@ extension SecretNames {
         "cvc", "*card-number", "ssn", "saml-response", "dpop",
     ]
 
-    /// Names of parameters that hold secrets besides, and are common in JSON with other meanings.
+    /// More names of parameters that usually hold secrets. In JSON these names often have other meanings.
     package static let usualParameters = ["key", "code", "sig", "sid", "hmac"]
 }

@@ -1,35 +1,35 @@
-/// Names whose values are secret: what `Redaction` of Sluice and the cassettes of SluiceTesting go by.
+/// Names whose values are secret, for `Redaction` of Sluice and the cassettes of SluiceTesting.
 ///
-/// Compared are letters and digits alone, without regard to case: `access_token`, `Access-Token` and `accessToken` are
-/// one name. A `*` at the beginning or end of a name stands for anything, so `*token` is every name that ends so. Of a name
-/// of several parts, `user[password]` or `user.password`, each part counts, and the whole.
+/// Only letters and digits are compared, without regard to case: `access_token`, `Access-Token` and `accessToken` are
+/// one name. A `*` at the beginning or end of a name matches any text, so `*token` matches all names with this ending.
+/// In a compound name, such as `user[password]` or `user.password`, each part is compared, and the whole name.
 package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// A name, with or without stars.
+    /// A name, with or without wildcards.
     fileprivate struct Pattern: Hashable {
         let letters: [UInt8]
         let isOpenBefore: Bool
         let isOpenBehind: Bool
-        /// Which letters there are; a name that lacks one of them need not be compared.
+        /// The set of letters that occur, as a bit mask. A name that lacks one of them cannot match.
         let kinds: UInt64
     }
 
-    /// In an order that does not depend on when they were put in.
+    /// Sorted, so that equality does not depend on the order of insertion.
     private var patterns: [Pattern] = []
 
-    /// Of a longer name the beginning and the end are looked at.
+    /// The maximum number of bytes compared. Of a longer name only the first and last half of this number are used.
     private static let lengthLimit = 256
 
-    /// Makes a set of names.
+    /// Creates a set of names.
     package init(_ names: some Sequence<String>) {
         for name in names { insert(name) }
     }
 
-    /// Makes a set of names.
+    /// Creates a set of names.
     package init(arrayLiteral elements: String...) {
         self.init(elements)
     }
 
-    /// Whether it holds none.
+    /// True if the set is empty.
     package var isEmpty: Bool { patterns.isEmpty }
 
     /// Adds a name.
@@ -40,13 +40,13 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         patterns.insert(pattern, at: place)
     }
 
-    /// Takes out a name that was put in as it is written here, stars included.
+    /// Removes a name. It must be written as it was inserted, including wildcards.
     package mutating func remove(_ name: String) {
         let pattern = Self.pattern(name)
         patterns.removeAll { $0 == pattern }
     }
 
-    /// These names and others.
+    /// Returns the union of both sets.
     package func union(_ other: SecretNames) -> SecretNames {
         var union = self
         for pattern in other.patterns where !patterns.contains(pattern) { union.patterns.append(pattern) }
@@ -54,14 +54,14 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         return union
     }
 
-    /// Whether what has the name is secret.
+    /// Returns true if a value with this name is secret.
     package func contains(_ name: String) -> Bool { contains(name.utf8, except: nil) }
-    /// Whether what has the name is secret.
+    /// Returns true if a value with this name is secret.
     package func contains(_ name: [UInt8]) -> Bool { contains(name, except: nil) }
-    /// Whether what has the name is secret.
+    /// Returns true if a value with this name is secret.
     package func contains(_ name: ArraySlice<UInt8>) -> Bool { contains(name, except: nil) }
 
-    /// Whether what has the name is secret, and neither it nor the part of it that is a secret name is one of those that are none.
+    /// Returns true if a value with this name is secret, unless `others` matches the name or its secret part.
     package func contains(_ name: String, except others: SecretNames) -> Bool { contains(name.utf8, except: others) }
 
     private func contains(_ name: some BidirectionalCollection<UInt8>, except others: SecretNames?) -> Bool {
@@ -84,7 +84,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         return matches(letters)
     }
 
-    /// Whether a byte parts a name of several parts.
+    /// Returns true if a byte separates the parts of a compound name.
     private static func isMark(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
     }
@@ -104,7 +104,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         )
     }
 
-    /// A bit for each letter and digit that occurs, and one for all that is not ASCII.
+    /// Returns a bit mask with a bit for each letter and digit that occurs, and one for all bytes that are not ASCII.
     private static func kinds(of name: some Collection<UInt8>) -> UInt64 {
         name.reduce(into: 0) { kinds, byte in
             switch byte {
@@ -117,7 +117,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Small letters and digits alone; what is not ASCII stays.
+    /// Returns the letters and digits in lowercase. Bytes that are not ASCII are kept.
     private static func letters(of name: some BidirectionalCollection<UInt8>) -> [UInt8] {
         if name.count > lengthLimit {
             return letters(of: Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))

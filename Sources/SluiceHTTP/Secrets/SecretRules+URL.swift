@@ -1,15 +1,15 @@
 extension SecretRules {
-    /// Takes the secrets out of a URL: the user name and password, and secret parameters in path, query and fragment.
+    /// Redacts a URL: its user name and password, and secret parameters in path, query and fragment.
     ///
-    /// A parameter goes as well if its value holds a secret itself, as a URL to come back to may.
+    /// A parameter is also redacted if its value contains a secret, as the return URL of a login may.
     ///
-    /// - Parameter url: A URL, whole or relative, valid or not.
-    /// - Returns: The URL with the mark in their places; without secrets as it was.
+    /// - Parameter url: A URL, absolute or relative, valid or not.
+    /// - Returns: The URL with the mark in place of secrets.
     package func url(_ url: String) -> String {
         if isNone { return url }
         let bytes = Array(url.utf8)
         var pairs = PairRedactor(self, bytes)
-        // Blanks and control characters end no URL of which it is known to be one.
+        // The whole text is a URL, so white space and control characters do not end it.
         if let start = Self.authority(in: bytes), hidesCredentials,
             let at = Self.userInfoEnd(in: bytes, from: start, isURLEnd: { _ in false })
         {
@@ -21,7 +21,7 @@ extension SecretRules {
         return String(decoding: pairs.output, as: UTF8.self)
     }
 
-    /// Where the authority begins, for browsers too, which take a backslash for a slash and need none behind `http:`.
+    /// Returns the start of the authority. Like browsers, accepts backslashes as slashes, and `http:` without slashes.
     private static func authority(in bytes: [UInt8]) -> Int? {
         var start = 0
         var isWeb = false
@@ -39,15 +39,15 @@ extension SecretRules {
         return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(small) || "0123456789+-.".utf8.contains(byte)
     }
 
-    /// The `@` behind a user name and password; nil if there are none.
+    /// Returns the position of the `@` after a user name and password; nil if there is none.
     ///
-    /// A password with a slash or a number sign in it should have been encoded, but is a password all the same.
+    /// Also finds passwords that contain an unencoded slash or number sign.
     ///
     /// - Parameters:
-    ///   - bytes: A text with a URL.
-    ///   - start: Where its authority begins.
-    ///   - isURLEnd: Whether a byte ends the URL.
-    /// - Returns: Its place.
+    ///   - bytes: A text that contains a URL.
+    ///   - start: The start of its authority.
+    ///   - isURLEnd: Returns true for a byte that ends the URL.
+    /// - Returns: The position of the `@`.
     static func userInfoEnd(in bytes: [UInt8], from start: Int, isURLEnd: (UInt8) -> Bool = isURLEnd) -> Int? {
         var end = start
         var at: Int?
@@ -61,7 +61,7 @@ extension SecretRules {
         guard let colon, bytes[start] != UInt8(ascii: "[") else { return nil }
         let isPort = bytes[(colon + 1)..<end].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if isPort { return nil }
-        // Not far, lest a text of many such beginnings be read many times.
+        // A bounded search keeps the time linear for a text with many such beginnings.
         return bytes[end..<min(bytes.count, end + 96)].prefix { !isURLEnd($0) }.lastIndex(of: UInt8(ascii: "@"))
     }
 

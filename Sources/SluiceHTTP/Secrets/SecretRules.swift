@@ -1,21 +1,22 @@
-/// What is secret by its name, and how it is taken out of a text: the part of Sluice's `Redaction` that errors and descriptions need too.
+/// The rules that identify secrets by name and redact them from a text. Errors, descriptions and `Redaction` of Sluice
+/// use them.
 ///
-/// It is a net, not a wall: a secret in a path, or under a name nobody would suspect, passes. Each function takes time in proportion to
-/// what it is given, whatever that holds.
+/// Redaction is a best effort: it misses a secret in a path or under an unusual name. Every function takes time linear
+/// in the size of its input.
 package struct SecretRules: Sendable, Hashable {
-    /// What stands in a secret's place.
+    /// The text that replaces a secret.
     package static let mark = "REDACTED"
 
-    /// Header fields whose values are secret.
+    /// The header fields whose values are secret.
     package let headerNames: SecretNames
-    /// Parameters whose values are secret: in queries, fragments, forms, and behind `=` in any text.
+    /// The parameters whose values are secret: in queries, fragments and forms, and before `=` in any text.
     package let parameterNames: SecretNames
-    /// Members whose values are secret: in JSON, and behind `:` or `=` in any text.
+    /// The members whose values are secret: in JSON, and before `:` or `=` in any text.
     package let memberNames: SecretNames
-    /// Whether secret is what needs no name to be: user names in URLs, and credentials.
+    /// True to redact user names and passwords in URLs, and credentials after an authentication scheme.
     package let hidesCredentials: Bool
 
-    /// Makes rules.
+    /// Creates rules.
     package init(
         headerNames: SecretNames,
         parameterNames: SecretNames,
@@ -28,7 +29,7 @@ package struct SecretRules: Sendable, Hashable {
         self.hidesCredentials = hidesCredentials
     }
 
-    /// Credentials, and what has a name that secrets usually have.
+    /// The default rules: credentials, and values whose names usually denote secrets.
     package static let usual = SecretRules(
         headerNames: SecretNames(SecretNames.usualHeaders),
         parameterNames: SecretNames(SecretNames.usualMembers + SecretNames.usualParameters),
@@ -36,17 +37,17 @@ package struct SecretRules: Sendable, Hashable {
         hidesCredentials: true
     )
 
-    /// Whether nothing at all is secret.
+    /// True if the rules redact nothing.
     package var isNone: Bool {
         !hidesCredentials && headerNames.isEmpty && parameterNames.isEmpty && memberNames.isEmpty
     }
 
-    /// Takes what looks like a secret out of a text of any form.
+    /// Redacts a text of any format.
     package func text(_ text: String) -> String {
         isNone ? text : SecretScanner.redacted(text, self)
     }
 
-    /// Whether a word is the name of an authentication scheme, so that it is no secret itself.
+    /// Returns true if a word is the name of an authentication scheme, and thus not a secret.
     package static func isScheme(_ word: String) -> Bool {
         switch word.lowercased() {
         case "basic", "bearer", "digest", "negotiate", "ntlm", "dpop", "hoba", "aws4-hmac-sha256": true
@@ -54,7 +55,7 @@ package struct SecretRules: Sendable, Hashable {
         }
     }
 
-    /// What an error says, without the values that encoders and decoders quote: which of them are secret nobody can tell.
+    /// Returns the text of an error without the values that encoders and decoders quote, since these may be secrets.
     package static func words(of error: any Error) -> String {
         let path = { (path: [any CodingKey]) in path.map(\.stringValue).joined(separator: ".") }
         return switch error {

@@ -1,29 +1,29 @@
-/// Reads a text of no known form and leaves out what looks like a secret: what stands behind a secret name, an
-/// authentication scheme, and user names in URLs.
+/// Redacts a text of unknown format: values after secret names, credentials after authentication schemes, and user
+/// names and passwords in URLs.
 package struct SecretScanner {
     private let rules: SecretRules
     private let bytes: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
     private var hasSecret = false
-    /// Whether the text is a value in a URL itself, which is not taken apart again: it might hold another, and so on.
+    /// True if the text is a value in a URL. URLs inside it are not parsed further, which bounds the recursion.
     private let isValue: Bool
 
-    /// The text without what looks like a secret.
+    /// Returns the text with its secrets redacted.
     package static func redacted(_ text: String, _ rules: SecretRules) -> String {
         var scanner = SecretScanner(rules, Array(text.utf8), isValue: false)
         scanner.scan()
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
 
-    /// Whether anything in the text looks like a secret.
+    /// Returns true if the text contains something that looks like a secret.
     package static func holdsSecret(_ text: [UInt8], _ rules: SecretRules, isValue: Bool = false) -> Bool {
         var scanner = SecretScanner(rules, text, isValue: isValue)
         scanner.scan()
         return scanner.hasSecret
     }
 
-    /// Whether any word of the text is a secret name.
+    /// Returns true if any word of the text is a secret name.
     package static func holdsSecretName(_ text: [UInt8], _ rules: SecretRules) -> Bool {
         text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
             .contains { rules.memberNames.contains($0) || rules.headerNames.contains($0) }
@@ -62,11 +62,11 @@ package struct SecretScanner {
         position = url.endIndex
     }
 
-    /// Copies a word, and goes on behind its value if it is a secret name.
+    /// Copies a word. If the word is a secret name, also redacts its value.
     private mutating func name() {
         let name = bytes[position...].prefix(while: Self.isNameByte)
         copy(to: name.endIndex)
-        // Quotation marks and brackets may stand between a name and its value, and blanks.
+        // Quotation marks, brackets and blanks may stand between a name and its value.
         let sign = bytes[name.endIndex...].firstIndex { !Self.isFiller($0) } ?? bytes.count
         guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
             isSecret(PairRedactor.decoded(name), before: bytes[sign])
@@ -86,7 +86,7 @@ package struct SecretScanner {
             || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
     }
 
-    /// Hides a value: what is quoted, all that follows a bracket, and otherwise a word, or a line.
+    /// Redacts a value: a quoted string, everything after an opening bracket, or otherwise a word or a line.
     private mutating func hideValue(isLine: Bool) {
         let mark = bytes[position...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
         if mark < bytes.count, "\"'`".utf8.contains(bytes[mark]) {
@@ -109,7 +109,7 @@ package struct SecretScanner {
             ?? bytes.count
     }
 
-    /// The quotation mark that ends what one began that stood behind so many backslashes.
+    /// Returns the end of a quoted string whose opening quotation mark follows `escapes` backslashes.
     private func endOfQuotation(by mark: UInt8, escapes: Int) -> Int {
         var backslashes = 0
         for index in position..<bytes.count {
@@ -125,7 +125,7 @@ package struct SecretScanner {
         return bytes.count
     }
 
-    /// Hides what follows an authentication scheme if it is no word and no parameter (RFC 9110 §11.4).
+    /// Redacts the token after an authentication scheme, unless it is a plain word or a parameter (RFC 9110 §11.4).
     private mutating func credentials() {
         let start = bytes[position...].firstIndex { !Self.isBlank($0) } ?? bytes.count
         let token = bytes[start...].prefix { Self.isNameByte($0) || "+/~=".utf8.contains($0) }
@@ -155,7 +155,7 @@ package struct SecretScanner {
     }
 
     private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-        // Most words are none, and are not made strings of.
+        // Most words are not schemes; their length avoids creating a string.
         switch word.count {
         case 4...6, 9, 16: SecretRules.isScheme(String(decoding: word, as: UTF8.self))
         default: false
@@ -164,7 +164,7 @@ package struct SecretScanner {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Whether a byte may stand between a name and the sign before its value.
+    /// Returns true if a byte may stand between a name and the sign before its value.
     private static func isFiller(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "]"), UInt8(ascii: "\\"), 0x20,
@@ -174,7 +174,7 @@ package struct SecretScanner {
         }
     }
 
-    /// Whether a byte ends a value without quotation marks.
+    /// Returns true if a byte ends an unquoted value.
     private static func isDelimiter(_ byte: UInt8) -> Bool {
         byte <= 0x20 || "&;,)]}\"'<>`|".utf8.contains(byte)
     }

@@ -1,6 +1,7 @@
 extension SluiceError.Code {
-    /// A stub cannot give its answer: its file cannot be read, its model cannot be encoded, its closure threw.
+    /// A stub cannot produce its response: its file cannot be read, its model cannot be encoded, or its closure threw
+    /// an error.
     public static let stubUnavailable = SluiceError.Code("stubUnavailable")
-    /// A stub has given all the answers it had.
+    /// A stub has no more responses.
     public static let stubExhausted = SluiceError.Code("stubExhausted")
 }

@@ -11,19 +11,19 @@ import Musl
 import Darwin
 #endif
 
-/// A small file for secrets, which is written for its owner alone and is always whole. Every function blocks.
+/// A small file for secrets. It is readable by its owner only and is replaced atomically. Every function blocks.
 package struct PrivateFile: Sendable {
-    /// What could not be done, in a sentence for the user.
+    /// An error, described in a sentence for the user.
     package struct Failure: Error, Sendable, CustomStringConvertible {
         package let description: String
     }
 
     package let path: String
-    /// What it holds, for sentences: `a token`.
+    /// The kind of contents, used in error messages: `a token`.
     private let holding: String
-    /// The most bytes that are read.
+    /// The maximum size of a file that is read, in bytes.
     private let limit: Int
-    /// Whether one that others may read or write is read all the same, as other programs leave them.
+    /// True to read files that others may read or write, as other programs create them.
     private let acceptsShared: Bool
 
     package init(path: String, holding: String, limit: Int, acceptsShared: Bool = false) {
@@ -33,10 +33,10 @@ package struct PrivateFile: Sendable {
         self.acceptsShared = acceptsShared
     }
 
-    /// What is in it; nil if there is no file.
+    /// Returns the contents; nil if the file does not exist.
     package func read() throws(Failure) -> Data? {
         try check()
-        // Without waiting for what is no regular file: a pipe, say, that nobody writes to.
+        // `O_NONBLOCK`: opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -64,7 +64,7 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Puts contents in its place, all at once.
+    /// Replaces the contents atomically.
     package func replace(with contents: Data) throws(Failure) {
         try check()
         let name = UInt64.random(in: .min ... .max)
@@ -73,14 +73,14 @@ package struct PrivateFile: Sendable {
         guard error == 0 else { throw failure("be written", error) }
     }
 
-    /// Removes it, if it is there.
+    /// Removes the file if it exists.
     package func remove() throws(Failure) {
         try check()
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("be removed", errno) }
     }
 
     private func check() throws(Failure) {
-        // The system would take such a path for a shorter one.
+        // The system would cut such a path off at the NUL.
         if path.isEmpty || path.utf8.contains(0) {
             throw Failure(description: "The path of the file for \(holding) is not valid.")
         }

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// The system's calls for whole files. Every function blocks; an error is a number of `errno`, 0 for none.
+/// System calls for whole files. Every function blocks. Errors are `errno` values, 0 for success.
 package enum SystemFile {
     package enum Contents {
         case contents(Data)
@@ -19,15 +19,15 @@ package enum SystemFile {
         case failed(Int32)
     }
 
-    /// All of a small file that is not reached through a link, up to a limit in bytes.
+    /// Reads a small file, up to a limit in bytes. Does not follow a symbolic link.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - limit: How much is read of it at most.
-    ///   - isOwn: Whether it must be a regular file of this user's.
-    /// - Returns: What is in it.
+    ///   - limit: The maximum number of bytes to read.
+    ///   - isOwn: True to require a regular file that belongs to the current user.
+    /// - Returns: The contents, or the error.
     package static func contents(of path: String, limit: Int, isOwn: Bool = false) -> Contents {
-        // Without waiting for what is no regular file: a pipe, say, that nobody writes to.
+        // `O_NONBLOCK`: opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? .absent : .failed(errno) }
         defer { close(descriptor) }
@@ -39,7 +39,7 @@ package enum SystemFile {
         return contents(of: descriptor, limit: limit)
     }
 
-    /// What an open file holds from where it is read on.
+    /// Reads an open file from its current position, up to a limit in bytes.
     package static func contents(of descriptor: Int32, limit: Int) -> Contents {
         var contents = Data(count: limit)
         var count = 0
@@ -54,16 +54,16 @@ package enum SystemFile {
         return .contents(contents.prefix(count))
     }
 
-    /// Puts contents in a file's place, all at once: they are written under another name, which then becomes the file's.
+    /// Replaces a file's contents atomically: writes a temporary file, then renames it.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - contents: What is to be in it.
-    ///   - other: The other name, in the same folder; a file that lies there is lost.
-    ///   - isSynced: Whether all of it has to be on the disk when the function returns.
-    /// - Returns: The error.
+    ///   - contents: The new contents.
+    ///   - other: The path of the temporary file, in the same folder. An existing file there is removed.
+    ///   - isSynced: True to return only after the file and its name are on disk.
+    /// - Returns: The error, 0 for success.
     package static func replace(_ path: String, with contents: Data, by other: String, isSynced: Bool) -> Int32 {
-        // Not into a file that is there: it may be another user's, or have a second name.
+        // An existing file may belong to another user or have hard links, so it is not reused.
         unlink(other)
         let descriptor = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { return errno }
@@ -79,16 +79,17 @@ package enum SystemFile {
         return error
     }
 
-    /// Brings a file to the disk, and not only to the disk's own memory.
+    /// Writes a file's data to the disk. On Apple's platforms this also flushes the drive's cache.
     package static func sync(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
-        // Not every file system has it.
+        // Not every file system supports it.
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
         #endif
         return uninterrupted { Int(fsync(descriptor)) } == 0 ? 0 : errno
     }
 
-    /// Brings the names in a file's folder to the disk; some file systems cannot, and then there is no more to do.
+    /// Writes the directory entries of a file's folder to the disk. Errors are ignored, since some file systems do not
+    /// support it.
     package static func syncFolder(of path: String) {
         let folder = open(self.folder(of: path), O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -101,7 +102,7 @@ package enum SystemFile {
         return end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// Does a call again as long as a signal interrupts it.
+    /// Repeats a system call while a signal interrupts it.
     package static func uninterrupted(_ call: () -> Int) -> Int {
         while true {
             let result = call()
@@ -122,7 +123,7 @@ package enum SystemFile {
     }
 }
 
-/// Has a name of its own, since the system's is also the type's.
+/// Calls `write`. Inside ``SystemFile`` the name would refer to its own function.
 private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,11 +1,10 @@
-/// The rules for host and port (RFC 3986 §3.2), narrowed to what a request can go to.
+/// The rules for host and port (RFC 3986 §3.2), restricted to those that a request can use.
 ///
-/// Names must be written in ASCII and as they are, so that nothing converts or decodes them between a check of the host and the
-/// connection to it.
+/// Host names must be unencoded ASCII, so that a check of the host and the connection see the same name.
 package enum Authority {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// What is wrong with an authority, as the rest of a sentence; nil if nothing is.
+    /// Returns the fault of an authority, as the end of a sentence; nil if the authority is valid.
     package static func flaw(of authority: String) -> String? {
         var authority = authority
         return authority.withUTF8 { flaw(of: $0[...]) }
@@ -30,7 +29,7 @@ package enum Authority {
             return "its host has a character that is not ASCII; write an international name in Punycode, as xn--…"
         }
         if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it as it is" }
-        // The sub-delimiters that RFC 3986 would allow are in no name that can be looked up.
+        // RFC 3986 also allows sub-delimiters, but no host name that can be resolved contains them.
         return name.allSatisfy(\.isUnreserved) ? nil : "its host has a character no host may have"
     }
 
@@ -41,7 +40,7 @@ package enum Authority {
         var address = bytes[1..<bracket]
         if let percent = address.firstIndex(of: UInt8(ascii: "%")) {
             let zone = address[percent...]
-            // With at most 15 bytes, as the names of Linux's interfaces have.
+            // A zone has at most 15 bytes, the limit for interface names on Linux.
             guard zone.starts(with: "%25".utf8), (4...18).contains(zone.count),
                 zone.dropFirst(3).allSatisfy(\.isUnreserved)
             else {
@@ -55,7 +54,7 @@ package enum Authority {
         return flaw(ofPort: bytes[(bracket + 1)...])
     }
 
-    /// Takes a port with its colon, or nothing.
+    /// Checks a port with its colon. The text may be empty.
     private static func flaw(ofPort text: Bytes) -> String? {
         if text.isEmpty { return nil }
         let digits = text.dropFirst()
@@ -68,7 +67,7 @@ package enum Authority {
 }
 
 extension UInt8 {
-    /// Whether it may stand for itself anywhere in a URL (RFC 3986 §2.3).
+    /// True if the byte is an unreserved character, allowed anywhere in a URL (RFC 3986 §2.3).
     @inlinable package var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
