@@ -1,9 +1,9 @@
 import SluiceHTTP
 
 extension ConnectionOptions {
-    /// Refuses what `URLSession` would do without.
+    /// Rejects options that `URLSession` would ignore.
     ///
-    /// - Throws: ``SluiceError/Code/unsupported``, and what making a plan throws.
+    /// - Throws: ``SluiceError/Code/unsupported``, or the errors of computing the connection plan.
     func checkSupport(for origin: HTTPOrigin) throws(SluiceError) {
         let plan = try plan(for: origin)
         guard plan !== ConnectionPlan.standard, let what = unsupportedPart(of: plan) else { return }
@@ -16,7 +16,7 @@ extension ConnectionOptions {
         if plan.tls.clientCertificate != nil { return "a certificate to show" }
         if plan.tls.minimumVersion != .tls12 { return "the oldest version of TLS" }
         if plan.unixSocket != nil { return "a unix-domain socket" }
-        // The environment's proxy is what the system makes of it.
+        // `URLSession` applies the system's proxy settings in place of the environment's.
         if !proxy.isProcessEnvironment { return "its proxies" }
         if !plan.hostAddresses.isEmpty { return "the addresses of hosts" }
         if plan.httpVersion != .automatic { return "the version of HTTP" }

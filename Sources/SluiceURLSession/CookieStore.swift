@@ -5,15 +5,16 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// The cookies of one jar, as Foundation keeps them. The session knows nothing of them: they go by the header fields.
+/// The cookies of one jar in Foundation's storage. Cookies are sent and received in header fields, without the
+/// session's own cookie handling.
 ///
-/// Only for Apple's Foundation: on Linux it takes cookies for any domain from any host, and keeps and sends those that have
-/// expired.
+/// For Apple's Foundation only. Foundation on Linux accepts cookies for any domain from any host, and keeps and sends
+/// expired cookies.
 struct CookieStore: CookieStorage {
     private let storage: HTTPCookieStorage
 
     init?(_ lines: [CookieLine] = []) {
-        // The storage of an ephemeral configuration is its own and never written to disk.
+        // An ephemeral configuration has its own storage, which is never written to disk.
         guard let storage = URLSessionConfiguration.ephemeral.httpCookieStorage else { return nil }
         self.storage = storage
         add(lines)
@@ -35,7 +36,7 @@ struct CookieStore: CookieStorage {
         }
     }
 
-    /// The store of a jar; nil without one, and for a request that has a field of its own.
+    /// Returns the store of a jar; nil if there is no jar, or the request has its own `Cookie` field.
     static func store(of jar: CookieJar?, for request: HTTPRequest) throws(SluiceError) -> CookieStore? {
         guard let jar, !request.headers.contains(.cookie) else { return nil }
         #if canImport(FoundationNetworking)
@@ -49,7 +50,7 @@ struct CookieStore: CookieStorage {
         #endif
     }
 
-    /// Adds the cookies that belong to a request.
+    /// Adds the cookies that match a request.
     func add(to message: inout URLRequest) {
         guard let url = message.url, let cookies = storage.cookies(for: url), !cookies.isEmpty else { return }
         for (name, value) in HTTPCookie.requestHeaderFields(with: cookies) {
@@ -57,7 +58,7 @@ struct CookieStore: CookieStorage {
         }
     }
 
-    /// Keeps what a response sets.
+    /// Stores the cookies of a response.
     func keep(_ head: HTTPResponse, from url: URL?) {
         guard let url else { return }
         for value in head.headers.values(for: .setCookie) {
@@ -84,7 +85,7 @@ extension Cookie {
 }
 
 extension HTTPCookie {
-    /// Nil for what Foundation takes for no cookie.
+    /// Creates a Foundation cookie; nil if Foundation rejects the properties.
     fileprivate convenience init?(_ cookie: Cookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: cookie.name, .value: cookie.value, .path: cookie.path,
@@ -92,7 +93,7 @@ extension HTTPCookie {
         ]
         if let expires = cookie.expires { properties[.expires] = expires } else { properties[.discard] = "TRUE" }
         if cookie.isSecure { properties[.secure] = "TRUE" }
-        // It has no name of its own, and is read all the same.
+        // Foundation has no constant for this key but reads it.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
         self.init(properties: properties)
     }

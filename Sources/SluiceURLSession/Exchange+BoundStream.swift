@@ -3,7 +3,7 @@ import Foundation
 import SluiceHTTP
 
 extension Exchange {
-    /// Sends the stream while it is read, no faster than the network takes it.
+    /// Sends the stream while it is read, no faster than the network accepts it.
     func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
         guard let streams = BoundStreams() else {
             return fail(SluiceError(.internalFailure, "No pair of streams could be made for the request's body."))
@@ -17,7 +17,7 @@ extension Exchange {
                     }
                     streams.close()
                 } catch {
-                    // Stops the task before the stream's end could be taken for the body's.
+                    // Fails first, so that the task does not take the closed stream for a complete body.
                     fail(error)
                     streams.close()
                 }
@@ -26,12 +26,12 @@ extension Exchange {
     }
 }
 
-/// Two streams, the one of which gives what is written to the other.
+/// A pair of connected streams: bytes written to the output are read from the input.
 private final class BoundStreams: Sendable {
     private static let bufferSize = 256 << 10
 
     private let queue = DispatchQueue(label: "sluice.urlsession.upload")
-    /// Used on the queue only, whose thread waits while the buffer is full.
+    /// Used on the queue only, whose thread blocks while the buffer is full.
     private nonisolated(unsafe) let output: OutputStream
     private nonisolated(unsafe) let input: InputStream
     private let isTaken = Locked(false)
@@ -50,7 +50,7 @@ private final class BoundStreams: Sendable {
         queue.async { [self] in self.output.open() }
     }
 
-    /// The end to read from, once: what has been read is gone.
+    /// Returns the input stream on the first call and nil afterwards, since a stream cannot be rewound.
     func takeInput() -> InputStream? {
         isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -58,7 +58,7 @@ private final class BoundStreams: Sendable {
         } ? nil : input
     }
 
-    /// Writes the whole chunk; false when the other end is closed.
+    /// Writes the whole chunk. Returns false if the input has been closed.
     func write(_ chunk: Data) async -> Bool {
         await queue.result { [self] in writeWaiting(chunk) }
     }

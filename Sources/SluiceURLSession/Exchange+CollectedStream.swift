@@ -3,13 +3,13 @@ import Foundation
 import SluiceHTTP
 
 extension Exchange {
-    /// Bytes of a stream that are kept until it has ended.
+    /// The maximum number of bytes of a stream that are collected in memory.
     private static let collectedBytes = 64 << 20
 
-    /// Reads the stream to its end, and sends it then.
+    /// Reads the whole stream before sending it.
     ///
-    /// Foundation on Linux reads a body's stream on the one queue of the session, so that a stream whose bytes are yet to
-    /// come would hold up all other transfers.
+    /// Foundation on Linux reads a body's stream on the session's only queue, so that a stream that waits for data
+    /// would block all other transfers.
     func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
         keep(
             Task {

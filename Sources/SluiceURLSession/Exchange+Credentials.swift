@@ -6,13 +6,13 @@ import FoundationNetworking
 #endif
 
 extension URLRequest {
-    /// Sends at once what needs no challenge.
+    /// Adds credentials that need no challenge.
     ///
     /// - Parameters:
-    ///   - context: What has the credentials.
-    ///   - request: The request that is sent.
-    /// - Returns: What to answer a challenge with.
-    /// - Throws: A ``SluiceError`` for credentials that cannot be sent, or not by this session.
+    ///   - context: The context with the credentials.
+    ///   - request: The request to send.
+    /// - Returns: The credentials for a challenge; nil if none are needed.
+    /// - Throws: A ``SluiceError`` for credentials that cannot be sent, or that this session does not support.
     mutating func setCredentials(
         _ context: TransferContext,
         for request: HTTPRequest
@@ -36,7 +36,8 @@ extension URLRequest {
 
 #if !canImport(FoundationNetworking)
 extension Exchange {
-    /// What to answer a challenge with: once, by the methods allowed. Nil leaves it at the server's response.
+    /// Returns the credential for the first challenge of an allowed method. With nil, the server's response is
+    /// returned.
     func credential(for challenge: URLAuthenticationChallenge) -> URLCredential? {
         let space = challenge.protectionSpace
         guard let credentials, challenge.previousFailureCount == 0, !space.isProxy() else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 import SluiceHTTP
 
 extension Exchange {
-    /// Takes over what the session measured of the transfer.
+    /// Adopts the session's metrics of the transfer.
     func measure(_ transaction: URLSessionTaskTransactionMetrics) {
         measure { $0.take(transaction) }
     }

@@ -5,15 +5,16 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// One request on its way: joins the caller, the session's task, the reader of the body and the clock.
+/// A request in progress. Connects the caller, the session's task, the reader of the body and the clock.
 ///
-/// Decides nothing: each event goes to the ``ExchangeState`` under the lock, and what comes of it is done after the lock
-/// has been given back, since a task calls its delegate, and a continuation its caller, whenever they like.
+/// All decisions are made by ``ExchangeState``: each event is passed to it under the lock, and the resulting action is
+/// performed after the lock is released. Tasks and continuations may call back at any time, so no action may run under
+/// the lock.
 final class Exchange: Sendable {
     typealias Answer = Result<TransportResponse, SluiceError>
     private typealias Instant = ContinuousClock.Instant
 
-    /// Bytes of a response that may wait to be read before the task is held back.
+    /// The number of buffered response bytes at which the task is suspended.
     private static let highWater = 256 << 10
 
     private struct Parts {
@@ -22,18 +23,18 @@ final class Exchange: Sendable {
         var pipe: ResponsePipe?
         var task: URLSessionTask?
         var openStream: Payload.OpenStream?
-        /// What reads the request's body, and what watches the time.
+        /// The tasks that read the request's body and watch the time-outs.
         var sideTasks: [Task<Void, Never>] = []
     }
 
     private let parts: Locked<Parts>
-    /// What to answer a challenge with.
+    /// The credentials for challenges.
     let credentials: ChallengeCredentials?
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
     private let priority: RequestPriority
-    /// Where the transfer tells how far it is.
+    /// The progress reports of the transfer.
     private let run: TransferMeter.Run?
 
     init(
@@ -82,7 +83,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Makes the task and lets it run, unless the exchange is over already.
+    /// Creates and starts the task, unless the exchange is over.
     func launch(_ payload: Payload) {
         session.withTasks { [self] in
             guard parts.withLock({ $0.state.phase != .done }) else { return }
@@ -98,7 +99,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Keeps a task that is to end with the exchange.
+    /// Registers a task that is cancelled when the exchange ends.
     func keep(_ sideTask: Task<Void, Never>) {
         let isOver = parts.withLock { parts in
             if parts.state.phase != .done { parts.sideTasks.append(sideTask) }
@@ -121,7 +122,7 @@ final class Exchange: Sendable {
 
     private func checkTime() async {
         handle { $0.checkTotalTime(at: $1) }
-        // Behind the events that wait for their turn, so that a busy machine is not taken for a silent server.
+        // Checked after pending events, so that a busy machine is not mistaken for a silent server.
         await withUnsafeContinuation { continuation in
             session.inTurn { [self] in
                 handle { $0.checkSilence(at: $1) }
@@ -158,7 +159,7 @@ extension Exchange {
 
     func complete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
         let head = response.map { HTTPResponse($0) }
-        // A task that is over needs no stopping.
+        // A completed task need not be cancelled.
         parts.withLock { $0.task = nil }
         handle { state, now in
             guard let error else { return state.complete(head, at: now) }
@@ -175,18 +176,18 @@ extension Exchange {
         parts.withLock { $0.state.measure(measure) }
     }
 
-    /// Whether the request's body can be sent a second time.
+    /// True if the request's body can be sent again.
     var canSendAgain: Bool { parts.withLock { $0.state.request.body.isReplayable } }
 
     func openBodyStream() -> InputStream? {
         parts.withLock { $0.openStream }?()
     }
 
-    /// Refuses to follow a redirect, by way of `refuse`.
+    /// Refuses a redirect by calling `refuse`.
     func refuseRedirect(_ refuse: () -> Void) {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux traps where a redirect is refused after its task was cancelled. A task is cancelled only
-        // once the exchange is over, and cannot become so while the lock is held.
+        // Foundation on Linux traps if a redirect is refused after its task was cancelled. A task is cancelled only
+        // after the exchange is over, which cannot happen while the lock is held.
         parts.withLock { parts in
             if parts.state.phase != .done { refuse() }
         }
@@ -231,7 +232,7 @@ extension Exchange {
         )
         let body = ResponseBody(ResponsePipe.Reader(pipe))
         let caller: UnsafeContinuation<Answer, Never>? = parts.withLock { parts in
-            // Who ended the exchange meanwhile answers the caller too.
+            // If the exchange has ended meanwhile, the code that ended it resumes the caller.
             guard parts.state.phase != .done else { return nil }
             parts.pipe = pipe
             return parts.caller.take()
@@ -244,19 +245,21 @@ extension Exchange {
         hold(true)?.suspendTransfer()
     }
 
-    /// The reader wants more. Runs in turn with the task's events, so that it never overtakes the hold that it ends.
+    /// Resumes the task when the reader needs data. Runs in order with the task's events, so that it cannot overtake
+    /// the suspension that it ends.
     private func goOn() {
         hold(false)?.resumeTransfer()
     }
 
-    /// The task, where it has to be told.
+    /// Updates the suspension state. Returns the task if the state has changed.
     private func hold(_ isHeldBack: Bool) -> URLSessionTask? {
         parts.withLock { parts in
             parts.state.hold(isHeldBack, at: .now) ? parts.task : nil
         }
     }
 
-    /// Lets go of all that the exchange held; those who have to be told are left to the one who ended it.
+    /// Releases everything that the exchange holds. Returns the caller and the pipe, which must still receive the
+    /// outcome.
     private func end(stoppingTask: Bool) -> (caller: UnsafeContinuation<Answer, Never>?, pipe: ResponsePipe?) {
         let (task, sideTasks, caller, pipe) = parts.withLock { parts in
             let held = (parts.task, parts.sideTasks, parts.caller.take(), parts.pipe.take())
@@ -272,9 +275,9 @@ extension Exchange {
 
 extension URLSessionTask {
     #if canImport(FoundationNetworking)
-    /// Does nothing: to suspend a task is to end its transfer there, and to resume it sends the request once more.
+    /// Does nothing: on Linux, suspending a task ends its transfer, and resuming it sends the request again.
     fileprivate func suspendTransfer() {}
-    /// Does nothing either.
+    /// Does nothing, like ``suspendTransfer()``.
     fileprivate func resumeTransfer() {}
     #else
     fileprivate func suspendTransfer() { suspend() }
@@ -283,7 +286,7 @@ extension URLSessionTask {
 }
 
 extension RequestPriority {
-    /// As `URLSession` counts it, between 0 and 1.
+    /// The priority on the scale of `URLSession`, from 0 to 1.
     fileprivate var ofTask: Float {
         switch self {
         case .low: URLSessionTask.lowPriority

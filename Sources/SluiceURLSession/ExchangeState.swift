@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// What is known of one exchange, and what each event leads to: a value, without a socket, a lock or a clock.
+/// The state machine of one exchange: a value without a socket, a lock or a clock.
 ///
 ///     waiting ──head──▶ receiving ──end──▶ done
 ///        └──────── failure, cancellation ────▲
@@ -8,27 +8,27 @@ struct ExchangeState: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     enum Phase: Sendable, Equatable {
-        /// The head of the final response has not come.
+        /// The head of the final response has not been received.
         case waiting
-        /// The caller has the head; the body is coming.
+        /// The caller has received the head; the body is arriving.
         case receiving
         case done
     }
 
-    /// What is to be done about an event.
+    /// The action that an event requires.
     enum Action: Sendable {
         case none
-        /// Give the caller the head.
+        /// Return the head to the caller.
         case answer(HTTPResponse)
-        /// Give the reader the chunk.
+        /// Pass the chunk to the reader.
         case deliver
-        /// Tell the reader that the body is whole.
+        /// Tell the reader that the body is complete.
         case finish(TransferMetrics)
-        /// Give the caller the head and tell the reader that there is no body to come.
+        /// Return the head to the caller, with an empty body.
         case answerAndFinish(HTTPResponse, TransferMetrics)
-        /// Tell the caller, or else the reader, and stop the task.
+        /// Pass the error to the caller, or to the reader if the caller has the head, and stop the task.
         case fail(SluiceError)
-        /// Stop the task; nobody is to be told.
+        /// Stop the task without notifying anyone.
         case stop
     }
 
@@ -37,10 +37,10 @@ struct ExchangeState: Sendable {
     let started: Instant
     private(set) var phase = Phase.waiting
     private(set) var head: HTTPResponse?
-    /// What the body must come to, where the head says so.
+    /// The announced length of the body, if the head has one.
     private(set) var announced: Int64?
     private(set) var metrics = TransferMetrics()
-    /// When the last byte went or came; nil while the silence is not the server's.
+    /// The time of the last sent or received byte; nil before the task has started.
     private var lastActivity: Instant?
     private var isHeldBack = false
 
@@ -50,12 +50,12 @@ struct ExchangeState: Sendable {
         self.started = started
     }
 
-    /// The task has begun; from now on a silence is the server's.
+    /// Starts the idle time-out when the task has started.
     mutating func begin(at now: Instant) {
         lastActivity = now
     }
 
-    /// A head has come, of the final response or of an informational one.
+    /// Handles the head of a final or an informational response.
     mutating func receive(_ response: HTTPResponse, at now: Instant) -> Action {
         touch(now)
         guard phase == .waiting else { return .none }
@@ -74,7 +74,7 @@ struct ExchangeState: Sendable {
         return .answer(response)
     }
 
-    /// Bytes of the body have come.
+    /// Handles received bytes of the response's body.
     mutating func receive(bytes count: Int, at now: Instant) -> Action {
         touch(now)
         guard phase == .receiving, count > 0 else { return .none }
@@ -85,15 +85,15 @@ struct ExchangeState: Sendable {
         return .deliver
     }
 
-    /// Bytes of the request's body have gone.
+    /// Handles sent bytes of the request's body.
     mutating func send(bytes count: Int64, at now: Instant) {
         touch(now)
         metrics.bytesSent += count
     }
 
-    /// The reader has enough, or wants more; a silence in between is not the server's.
+    /// Changes the suspension of the transfer. The idle time-out does not run while the transfer is suspended.
     ///
-    /// - Returns: Whether that is a change.
+    /// - Returns: True if the state has changed.
     mutating func hold(_ isHeldBack: Bool, at now: Instant) -> Bool {
         guard phase != .done, self.isHeldBack != isHeldBack else { return false }
         self.isHeldBack = isHeldBack
@@ -101,15 +101,15 @@ struct ExchangeState: Sendable {
         return true
     }
 
-    /// The session knows better than the exchange what the transfer took.
+    /// Updates the metrics with measurements of the session, which are more precise.
     mutating func measure(_ measure: (inout TransferMetrics) -> Void) {
         guard phase != .done else { return }
         measure(&metrics)
     }
 
-    /// The task has ended well; `response` is what it says to have got.
+    /// Handles the successful end of the task. `response` is the task's final response.
     mutating func complete(_ response: HTTPResponse?, at now: Instant) -> Action {
-        // Foundation on Linux does not announce a 3xx that leads nowhere, and loses its body.
+        // Foundation on Linux does not report a 3xx without a valid target before its end, and loses its body.
         let unannounced = phase == .waiting ? response.map { receive($0, at: now) } : nil
         switch (phase, unannounced) {
         case (.waiting, _):
@@ -130,12 +130,12 @@ struct ExchangeState: Sendable {
         return metrics
     }
 
-    /// The exchange fails, unless it is over.
+    /// Fails the exchange, unless it is over.
     mutating func fail(_ error: SluiceError) -> Action {
         phase == .done ? .none : end(with: error)
     }
 
-    /// The reader has left.
+    /// Handles the release of the body by the reader.
     mutating func abandon() -> Action {
         guard phase != .done else { return .none }
         phase = .done
@@ -155,7 +155,7 @@ struct ExchangeState: Sendable {
 // MARK: Time
 
 extension ExchangeState {
-    /// When to look at the time again; nil when there is no limit to it.
+    /// Returns the time of the next time-out check; nil if there is no time-out.
     func deadline(after now: Instant) -> Instant? {
         guard phase != .done else { return nil }
         let total = context.timeouts.total.map { started + $0 }
@@ -164,13 +164,13 @@ extension ExchangeState {
         return total.map { min($0, silence) } ?? silence
     }
 
-    /// It has become later: fails the exchange where the total time is over.
+    /// Fails the exchange if the total time has passed.
     mutating func checkTotalTime(at now: Instant) -> Action {
         guard phase != .done, let total = context.timeouts.total, started + total <= now else { return .none }
         return end(with: SluiceError(.timedOut, "The request took longer than the \(total) allowed in all."))
     }
 
-    /// It has become later, and all that had come has been received: fails the exchange where nothing has for too long.
+    /// Fails the exchange if the idle time has passed. Call only after all pending events have been handled.
     mutating func checkSilence(at now: Instant) -> Action {
         guard phase != .done, !isHeldBack, let idle = context.timeouts.idle, let lastActivity,
             lastActivity + idle <= now
@@ -185,7 +185,7 @@ extension ExchangeState {
 }
 
 extension HTTPResponse {
-    /// The head's size as HTTP/1.1 writes it, but for the reason, which is not known.
+    /// The head's size in HTTP/1.1 format without the reason phrase, which is not known.
     fileprivate var size: Int {
         "HTTP/1.1 200\r\n\r\n".utf8.count + headers.byteCount
     }

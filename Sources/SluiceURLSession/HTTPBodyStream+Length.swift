@@ -2,15 +2,15 @@ import Foundation
 import SluiceHTTP
 
 extension HTTPBody.Stream {
-    /// Reads the stream to its end, holding it to the length it announced.
+    /// Reads the stream to its end and checks it against the announced length.
     ///
-    /// The chunk that completes the length is given only once the stream has ended, so that a body that is too long
-    /// fails before the server can take it for whole.
+    /// The chunk that completes the length is passed on only after the stream has ended, so that a body that is too
+    /// long fails before the server receives it as complete.
     ///
     /// - Parameters:
     ///   - length: The announced length in bytes, if any.
-    ///   - take: Takes a chunk that is not empty.
-    /// - Throws: What the stream or `take` threw, or ``SluiceError/Code/bodyLengthMismatch``.
+    ///   - take: Called with each chunk that is not empty.
+    /// - Throws: The error of the stream or of `take`, or ``SluiceError/Code/bodyLengthMismatch``.
     func read(length: Int64?, _ take: (Data) async throws(SluiceError) -> Void) async throws(SluiceError) {
         let next = open()
         func nextChunk() async throws(SluiceError) -> Data? {

@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension HTTPResponse {
-    /// Makes a head of what the session tells of it: neither the version nor the order of the fields, which are
-    /// sorted by name, so that the same response always gives the same head.
+    /// Creates a head from the session's response, which has neither the version nor the order of the fields. Fields
+    /// are sorted by name, so that equal responses give equal heads.
     init(_ response: HTTPURLResponse) {
         let fields = response.allHeaderFields.compactMap { name, value in
             (name as? String).map { ($0, "\(value)") }
@@ -17,8 +17,8 @@ extension HTTPResponse {
 }
 
 extension HTTPHeaders {
-    /// Makes fields of those whose repetitions have been joined by commas; `Set-Cookie` comes apart again, since nobody
-    /// else could take it apart (RFC 6265 §3).
+    /// Creates fields from a list in which repeated fields are joined by commas. `Set-Cookie` is split again, since
+    /// later code could not split it (RFC 6265 §3).
     init(joined fields: [(String, String)]) {
         self.init()
         for (name, value) in fields.sorted(by: { $0.0 < $1.0 }) {
@@ -33,7 +33,7 @@ extension HTTPHeaders {
 }
 
 extension String {
-    /// Cookies joined by commas: a comma stands between two of them where a token and `=` follow it, unlike the one in
+    /// The cookies of a joined field. A comma separates two cookies if a token and `=` follow it, unlike the comma in
     /// `Expires=Wed, 01 Jan`.
     fileprivate var splitCookies: [String] {
         var cookies: [String] = []

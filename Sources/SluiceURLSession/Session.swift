@@ -5,7 +5,7 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// A `URLSession` that ends with its last user: the transport, or a transfer that outlives it.
+/// A `URLSession` that is invalidated when its last user is released: the transport, or a transfer that outlives it.
 final class Session: Sendable {
     private let session: URLSession
     private let exchanges = ExchangeRegistry()
@@ -14,7 +14,7 @@ final class Session: Sendable {
     #endif
 
     init(configuration: URLSessionConfiguration) {
-        // Data must come in its order.
+        // A serial queue keeps the order of received data.
         let queue = OperationQueue()
         queue.name = "sluice.urlsession"
         queue.maxConcurrentOperationCount = 1
@@ -26,16 +26,16 @@ final class Session: Sendable {
     }
 
     deinit {
-        // The session holds its delegate until it is told that no more tasks will come.
+        // The session retains its delegate until it is invalidated.
         session.finishTasksAndInvalidate()
     }
 
-    /// Does something between two events of the session's tasks.
+    /// Runs work in order with the delegate callbacks of the session's tasks.
     func inTurn(_ work: @escaping @Sendable () -> Void) {
         session.delegateQueue.addOperation(work)
     }
 
-    /// Makes a task whose events go to the exchange, from its start to its end.
+    /// Creates a task whose events are passed to the exchange.
     func makeTask(for exchange: Exchange, _ message: URLRequest, _ payload: Payload) -> URLSessionTask {
         let task: URLSessionTask =
             switch payload {
@@ -55,7 +55,8 @@ final class Session: Sendable {
 
     private func makeStreamTask(_ message: URLRequest, _ open: Payload.OpenStream) -> URLSessionTask {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux has no upload tasks of streams, and does not ask its delegate for the first stream.
+        // Foundation on Linux has no upload tasks with streams, and does not request the first stream from its
+        // delegate.
         var message = message
         message.httpBodyStream = open()
         return session.dataTask(with: message)
@@ -66,10 +67,10 @@ final class Session: Sendable {
 }
 
 extension Session {
-    /// Makes, starts or stops a task.
+    /// Runs work that creates, starts or cancels a task.
     ///
-    /// On Linux each of these waits for the one queue that all sessions of the process share, which must keep no thread
-    /// of the caller's waiting, and no more than one in all.
+    /// On Linux these calls block on a queue that all sessions of the process share. They run on a serial queue, so
+    /// that no thread of the caller blocks, and never more than one thread in all.
     func withTasks(_ work: @escaping @Sendable () -> Void) {
         #if canImport(FoundationNetworking)
         Session.taskQueue.async(execute: work)
@@ -79,7 +80,7 @@ extension Session {
     }
 }
 
-/// Which exchange the events of a task belong to.
+/// The exchanges of running tasks, by task.
 final class ExchangeRegistry: Sendable {
     private let exchanges = Locked<[Int: Exchange]>([:])
 
@@ -91,7 +92,7 @@ final class ExchangeRegistry: Sendable {
         exchanges.withLock { $0[task.taskIdentifier] }
     }
 
-    /// Removes a task that has no more events to come.
+    /// Removes a completed task and returns its exchange.
     func remove(_ task: URLSessionTask) -> Exchange? {
         exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }

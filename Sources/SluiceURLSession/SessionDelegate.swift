@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Passes what happens to a task on to its exchange, and answers what a session asks.
+/// The session's delegate. Passes the events of tasks to their exchanges, refuses redirects and answers challenges.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges: ExchangeRegistry
 
@@ -68,7 +68,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux asks once the whole response is there, and its task then ends only by being cancelled.
+        // Foundation on Linux reports a challenge after the whole response has arrived, and the task then ends only
+        // when cancelled.
         exchanges.exchange(of: task)?.complete(task.response as? HTTPURLResponse, nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -79,7 +80,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
             NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodNTLM,
         ]
-        // With the rest refused, a 401 comes back as it is.
+        // Rejecting the other methods returns the 401 response unchanged.
         let isOfConnection = methods.contains(challenge.protectionSpace.authenticationMethod)
         completionHandler(isOfConnection ? .performDefaultHandling : .rejectProtectionSpace, nil)
         #endif

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension URLFailure {
     #if canImport(FoundationNetworking)
-    /// The meaning of the session's words, where Foundation on Linux has one code for several failures.
+    /// Returns the meaning of the session's message, if Foundation on Linux uses one code for several failures.
     func meaningOfWords(host: String) -> (SluiceError.Code, String)? {
         let coarse: Set<URLError.Code?> = [.unknown, .unsupportedURL, .badServerResponse, .cannotFindHost]
         guard coarse.contains(code) else { return nil }
@@ -35,7 +35,7 @@ extension URLFailure {
         ("send failure", .connectionLost, { "The connection to \($0) was lost: the server ended it." }),
     ]
     #else
-    /// Nil: on Apple's platforms the codes tell the failures apart, and the words are the user's language's.
+    /// Returns nil: on Apple's platforms the codes distinguish failures, and the messages are localized.
     func meaningOfWords(host: String) -> (SluiceError.Code, String)? { nil }
     #endif
 }

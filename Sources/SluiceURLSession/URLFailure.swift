@@ -5,15 +5,15 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// What a session reported of a failed task, and what the SDK calls it.
+/// The error of a failed session task, and its translation to a ``SluiceError``.
 struct URLFailure {
-    /// The session's code; nil where the error is none of the session's own.
+    /// The session's code; nil for an error of another domain.
     let code: URLError.Code?
-    /// The system's error, where the session passed it on as it was.
+    /// The system's error, if the session passed it on unchanged.
     let systemError: POSIXErrorCode?
-    /// The session's own words. On Linux they often tell more than the code.
+    /// The session's message. On Linux it is often more specific than the code.
     let words: String
-    /// What the session gave.
+    /// The session's error.
     let cause: any Error
 
     init(_ error: any Error) {
@@ -23,12 +23,12 @@ struct URLFailure {
         cause = error
     }
 
-    /// The SDK's word for the failure.
+    /// Returns the failure as a ``SluiceError``.
     ///
     /// - Parameters:
-    ///   - host: Host and port, for the sentence.
-    ///   - hasHead: Whether the response's head had come whole.
-    /// - Returns: An error whose cause is the session's.
+    ///   - host: The host and port, for the message.
+    ///   - hasHead: True if the complete head of the response was received.
+    /// - Returns: An error whose underlying error is the session's.
     func error(host: String, hasHead: Bool) -> SluiceError {
         let (code, reason) = meaning(host: host, hasHead: hasHead)
         return SluiceError(code, reason, underlyingError: cause)
@@ -54,7 +54,7 @@ struct URLFailure {
         }
     }
 
-    /// Codes which say the same to a user.
+    /// Returns the meaning of a code that belongs to a group of equivalent codes.
     private func meaningOfGroup(host: String) -> (SluiceError.Code, String)? {
         if let code {
             if URLFailure.resolving.contains(code) {

@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 extension URLRequest {
-    /// Longer than any transfer; the exchange has a clock of its own.
+    /// A time-out longer than any transfer, in seconds: the exchange enforces time-outs itself.
     private static let noTimeout: TimeInterval = 7 * 24 * 3600
 
-    /// Makes the session's request, without the body.
+    /// Creates the session's request, without the body.
     init(_ request: HTTPRequest, networkAccess: NetworkAccess = .all) throws(SluiceError) {
         try request.validate()
         guard let url = URL(string: request.url, encodingInvalidCharacters: false), url.host() != nil,
@@ -24,7 +24,7 @@ extension URLRequest {
         self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: URLRequest.noTimeout)
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
-        // A request without content must not ask whether it may come (RFC 9110 §10.1.1).
+        // A request without content must not send `Expect: 100-continue` (RFC 9110 §10.1.1).
         for field in request.headers where field.name != .expect || request.body.length != 0 {
             addValue(field.value, forHTTPHeaderField: field.name.rawValue)
         }
@@ -35,11 +35,12 @@ extension URLRequest {
         #endif
     }
 
-    /// Says what the session would not say of a stream, or say wrongly.
+    /// Sets header fields of a stream body that the session would omit or set wrongly.
     mutating func setFraming(of body: UploadBody) {
         guard case .stream(_, let length) = body else { return }
         #if canImport(FoundationNetworking)
-        // Foundation on Linux calls a POST's stream a form, unless there is a type; a blank one is not sent.
+        // Foundation on Linux sets a form's content type for a POST with a stream, unless a type is set. A blank type
+        // is not sent.
         if value(forHTTPHeaderField: "Content-Type") == nil { setValue(" ", forHTTPHeaderField: "Content-Type") }
         #else
         if let length { setValue("\(length)", forHTTPHeaderField: "Content-Length") }

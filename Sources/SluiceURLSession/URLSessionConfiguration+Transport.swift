@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension URLSessionConfiguration {
-    /// A session that keeps nothing between two requests but open connections.
+    /// A configuration that stores nothing between requests except open connections.
     static var transport: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

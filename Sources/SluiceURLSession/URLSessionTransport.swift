@@ -5,40 +5,40 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// The engine of Apple's platforms, over Foundation's `URLSession`; it works on Linux too, within limits.
+/// A transport that uses Foundation's `URLSession`. It is made for Apple's platforms and works on Linux with
+/// limitations.
 ///
 /// There is nothing to shut down: the session ends with the transport and the last transfer that uses it.
 ///
-/// What `URLSession` does not tell or do is the same everywhere:
-/// - Header fields pass through a dictionary: they have no order, and repeated ones are joined by a comma, all but
-///   `Set-Cookie` of a response.
-/// - A GET has no body; one with a body fails with ``SluiceError/Code/unsupported``.
-/// - Of ``ConnectionOptions`` only the defaults are there, proxies being those of the system; a request with others fails with
-///   ``SluiceError/Code/unsupported``. ``ConnectionOptions/hosts`` is not the transport's concern.
-/// - The moment of the connection is not told. ``Timeouts/connect`` has no effect; ``Timeouts/idle`` counts from the
-///   start.
+/// `URLSession` has these limitations on all platforms:
+/// - Header fields have no order, and repeated ones are joined by a comma, except `Set-Cookie` of a response.
+/// - A GET with a body fails with ``SluiceError/Code/unsupported``.
+/// - Only default ``ConnectionOptions`` are supported, with the system's proxies. A request with other options fails
+///   with ``SluiceError/Code/unsupported``. ``ConnectionOptions/hosts`` is checked by the client.
+/// - ``Timeouts/connect`` has no effect, since the time of connecting is not reported. ``Timeouts/idle`` counts from
+///   the start.
 ///
-/// Foundation on Linux has further limits:
-/// - A response's body is taken from the network as fast as it comes, read or not, and is kept in memory until it is
-///   read. A server that sends without end holds up all sessions of the process.
-/// - A request's body that is a stream, or a form with files, is read whole, up to 64 MiB, before it is sent; send a
-///   file where it may be longer.
-/// - A response with trailers, or one that ends within its head, stops the process.
-/// - Metrics do not tell of the connection.
-/// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``, and so does one with credentials for anything but Basic
-///   alone.
+/// Foundation on Linux has further limitations:
+/// - A response's body is received without back-pressure and kept in memory until it is read. A server that sends
+///   without end blocks all sessions of the process.
+/// - A request's body from a stream, or a form with files, is read completely before it is sent, up to 64 MiB. Send a
+///   file if the body may be longer.
+/// - A response with trailers, or one that ends within its head, crashes the process.
+/// - Metrics do not cover the connection.
+/// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``, as does one with credentials
+///   unless Basic is their only method.
 public struct URLSessionTransport: Transport {
     private let session: Session
 
-    /// Makes a transport that keeps nothing: no cache, no cookies, no credentials, 128 connections to a host.
+    /// Creates a transport without cache, cookies or stored credentials, with at most 128 connections to a host.
     public init() {
         self.init(configuration: .transport)
     }
 
-    /// Makes a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
-    /// - Parameter configuration: Copied. Its cache, cookies and credentials are used as they are set, and its time-outs
-    ///   are replaced by those of each transfer.
+    /// - Parameter configuration: The session's configuration, which is copied. Its cache, cookie and credential
+    ///   settings apply. The time-outs of each transfer replace its own.
     public init(configuration: URLSessionConfiguration) {
         session = Session(configuration: configuration)
     }
@@ -46,8 +46,8 @@ public struct URLSessionTransport: Transport {
     /// Sends a request and returns as soon as the head of the response is known.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - context: Time-outs and limits of this one transfer.
+    ///   - request: The request.
+    ///   - context: The time-outs and limits of this transfer.
     /// - Returns: The head and a body that may still be arriving.
     /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/transport``.
     public func send(

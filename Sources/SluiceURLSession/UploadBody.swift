@@ -1,14 +1,14 @@
 import Foundation
 import SluiceHTTP
 
-/// A request's body, looked at before anything is sent.
+/// A request's body, validated before anything is sent.
 enum UploadBody: Sendable {
     case none
     case data(Data)
     case file(URL, length: Int64)
     case stream(HTTPBody.Stream, length: Int64?)
 
-    /// How many bytes it gives, where it is known.
+    /// The number of bytes, if known.
     var length: Int64? {
         switch self {
         case .none: 0
@@ -18,13 +18,13 @@ enum UploadBody: Sendable {
         }
     }
 
-    /// Refuses what the session would fail with, or trap on, later.
+    /// Validates a body. Rejects bodies that the session would fail or trap on later.
     ///
     /// - Parameters:
-    ///   - request: What is to be sent.
+    ///   - request: The request to send.
     ///   - limit: The request's total time, counted from now.
     /// - Returns: A body that can be sent.
-    /// - Throws: A ``SluiceError`` where there is none.
+    /// - Throws: A ``SluiceError`` if the body cannot be sent.
     static func open(_ request: HTTPRequest, within limit: Duration?) async throws(SluiceError) -> UploadBody {
         if request.method == .get && !request.body.isNone {
             throw SluiceError(
@@ -49,21 +49,21 @@ enum UploadBody: Sendable {
         case .stream(let stream):
             return .stream(stream, length: body.length)
         case .file(let url):
-            // The session opens it once more.
+            // Opened only to check the file. The session opens it again.
             let file = try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in
                 try await FileReader.open(url)
             }
             return .file(url, length: file.length)
         case .deferred:
-            // What comes of it needs no preparation.
+            // A prepared body needs no further preparation.
             return try await open(body.prepared(within: limit), within: limit)
         }
     }
 }
 
-/// What a task is given to send.
+/// The body in the form that a session task takes.
 enum Payload: Sendable {
-    /// Opens a stream of the body's bytes; nil where they are gone.
+    /// Opens a stream of the body's bytes; returns nil if they have been consumed.
     typealias OpenStream = @Sendable () -> InputStream?
 
     case none
