@@ -19,8 +19,8 @@ public enum AddressPurpose: String, Sendable, Hashable, CaseIterable {
 extension IPAddress {
     /// The purpose of the address.
     ///
-    /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4 (RFC
-    /// 3056), has the purpose of the embedded address.
+    /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4
+    /// (RFC 3056), has the purpose of the embedded address.
     public var purpose: AddressPurpose {
         if let embedded { return embedded.purpose }
         if IPAddress.metadata.contains(self) { return .metadata }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A user's name and password, for servers that ask for them by HTTP's own authentication: Basic (RFC 7617) and Digest (RFC 7616).
+/// A user name and password for HTTP authentication: Basic (RFC 7617) and Digest (RFC 7616).
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -12,34 +12,37 @@ import Foundation
 /// }
 /// ```
 ///
-/// The engine answers the server's challenge (RFC 9110 §11.6.1) and brings the response to the answer; credentials that the server does
-/// not accept bring its 401, and so does a challenge that cannot be answered. A body is then sent twice, and one that can be read only
-/// once fails the request with ``SluiceError/Code/bodyNotReplayable``. A request that has an `Authorization` header of its own goes
-/// without them.
+/// The engine answers the server's challenge (RFC 9110 §11.6.1) and returns the final response. If the server rejects
+/// the credentials, or the challenge is not supported, that response is the server's 401. Answering a challenge sends
+/// the body twice; if it can be read only once, the request fails with ``SluiceError/Code/bodyNotReplayable``. Requests
+/// with their own `Authorization` header do not use the credentials.
 ///
-/// On Linux, once they have been accepted, later requests of the same transport to the same protection space have them at once. With
-/// Digest alone, a body that can be read only once waits for the challenge: the request goes without it first.
+/// On Linux, after the server has accepted the credentials, the transport sends them with later requests to the same
+/// protection space without waiting for a challenge. With Digest alone, a body that can be read only once waits for the
+/// challenge: the request is first sent without it.
 public struct ChallengeCredentials: Sendable, Hashable {
-    /// How a server may ask.
+    /// A set of authentication methods.
     public struct Methods: OptionSet, Sendable, Hashable {
-        /// A bit a method.
+        /// The set as bits, one for each method.
         public let rawValue: UInt8
 
-        /// Makes a set of bits.
+        /// Creates a set from bits.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// The password as it is. Where nothing else is allowed it is sent at once, without a challenge.
+        /// Basic, which sends the password itself. If no other method is allowed, it is sent with the first request,
+        /// without a challenge.
         public static let basic = Methods(rawValue: 1)
-        /// A proof that one knows the password: MD5, SHA-256 and SHA-512-256, each with and without `-sess`; of several the strongest.
+        /// Digest, which proves knowledge of the password: MD5, SHA-256 and SHA-512-256, each with and without `-sess`.
+        /// If a server offers several, the strongest is used.
         ///
-        /// A server that has the body covered (`auth-int` and not `auth`) is answered where the body lies in memory and has 1 MiB at
-        /// most.
+        /// A challenge that must cover the body (`auth-int` without `auth`) is answered only if the body is in memory
+        /// and has at most 1 MiB.
         public static let digest = Methods(rawValue: 2)
     }
 
-    /// All in one allocation, so that what carries credentials stays small.
+    /// The values in one allocation, so that types with credentials stay small.
     private final class Storage: Sendable {
         let user: String
         let password: Secret
@@ -56,14 +59,15 @@ public struct ChallengeCredentials: Sendable, Hashable {
 
     private let storage: Storage
 
-    /// Makes credentials.
+    /// Creates credentials.
     ///
     /// - Parameters:
-    ///   - user: The name, sent in UTF-8, without a colon or control characters.
+    ///   - user: The user name, sent in UTF-8, without a colon or control characters.
     ///   - password: The password, a `String` or a ``Secret``, sent in UTF-8, without control characters.
-    ///   - methods: How the server may ask; by Basic and Digest by default. Where it offers both, Digest is taken.
-    ///   - origin: To whom they may go. By default to the origin of the client's base URL where the client has them, and to that of
-    ///     the request where a request has them.
+    ///   - methods: The allowed authentication methods; Basic and Digest by default. If the server offers both, Digest
+    ///     is used.
+    ///   - origin: The origin that may receive the credentials. By default, a client's credentials use the origin of
+    ///     its base URL, and a request's credentials use the origin of the request.
     public init(
         user: String,
         password: some SecretConvertible,
@@ -73,29 +77,29 @@ public struct ChallengeCredentials: Sendable, Hashable {
         storage = Storage(user, password.asSecret(), methods, origin)
     }
 
-    /// The name.
+    /// The user name.
     public var user: String { storage.user }
-    /// The password itself; no description shows it.
+    /// The password. Descriptions do not show it.
     public var password: String { storage.password.reveal() }
-    /// How the server may ask.
+    /// The allowed authentication methods.
     public var methods: Methods { storage.methods }
-    /// To whom they may go; nil until they are on their way.
+    /// The origin that may receive the credentials; nil if it has not been determined.
     public var origin: HTTPOrigin? { storage.origin }
 
-    /// The same for one origin, unless they have one already.
+    /// Returns the credentials restricted to an origin, unless they have one already.
     package func bound(to origin: HTTPOrigin) -> ChallengeCredentials {
         if self.origin != nil { return self }
         return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
     }
 
-    /// Whether both are the same.
+    /// Returns true if all properties are equal.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.storage === rhs.storage
             || lhs.user == rhs.user && lhs.storage.password == rhs.storage.password && lhs.methods == rhs.methods
                 && lhs.origin == rhs.origin
     }
 
-    /// Hashes the name and where they may go.
+    /// Hashes the user name and the origin.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(user)
         hasher.combine(origin)
@@ -103,17 +107,17 @@ public struct ChallengeCredentials: Sendable, Hashable {
 }
 
 extension ChallengeCredentials: CustomStringConvertible {
-    /// The name; never the password.
+    /// The user name, without the password.
     public var description: String { "credentials of “\(user)”" }
 }
 
 extension ChallengeCredentials: CustomReflectable {
-    /// The name; never the password.
+    /// The user name, without the password.
     public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
 extension ChallengeCredentials {
-    /// Refuses control characters, and a colon in a name that may go by Basic (RFC 7617 §2).
+    /// Rejects control characters, and a colon in a user name if Basic is allowed (RFC 7617 §2).
     package func validate() throws(SluiceError) {
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
         guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl),
@@ -126,20 +130,20 @@ extension ChallengeCredentials {
         }
     }
 
-    /// What stands behind `Basic` (RFC 7617 §2).
+    /// The token after `Basic` in the `Authorization` field (RFC 7617 §2).
     package var basicToken: String {
         Data("\(user):\(password)".utf8).base64EncodedString()
     }
 }
 
 extension TransferContext {
-    /// The credentials that a transport may answer a challenge to this request with; nil where they are for another origin, or
-    /// where the request has an `Authorization` header of its own.
+    /// Returns the credentials for challenges to a request; nil if they are for another origin, or if the request has
+    /// its own `Authorization` header.
     ///
-    /// - Parameter request: The request that is sent.
-    /// - Returns: Credentials that have been checked.
-    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent, ``SluiceError/Code/unsupported`` for those
-    ///   that have no origin.
+    /// - Parameter request: The request to send.
+    /// - Returns: Validated credentials.
+    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent,
+    ///   ``SluiceError/Code/unsupported`` for credentials without an origin.
     public func credentials(for request: HTTPRequest) throws(SluiceError) -> ChallengeCredentials? {
         guard let credentials, !request.headers.contains(.authorization) else { return nil }
         do throws(SluiceError) {

@@ -76,7 +76,7 @@ extension CookieJar {
     /// Reads the file before the first request. A file that cannot be read does not fail the request.
     ///
     /// - Parameter limit: The time that the request may wait.
-    /// - Throws: A timeout or cancellation error.
+    /// - Throws: A time-out or cancellation error.
     package func prepare(within limit: Duration?) async throws(SluiceError) {
         if isReady { return }
         try await TimedWork.outcome(within: limit, else: .cookiesLate) { () async throws(SluiceError) in

@@ -29,7 +29,7 @@ import Foundation
 /// On Linux, cookies are accepted and sent by the rules of RFC 6265bis. Names and values are sent byte for byte as
 /// received. Servers cannot set cookies for a public suffix such as `co.uk`, by the list of libpsl (publicsuffix.org).
 /// A cookie set by an address is sent to that address only. Over http, `Secure` cookies are not set, sent or replaced,
-/// except between a program and its own computer. Cookies whose name and value exceed 4,096 bytes are ignored, as are
+/// except on connections to this computer. Cookies whose name and value exceed 4,096 bytes are ignored, as are
 /// cookies after the 50th of a response. A cookie that a server sets expires after 400 days at the latest. A jar keeps
 /// about 180 cookies for a domain and 3,000 in all, and removes the least recently used first. A request carries as
 /// many cookies as fit into 8,190 bytes. A cookie that contains a tab is kept in memory only, since the file format

@@ -1,6 +1,6 @@
-/// Work that its caller waits for until the time is up or the caller's task is cancelled, and no longer.
+/// Work whose caller stops waiting when a time limit passes or its task is cancelled.
 ///
-/// The work is then cancelled, and ends when it likes: it may wait for a disk that does not answer.
+/// The work is then cancelled but not waited for: it may be blocked by a disk that does not respond.
 package final class TimedWork<Value: Sendable>: Sendable {
     package typealias Work = @Sendable () async throws(SluiceError) -> Value
     private typealias Outcome = Result<Value, SluiceError>
@@ -15,7 +15,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
 
     private init() {}
 
-    /// Does the work in a task of its own.
+    /// Runs the work in a new task.
     package static func outcome(
         within limit: Duration?,
         on time: any TimeSource = SystemTime(),
@@ -63,7 +63,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
         if isOver { for task in tasks { task.cancel() } }
     }
 
-    /// Answers the caller with what comes first; the rest is dropped.
+    /// Resumes the caller with the first outcome. Later outcomes are ignored.
     private func finish(_ outcome: Outcome) {
         let (caller, tasks) = state.withLock { state in
             defer {

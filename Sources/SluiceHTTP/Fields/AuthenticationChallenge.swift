@@ -1,5 +1,5 @@
-/// A challenge of `WWW-Authenticate` or `Proxy-Authenticate`: one of the ways a server offers to authenticate (RFC 9110
-/// §11.6.1).
+/// A challenge of `WWW-Authenticate` or `Proxy-Authenticate`: one of the ways a server offers to authenticate
+/// (RFC 9110 §11.6.1).
 package struct AuthenticationChallenge: Sendable, Equatable {
     /// The scheme in lowercase, such as `bearer`.
     package let scheme: String

@@ -218,8 +218,8 @@ extension HTTPHeaders {
         return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), isEmpty)
     }
 
-    /// The first field that must not be sent: its name is not a token, or its value contains CR, LF or NUL (RFC 9110
-    /// §5.5).
+    /// The first field that must not be sent: its name is not a token, or its value contains CR, LF or NUL
+    /// (RFC 9110 §5.5).
     package var firstInvalidField: Field? {
         let index = bytes.withUnsafeBytes { bytes in
             slots.firstIndex { slot in

@@ -1,8 +1,8 @@
 /// A counter of the bytes of a request's bodies, for any number of listeners.
 ///
 /// A transport finds the meter in its ``TransferContext``, calls ``begin(uploading:)`` when a transfer starts, and
-/// reports progress to the returned ``Run``. Counting costs a few nanoseconds and is always on. The clock is read only
-/// while somebody listens.
+/// reports progress to the returned ``Run``. Counting costs a few nanoseconds and is always on. The clock is
+/// read only after the first listener has started.
 public struct TransferMeter: Sendable {
     /// The direction of a body.
     package enum Direction: Sendable {

@@ -16,15 +16,13 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Sorted, so that equality does not depend on the order of insertion.
     private var patterns: [Pattern] = []
 
-    /// The maximum number of bytes compared. Of a longer name only the first and last half of this number are used.
+    /// The maximum number of bytes compared. A longer name is reduced to its first and last 128 bytes.
     private static let lengthLimit = 256
 
-    /// Creates a set of names.
     package init(_ names: some Sequence<String>) {
         for name in names { insert(name) }
     }
 
-    /// Creates a set of names.
     package init(arrayLiteral elements: String...) {
         self.init(elements)
     }
@@ -32,7 +30,6 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// True if the set is empty.
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Adds a name.
     package mutating func insert(_ name: String) {
         let pattern = Self.pattern(name)
         if patterns.contains(pattern) { return }

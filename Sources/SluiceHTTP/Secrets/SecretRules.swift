@@ -16,7 +16,6 @@ package struct SecretRules: Sendable, Hashable {
     /// True to redact user names and passwords in URLs, and credentials after an authentication scheme.
     package let hidesCredentials: Bool
 
-    /// Creates rules.
     package init(
         headerNames: SecretNames,
         parameterNames: SecretNames,

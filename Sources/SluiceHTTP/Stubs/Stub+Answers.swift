@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension Stub {
-    /// A JSON text, not looked at.
+    /// Responds with a JSON text, which is not parsed.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
         .data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
     }
 
-    /// A value as JSON; one that cannot be encoded fails the request with ``SluiceError/Code/stubUnavailable``.
+    /// Responds with a value as JSON. If encoding fails, the request fails with ``SluiceError/Code/stubUnavailable``.
     public static func json(
         encoding value: some Encodable,
         encoder: JSONEncoder = JSONEncoder(),
@@ -26,18 +26,18 @@ extension Stub {
         }
     }
 
-    /// Plain text in UTF-8.
+    /// Responds with plain text in UTF-8.
     public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
         .data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    /// Bytes.
+    /// Responds with bytes.
     ///
     /// - Parameters:
-    ///   - data: The body; left out of an answer to HEAD, and of a 204 or 304.
-    ///   - contentType: The `Content-Type`, unless `headers` have one; nil for none.
+    ///   - data: The body. It is omitted for HEAD requests and for the statuses 204 and 304.
+    ///   - contentType: The `Content-Type`, unless `headers` contain one; nil for none.
     ///   - status: The status.
-    ///   - headers: Further fields. None is added to them, a `Content-Length` neither.
+    ///   - headers: The other header fields. No field is added to them, not even `Content-Length`.
     /// - Returns: The stub.
     public static func data(
         _ data: Data,
@@ -48,16 +48,17 @@ extension Stub {
         Stub(.response(head(status, headers, contentType), data))
     }
 
-    /// A file, read anew for each request.
+    /// Responds with a file, read again for each request.
     ///
-    /// One that is missing or cannot be read fails the request with ``SluiceError/Code/stubUnavailable``, which names it.
+    /// If the file is missing or unreadable, the request fails with ``SluiceError/Code/stubUnavailable``, which names
+    /// the file.
     ///
     /// - Parameters:
-    ///   - url: Where it is.
-    ///   - contentType: The `Content-Type`, unless `headers` have one; nil, the default, for `application/json` where the file's name ends
-    ///     so, and `application/octet-stream` else.
+    ///   - url: The file's location.
+    ///   - contentType: The `Content-Type`, unless `headers` contain one. With nil, the default, it is
+    ///     `application/json` if the file's extension is `json`, and `application/octet-stream` otherwise.
     ///   - status: The status.
-    ///   - headers: Further fields.
+    ///   - headers: The other header fields.
     /// - Returns: The stub.
     public static func file(
         _ url: URL,
@@ -70,55 +71,56 @@ extension Stub {
         return Stub(.file(head(status, headers, type), url))
     }
 
-    /// A status without a body.
+    /// Responds with a status and no body.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:]) -> Stub {
         .data(Data(), contentType: nil, status: status, headers: headers)
     }
 
-    /// A redirect: 302, by default, to a location that may be relative.
+    /// Responds with a redirect, 302 by default, to a location that may be relative.
     public static func redirect(to location: String, status: HTTPStatus = .found) -> Stub {
         .status(status, headers: [.location: location])
     }
 
-    /// No answer: the network fails.
+    /// Fails the request as if the network had failed.
     ///
     /// - Parameters:
-    ///   - code: How: ``SluiceError/Code/cannotConnect``, ``SluiceError/Code/timedOut`` or any other.
-    ///   - reason: The error's sentence; one that names the stub by default.
+    ///   - code: The code of the error, such as ``SluiceError/Code/cannotConnect`` or ``SluiceError/Code/timedOut``.
+    ///   - reason: The error's message; by default one that names the stub.
     /// - Returns: The stub.
     public static func failure(_ code: SluiceError.Code, _ reason: String? = nil) -> Stub {
         .error(SluiceError(code, reason ?? "The stub fails the request with \(code)."))
     }
 
-    /// No answer, but this error.
+    /// Fails the request with an error.
     public static func error(_ error: SluiceError) -> Stub { Stub(.failure(error)) }
 
-    /// What a closure answers to the request, whose body is in memory then.
+    /// Responds with the stub that a closure returns for the request. The request's body is in memory.
     ///
-    /// What it throws fails the request: a ``SluiceError`` as it is, any other with ``SluiceError/Code/stubUnavailable``.
+    /// If the closure throws a ``SluiceError``, the request fails with it. Any other error fails the request with
+    /// ``SluiceError/Code/stubUnavailable``.
     public static func answering(_ answer: @escaping @Sendable (HTTPRequest) async throws -> Stub) -> Stub {
         Stub(.closure(answer))
     }
 
-    /// One answer after the other, each for one sending of a request.
+    /// Responds with one stub after the other, each for one attempt of a request.
     ///
-    /// All copies of it share their place: keep it in a `static let` where a `Target` is to give it.
+    /// All copies share their position: if a `Target` returns the sequence, store it in a `static let`.
     ///
     /// - Parameters:
-    ///   - stubs: The answers in their order.
-    ///   - ending: What follows the last of them; the last again by default.
+    ///   - stubs: The responses in their order.
+    ///   - ending: The behavior after the last response; by default it repeats.
     /// - Returns: The stub.
     public static func sequence(_ stubs: [Stub], then ending: SequenceEnd = .repeatLast) -> Stub {
         Stub(.sequence(StubSequence(stubs, ending)))
     }
 
-    /// What follows the last answer of a sequence.
+    /// The behavior of a sequence after its last response.
     public enum SequenceEnd: Sendable, Hashable {
-        /// The last answer again and again.
+        /// Repeats the last response.
         case repeatLast
-        /// ``SluiceError/Code/stubExhausted``.
+        /// Fails with ``SluiceError/Code/stubExhausted``.
         case fail
-        /// All of them from the first.
+        /// Starts again with the first response.
         case startAgain
     }
 

@@ -4,15 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What answers a request in the server's place, in tests and previews that have none.
+/// A predefined response to a request, for tests and previews without a server.
 ///
 /// ```swift
 /// let request = client.codable.get("users/1", as: User.self)
 ///     .stub(.json(#"{"id":1,"name":"Ada"}"#).delayed(by: .seconds(1)), mode: .immediate)
 /// ```
 ///
-/// A request's stub takes the transport's place; all other steps of the pipeline run as ever. Time passes by the client's ``TimeSource``,
-/// and a delay or gap that is longer than a time-out of the request ends it as that time-out would.
+/// A request's stub replaces the transport; all other steps of the pipeline run as usual. Delays use the client's
+/// ``TimeSource``. A delay or gap that exceeds one of the request's time-outs fails the request with that time-out's
+/// error.
 public struct Stub: Sendable {
     enum Answer: Sendable {
         case response(HTTPResponse, Data)
@@ -22,13 +23,13 @@ public struct Stub: Sendable {
         case closure(@Sendable (HTTPRequest) async throws -> Stub)
     }
 
-    /// So many bytes at a time, and how long it takes until the next.
+    /// The pace of a body: the size of a chunk and the pause between chunks.
     struct Pace: Sendable {
         let bytes: Int
         let gap: Duration
     }
 
-    /// Where the connection is lost within the response's body.
+    /// The position in the response's body where the connection is lost, and the resulting error.
     struct Break: Sendable {
         let bytes: Int
         let error: SluiceError
@@ -45,20 +46,20 @@ public struct Stub: Sendable {
         self.answer = answer
     }
 
-    /// The same answer after a delay, in addition to any it has.
+    /// Returns the stub with a delay added.
     public func delayed(by delay: Duration) -> Stub {
         var stub = self
         stub.delay += delay
         return stub
     }
 
-    /// The same answer, whose body comes in chunks, so that a loop over download progress or a stream has something to see.
+    /// Returns the stub with a body that arrives in chunks, for tests of download progress or streams.
     ///
-    /// No chunk is given before the one ahead of it has been read.
+    /// Each chunk is sent only after the previous one has been read.
     ///
     /// - Parameters:
     ///   - bytes: The length of a chunk; at least 1.
-    ///   - gap: How long it takes from one to the next; none by default.
+    ///   - gap: The pause between chunks; none by default.
     /// - Returns: The stub with that pace.
     public func streamed(by bytes: Int, every gap: Duration = .zero) -> Stub {
         var stub = self
@@ -66,11 +67,12 @@ public struct Stub: Sendable {
         return stub
     }
 
-    /// The same answer, once the request's body has been taken in chunks, so that a loop over upload progress has something to see.
+    /// Returns the stub with a request body that is received in chunks before the response, for tests of upload
+    /// progress.
     ///
     /// - Parameters:
     ///   - bytes: The length of a chunk; at least 1.
-    ///   - gap: How long it takes from one to the next; none by default.
+    ///   - gap: The pause between chunks; none by default.
     /// - Returns: The stub with that pace.
     public func uploading(by bytes: Int, every gap: Duration = .zero) -> Stub {
         var stub = self
@@ -78,12 +80,12 @@ public struct Stub: Sendable {
         return stub
     }
 
-    /// The same answer, whose body is not whole: the connection is lost behind so many bytes.
+    /// Returns the stub with a truncated body: the connection is lost after a number of bytes.
     ///
     /// - Parameters:
-    ///   - bytes: How much of the body comes; all of a shorter one.
-    ///   - code: What it fails with then.
-    /// - Returns: The stub that breaks off.
+    ///   - bytes: The number of bytes to deliver. A shorter body is delivered completely.
+    ///   - code: The code of the resulting error.
+    /// - Returns: The truncated stub.
     public func truncated(after bytes: Int, _ code: SluiceError.Code = .truncatedBody) -> Stub {
         var stub = self
         stub.breaksOff = Break(
@@ -93,10 +95,10 @@ public struct Stub: Sendable {
         return stub
     }
 
-    /// The same answer with a trailer section behind its body (RFC 9110 §6.5).
+    /// Returns the stub with a trailer section (RFC 9110 §6.5).
     ///
-    /// - Parameter trailers: The fields of the section; they take the place of any that the stub has.
-    /// - Returns: The stub; a response that has no body has no trailers either.
+    /// - Parameter trailers: The fields of the section, which replace any existing ones.
+    /// - Returns: The stub. A response without a body has no trailers either.
     public func trailing(_ trailers: HTTPHeaders) -> Stub {
         var stub = self
         stub.trailers = trailers
@@ -105,7 +107,9 @@ public struct Stub: Sendable {
 }
 
 extension Stub {
-    /// The stub whose turn it is, with what is said of all of its sequence where it says nothing itself.
+    /// Returns the next stub of a sequence, or the stub itself.
+    ///
+    /// The sequence's delay is added. Its other settings apply if the next stub does not set them.
     func next() throws(SluiceError) -> Stub {
         guard case .sequence(let sequence) = answer else { return self }
         var next = try sequence.take().next()
@@ -117,11 +121,11 @@ extension Stub {
         return next
     }
 
-    /// Whether all there is to it is its answer.
+    /// True if the stub has no delay, pace or truncation.
     var isPlain: Bool { delay <= .zero && upload == nil && download == nil && breaksOff == nil }
 }
 
 extension Stub: CustomReflectable {
-    /// Its delay; what it answers may hold secrets, as a server's answer may.
+    /// The delay only, since the response may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: ["delay": delay], displayStyle: .struct) }
 }

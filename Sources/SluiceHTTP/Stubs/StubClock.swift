@@ -1,4 +1,4 @@
-/// Lets time pass for a stub, and ends it where a transfer would have timed out.
+/// A clock for the delays of a stub. It throws time-out errors as a transfer would.
 struct StubClock: Sendable {
     let time: any TimeSource
     private let idle: Duration?
@@ -12,10 +12,10 @@ struct StubClock: Sendable {
         end = timeouts.total.map { time.now + $0 }
     }
 
-    /// What is left of the total time.
+    /// The rest of the total time.
     var left: Duration? { end.map { max(.zero, time.now.duration(to: $0)) } }
 
-    /// Waits, during which nothing is sent or received.
+    /// Waits without network activity.
     func wait(_ duration: Duration) async throws(SluiceError) {
         if Task.isCancelled { throw .cancelled }
         guard duration > .zero else { return }
@@ -33,11 +33,12 @@ struct StubClock: Sendable {
         if let failure { throw failure }
     }
 
-    /// Waits for what the request itself has to give, during which nothing is sent or received either.
+    /// Waits for the request's body, which counts as time without network activity.
     ///
-    /// - Parameter work: What is waited for; it is cancelled where a time-out comes first, or the caller is cancelled, and then left to itself.
-    /// - Returns: What came of it.
-    /// - Throws: What it throws, or the time-out.
+    /// - Parameter work: The work to wait for. After a time-out, or if the caller is cancelled, it is cancelled and its
+    ///   result is ignored.
+    /// - Returns: The result of the work.
+    /// - Throws: The work's error, or a time-out.
     func timed<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
         var limit = idle
         var failure = idle.map {

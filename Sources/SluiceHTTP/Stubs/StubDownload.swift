@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives a response's body piece by piece, no faster than it is read.
+/// Delivers a response's body piece by piece, no faster than it is read.
 struct StubDownload: Sendable {
     let bytes: Data
     let pace: Stub.Pace?
@@ -14,7 +14,7 @@ struct StubDownload: Sendable {
     let metrics: TransferMetrics
     let trailers: HTTPHeaders
 
-    /// Begins; it ends early where the body is dropped.
+    /// Starts the delivery, which ends early if the body is released.
     func begin() -> ResponseBody {
         let (demand, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let writer = Locked<Task<Void, Never>?>(nil)
@@ -31,7 +31,7 @@ struct StubDownload: Sendable {
                 pipe.finish(.failure(error))
             }
         }
-        // Nobody can abandon it before there is a reader.
+        // The reader does not exist yet, so `onAbandon` cannot run before this assignment.
         writer.withLock { $0 = task }
         return ResponseBody(ResponsePipe.Reader(pipe))
     }

@@ -1,4 +1,4 @@
-/// Whether stubs answer requests that have one, and when.
+/// The mode of a client's stubs: disabled, immediate or delayed.
 ///
 /// ```swift
 /// let preview = APIClient { $0.stubMode = .delayed(.seconds(1)) }
@@ -10,29 +10,30 @@ public struct StubMode: Sendable, Hashable {
     }
 
     private let kind: Kind
-    /// Whether a stubbed request is answered without asking any gate or constraint; false unless ``skippingGates()`` says so.
+    /// True if stubbed requests bypass gates and constraints. False by default; see ``skippingGates()``.
     public private(set) var skipsGates = false
 
     private init(kind: Kind) {
         self.kind = kind
     }
 
-    /// Requests are sent, stub or no stub.
+    /// Sends all requests and ignores stubs.
     public static let never = StubMode(kind: .never)
-    /// Stubs answer at once, or with the delay that they have of their own.
+    /// Stubs respond immediately, or after their own delay.
     public static let immediate = StubMode(kind: .after(.zero))
 
-    /// Stubs answer after a delay, besides the one they may have of their own.
+    /// Stubs respond after a delay, added to their own.
     public static func delayed(_ delay: Duration) -> StubMode { StubMode(kind: .after(delay)) }
 
-    /// The same mode, in which a request that is stubbed passes all gates and constraints unasked: no token is fetched for it.
+    /// Returns the mode with gates and constraints bypassed for stubbed requests. For example, no token is fetched for
+    /// them.
     public func skippingGates() -> StubMode {
         var mode = self
         mode.skipsGates = true
         return mode
     }
 
-    /// How long stubs wait; nil where they do not answer.
+    /// The delay of stubs; nil if stubs are disabled.
     package var delay: Duration? {
         if case .after(let delay) = kind { delay } else { nil }
     }

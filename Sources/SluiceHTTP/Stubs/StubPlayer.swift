@@ -4,25 +4,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Answers every request with the same stub, on the calling thread where nothing has to be waited for.
+/// A transport that responds to every request with the same stub, on the calling thread if no waiting is needed.
 package final class StubPlayer: CallbackTransport {
     private let stub: Stub
     private let delay: Duration
     private let time: any TimeSource
 
-    /// Makes one.
+    /// Creates a player.
     ///
     /// - Parameters:
-    ///   - stub: The answer.
-    ///   - delay: What it waits besides its own delay.
-    ///   - time: What it waits by.
+    ///   - stub: The stub.
+    ///   - delay: A delay added to the stub's own.
+    ///   - time: The clock for delays.
     package init(_ stub: Stub, delay: Duration = .zero, time: any TimeSource) {
         self.stub = stub
         self.delay = delay
         self.time = time
     }
 
-    /// Whether its answer is surely the last: no redirect.
+    /// True if the stub cannot respond with a redirect.
     package var isFinal: Bool {
         switch stub.answer {
         case .failure: true
@@ -77,7 +77,7 @@ package final class StubPlayer: CallbackTransport {
         return stub
     }
 
-    /// What needs neither time nor a disk; nil where something does.
+    /// Returns the result of a stub that needs neither time nor a file; nil for any other stub.
     private func immediateResult(
         of stub: Stub,
         to request: HTTPRequest,
@@ -155,7 +155,7 @@ package final class StubPlayer: CallbackTransport {
         return TransportResponse(head: head, body: download.begin())
     }
 
-    /// The bytes that go with a head, within the limit.
+    /// Returns the response's body and metrics. Checks the limit.
     private static func body(
         _ bytes: Data,
         _ head: HTTPResponse,
@@ -207,7 +207,7 @@ package final class StubPlayer: CallbackTransport {
 }
 
 extension HTTPBody {
-    /// The length of what is in memory; nil where it has to be read.
+    /// The length of a body in memory; nil if the body has to be read.
     fileprivate var immediateLength: Int64? {
         switch source {
         case .none: 0

@@ -1,4 +1,4 @@
-/// Answers that come one after the other, and whose turn it is.
+/// A sequence of stubs with its current position.
 final class StubSequence: Sendable {
     private let stubs: [Stub]
     private let ending: Stub.SequenceEnd
@@ -9,7 +9,7 @@ final class StubSequence: Sendable {
         self.ending = ending
     }
 
-    /// Takes the next one.
+    /// Returns the next stub and advances the position.
     func take() throws(SluiceError) -> Stub {
         let turn = taken.withLock { taken in
             defer { taken += 1 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads a stream in a task of its own, chunk by chunk as it is asked, so that nobody has to wait for one that does not come.
+/// Reads a stream in a separate task, one chunk per request, so that the caller can stop waiting for a chunk.
 struct StubStreamReader: Sendable {
     private let demand: AsyncStream<Void>.Continuation
     private let chunks: AsyncStream<Result<Data?, SluiceError>>
@@ -33,14 +33,14 @@ struct StubStreamReader: Sendable {
         }
     }
 
-    /// Asks for the next chunk; nil at the end of the stream.
+    /// Returns the next chunk; nil at the end of the stream.
     func next() async throws(SluiceError) -> Data? {
         demand.yield()
         for await chunk in chunks { return try chunk.get() }
         throw .cancelled
     }
 
-    /// Reads no more. What is being read is cancelled, and ends when it likes.
+    /// Stops reading. A read in progress is cancelled, but is not waited for.
     func end() {
         demand.finish()
         task.cancel()

@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Takes a request's body in a server's place, as a transport would have sent it.
+/// Consumes a request's body in place of a transport.
 struct StubUpload {
     let pace: Stub.Pace?
     let clock: StubClock
     let run: TransferMeter.Run?
-    /// Whether somebody wants to see the bytes.
+    /// True to keep the bytes.
     let keepsBytes: Bool
     private var count: Int64 = 0
     private var bytes = Data()
@@ -21,7 +21,7 @@ struct StubUpload {
         self.keepsBytes = keepsBytes
     }
 
-    /// Reads all of a body; gives how many bytes there were, and the bytes if they were wanted.
+    /// Reads the whole body. Returns its length, and its bytes if they are to be kept.
     static func take(
         _ body: HTTPBody,
         _ pace: Stub.Pace?,

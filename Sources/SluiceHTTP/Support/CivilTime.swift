@@ -1,4 +1,4 @@
-/// A moment of the Gregorian calendar in UTC, counted without a calendar of the system's.
+/// A date and time of the Gregorian calendar in UTC, computed without the system's calendar.
 package struct CivilTime: Sendable, Hashable {
     package var year: Int
     /// From 1.
@@ -18,11 +18,11 @@ package struct CivilTime: Sendable, Hashable {
         self.second = second
     }
 
-    /// The moment so many seconds after 1970 began; must lie within some millions of years of it.
+    /// Creates the time that is a number of seconds after the start of 1970, within some millions of years of it.
     package init(secondsSince1970 seconds: Int64) {
         let days = Int(seconds.flooredDivision(by: 86_400))
         let rest = Int(seconds) - days * 86_400
-        // Years are counted from March, so that the day that some of them lack is their last, in eras of 400 years.
+        // Years start in March, so that the leap day is the last day of a year, and are grouped into eras of 400 years.
         let sinceEpoch = days + 719_468
         let era = sinceEpoch.flooredDivision(by: 146_097)
         let dayOfEra = sinceEpoch - era * 146_097
@@ -37,13 +37,13 @@ package struct CivilTime: Sendable, Hashable {
         second = rest % 60
     }
 
-    /// Whether there is such a day and time; a 61st second is one that UTC sometimes has.
+    /// True if the date and time exist. A 61st second is accepted as a leap second.
     package var isValid: Bool {
         (1...12).contains(month) && day >= 1 && day <= Self.days(ofMonth: month, in: year)
             && (0..<24).contains(hour) && (0..<60).contains(minute) && (0...60).contains(second)
     }
 
-    /// Seconds since 1970 began; years within some millions.
+    /// The seconds since the start of 1970, for years within some millions of it.
     package var secondsSince1970: Int64 {
         let monthFromMarch = month > 2 ? month - 3 : month + 9
         let yearFromMarch = month > 2 ? year : year - 1

@@ -1,12 +1,12 @@
 import Dispatch
 
 extension DispatchQueue {
-    /// Does work that may block on the queue, while the calling task waits without holding a thread.
+    /// Runs work that may block on the queue. The calling task suspends meanwhile.
     ///
     /// - Parameters:
-    ///   - flags: `.barrier` on a concurrent queue for work that must be alone.
-    ///   - work: What to do.
-    /// - Returns: What came of it.
+    ///   - flags: `.barrier` on a concurrent queue for work that requires exclusive access.
+    ///   - work: The work.
+    /// - Returns: The result of the work.
     package func result<Value: Sendable>(
         flags: DispatchWorkItemFlags = [],
         of work: @escaping @Sendable () -> Value

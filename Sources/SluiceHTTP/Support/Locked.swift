@@ -6,15 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// A value behind a lock: the one lock of the project, held only for a few instructions and never across `await`.
+/// A value protected by a lock. This is the only lock of the project. Hold it for a few instructions, never across
+/// `await`.
 ///
-/// `Synchronization.Mutex` is not used because its futex is invisible to the thread sanitizer on Linux, which then
-/// reports every access as a race; a pthread mutex is seen, and costs the same when uncontended.
+/// `Synchronization.Mutex` is not used because the thread sanitizer on Linux cannot see its futex and reports every
+/// access as a race. It sees a pthread mutex, which costs the same when uncontended.
 ///
-/// Unchecked because the compiler cannot see that `value` is reached only through `withLock`, which holds the mutex
-/// for the whole of every access; nothing else hands out a pointer or reference to it.
+/// The type is unchecked because the compiler cannot verify that `value` is accessed only while the mutex is held. All
+/// accesses use the `withLock` functions, and no pointer or reference to the value escapes.
 package struct Locked<Value>: @unchecked Sendable {
-    /// The value and its mutex in one allocation, where neither of them moves.
+    /// The value and its mutex in one allocation, so that neither moves.
     @usableFromInline
     final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
@@ -34,7 +35,7 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
-    /// Creates a lock around a value that nobody else uses from now on, though the compiler cannot see it.
+    /// Creates a lock around a value that no other code uses from now on. The compiler cannot verify this.
     @inlinable
     package init(unchecked value: Value) {
         nonisolated(unsafe) let value = value
@@ -51,7 +52,8 @@ package struct Locked<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// Runs `body` under the lock, for values whose parts the compiler cannot follow: nothing of the value may leave `body`.
+    /// Runs `body` under the lock without checks that parts of the value do not escape. No part of the value may leave
+    /// `body`.
     @inlinable
     package func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -62,7 +64,7 @@ package struct Locked<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    /// Runs `body` under the lock if nobody holds it; returns nil otherwise.
+    /// Runs `body` if the lock is free; returns nil otherwise.
     @inlinable
     package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
         let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
@@ -71,10 +73,10 @@ package struct Locked<Value>: @unchecked Sendable {
         return body(&value.pointee)
     }
 
-    /// Lets this thread see all that others had written when they last held the lock.
+    /// Synchronizes this thread with all earlier holders of the lock, so that it sees their writes.
     ///
-    /// A continuation orders what it hands over by itself, but the thread sanitizer does not see it where the
-    /// continuation was resumed before its task came to wait for it. Uncontended it costs some 20 ns.
+    /// A continuation synchronizes memory itself, but the thread sanitizer does not see it if the continuation was
+    /// resumed before its task suspended. Costs about 20 ns uncontended.
     @inlinable
     package func synchronize() {
         _ = storage.withUnsafeMutablePointerToElements { mutex in
@@ -85,6 +87,6 @@ package struct Locked<Value>: @unchecked Sendable {
 }
 
 extension Locked: CustomReflectable {
-    /// Nothing: reading the value by reflection would be a race, and it may hold secrets.
+    /// An empty mirror: reading the value by reflection would be a race, and it may contain secrets.
     package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }

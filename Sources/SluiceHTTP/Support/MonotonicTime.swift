@@ -1,7 +1,7 @@
 #if os(Linux)
 import Glibc
 
-/// A moment on the clock that never jumps, in nanoseconds.
+/// A time of the system's monotonic clock, in nanoseconds.
 package struct MonotonicTime: Sendable, Comparable {
     package let nanoseconds: Int64
 
@@ -29,7 +29,7 @@ package struct MonotonicTime: Sendable, Comparable {
         .nanoseconds(nanoseconds - earlier.nanoseconds)
     }
 
-    /// Whole milliseconds from `now` to this moment, rounded up, as epoll wants them; -1 for never.
+    /// The milliseconds from `now` to this time, rounded up, as a time-out for epoll; -1 for none.
     package func milliseconds(after now: MonotonicTime) -> Int32 {
         if self == .distantFuture { return -1 }
         guard self > now else { return 0 }
@@ -38,7 +38,7 @@ package struct MonotonicTime: Sendable, Comparable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, clamped to what 64 bits hold (292 years).
+    /// The duration in nanoseconds, clamped to 64 bits (292 years).
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

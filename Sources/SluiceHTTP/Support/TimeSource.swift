@@ -4,36 +4,37 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What time it is, and how to wait: the system's clocks, or a test's own.
+/// A source of the current time and of delays: the system's clocks, or a test's own.
 ///
-/// All that waits or measures asks the client's, ``SystemTime`` unless it is replaced, so that a test can let an hour pass
-/// without waiting for it. Time-outs of a single transfer are the engine's and always real.
+/// Everything in a client that waits or measures time uses its source, ``SystemTime`` by default. A test can replace it
+/// to let an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real
+/// time.
 public protocol TimeSource: Sendable {
-    /// The time that never goes back, for durations.
+    /// The current instant of a clock that never goes backwards, for durations.
     var now: ContinuousClock.Instant { get }
-    /// The time of day, for what others date: tokens, `Retry-After`.
+    /// The current date, for dates set by others: tokens, `Retry-After`.
     var date: Date { get }
 
-    /// Waits, without holding a thread.
+    /// Suspends the calling task.
     ///
-    /// - Parameter duration: How long; at once if it is not positive.
+    /// - Parameter duration: The time to wait. Returns immediately if it is not positive.
     /// - Throws: `CancellationError` when the calling task is cancelled.
     func sleep(for duration: Duration) async throws
 }
 
 /// The system's clocks.
 public struct SystemTime: TimeSource {
-    /// Makes a source; all of them are alike.
+    /// Creates a source. All instances are equal.
     public init() {}
 
-    /// The time since the system started.
+    /// The current instant of the system's continuous clock.
     public var now: ContinuousClock.Instant { .now }
-    /// The system's time of day.
+    /// The system's current date.
     public var date: Date { Date() }
 
     /// Waits in real time.
     public func sleep(for duration: Duration) async throws {
-        // A clock cannot count to the longest of durations; nobody will miss these 68 years.
+        // The system's clock overflows for very long durations, so they are limited to 68 years.
         try await Task.sleep(for: min(duration, .seconds(1 << 31)))
     }
 }

@@ -1,13 +1,13 @@
-/// A transport that can be driven without a task for each request, which spares a small one its greater part.
+/// A transport that can run a transfer without a task, which is most of the cost of a small request.
 package protocol CallbackTransport: Transport {
-    /// Begins a transfer on the calling thread, without waiting.
+    /// Starts a transfer on the calling thread and returns without waiting.
     ///
     /// - Parameters:
-    ///   - request: What to send; its body must need no preparation, which would have to be waited for.
-    ///   - context: Time-outs and limits.
-    ///   - completion: Called once, with what ``Transport/send(_:context:)`` would return or throw, on any thread, which it
-    ///     must not hold up.
-    /// - Returns: What stops the transfer; `completion` is then called with a cancellation.
+    ///   - request: The request. Its body must need no preparation.
+    ///   - context: The time-outs and limits.
+    ///   - completion: Called exactly once, on any thread, with the result or error of ``Transport/send(_:context:)``.
+    ///     It must not block.
+    /// - Returns: A closure that cancels the transfer; `completion` is then called with a cancellation error.
     func begin(
         _ request: HTTPRequest,
         context: TransferContext,

@@ -1,21 +1,21 @@
-/// Which networks may carry a request.
+/// The networks that may carry a request.
 ///
-/// Apple's systems tell networks apart and keep to it; Linux does not, and sends by whichever it has.
+/// Apple's platforms enforce the setting. Linux does not distinguish networks and ignores it.
 public struct NetworkAccess: OptionSet, Sendable, Hashable {
     /// The set as bits.
     public let rawValue: UInt8
 
-    /// Makes a set of bits.
+    /// Creates a set from bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// Networks of mobile operators.
+    /// Cellular networks.
     public static let cellular = NetworkAccess(rawValue: 1)
-    /// Networks the system holds to be expensive, a personal hotspot for example.
+    /// Networks that the system considers expensive, such as a personal hotspot.
     public static let expensive = NetworkAccess(rawValue: 2)
-    /// Networks in low-data mode.
+    /// Networks in Low Data Mode.
     public static let constrained = NetworkAccess(rawValue: 4)
-    /// Whatever network there is: the default.
+    /// All networks: the default.
     public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
 }

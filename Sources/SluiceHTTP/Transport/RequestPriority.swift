@@ -1,19 +1,19 @@
-/// Which of several requests goes first, where they wait for each other.
+/// The priority of a request among those that wait.
 ///
 /// ```swift
 /// let preview = client.image.get("films/7/preview").priority(.low)
 /// ```
 ///
-/// It says nothing about a request that need not wait. As long as requests of a higher priority wait that could start, none of
-/// a lower one does: a low one may wait for as long as higher ones keep coming.
+/// A request that need not wait ignores its priority. While a request of a higher priority waits that could start, no
+/// lower one starts: low priorities may wait for as long as higher ones keep arriving.
 public enum RequestPriority: Int8, Sendable, Hashable, CaseIterable, Comparable {
-    /// For what nobody waits for: prefetching, synchronisation.
+    /// For background work, such as prefetching and synchronization.
     case low
-    /// What a request has that says nothing of it.
+    /// The default.
     case normal
-    /// For what somebody looks at an empty screen for.
+    /// For responses that the user is waiting for.
     case high
 
-    /// Whether one is lower than another.
+    /// Returns true if the left priority is lower than the right one.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }

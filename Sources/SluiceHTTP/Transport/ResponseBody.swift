@@ -4,14 +4,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The body of a response: chunks of bytes, to be read once.
+/// The body of a response: chunks of bytes that can be read once.
 ///
-/// Reading is what drives the transfer on; a body that is not read holds the server back, and one that is dropped
+/// Reading drives the transfer. A body that is not read applies back-pressure to the server, and releasing the body
 /// stops the transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// A chunk is as long as it happens to be; it is never empty.
+    /// A chunk of any length except 0.
     public typealias Element = Data
-    /// The body fails as the transfer does.
+    /// The error of the transfer.
     public typealias Failure = SluiceError
 
     private enum Source: Sendable {
@@ -19,18 +19,18 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case arriving(ResponsePipe.Reader)
     }
 
-    /// Is given each chunk before the reader is, and nil once all have come; nothing more after a failure.
+    /// Called with each chunk before the reader receives it, and with nil at the end. Not called after a failure.
     package typealias Tap = @Sendable (Data?) async -> Void
 
     private let source: Source
     private var tap: Tap?
 
-    /// Makes a body of bytes that are all there.
+    /// Creates a body from bytes in memory.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - metrics: The metrics of the transfer that brought them.
-    ///   - trailers: The trailer section behind them; empty by default.
+    ///   - metrics: The metrics of the transfer that received them.
+    ///   - trailers: The trailer section; empty by default.
     public init(
         _ data: Data = Data(),
         metrics: TransferMetrics = TransferMetrics(),
@@ -39,24 +39,24 @@ public struct ResponseBody: AsyncSequence, Sendable {
         source = .whole(data, metrics, trailers)
     }
 
-    /// Makes a body of what arrives through a pipe.
+    /// Creates a body from a pipe.
     package init(_ reader: ResponsePipe.Reader) {
         source = .arriving(reader)
     }
 
-    /// The same body, seen by another while it is read; one that is ``whole`` can be looked at as it is.
+    /// Returns the body with a tap that observes it while it is read.
     package func tapped(_ tap: @escaping Tap) -> ResponseBody {
         var body = self
         body.tap = tap
         return body
     }
 
-    /// All of the body and the metrics, where they were there from the start.
+    /// The complete body and its metrics if it was created from bytes in memory; nil otherwise.
     package var whole: (Data, TransferMetrics)? {
         if case .whole(let data, let metrics, _) = source { (data, metrics) } else { nil }
     }
 
-    /// What the transfer took, known once the whole body has arrived.
+    /// The metrics of the transfer; nil until the whole body has arrived.
     public var metrics: TransferMetrics? {
         switch source {
         case .whole(_, let metrics, _): metrics
@@ -64,9 +64,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The trailer section (RFC 9110 §6.5), known once the whole body has arrived; empty where the server sent none.
+    /// The trailer section (RFC 9110 §6.5); nil until the whole body has arrived, and empty if the server sent none.
     ///
-    /// Trailer fields stay apart from those of the head: a field there means what the server knew before it sent the body.
+    /// Trailer fields are kept apart from header fields, since recipients may not merge them in general
+    /// (RFC 9110 §6.5.1).
     public var trailers: HTTPHeaders? {
         switch source {
         case .whole(_, _, let trailers): trailers
@@ -74,11 +75,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all of it, or what is left of one that has been read in part while it arrived.
+    /// Reads the whole body, or the rest of a body that has been partly read.
     ///
-    /// - Parameter limit: The most bytes to take, nil for no limit.
+    /// - Parameter limit: The maximum number of bytes, nil for no limit.
     /// - Returns: The bytes.
-    /// - Throws: ``SluiceError/Code/bodyTooLarge`` over the limit, or what failed the transfer.
+    /// - Throws: ``SluiceError/Code/bodyTooLarge`` if the limit is exceeded, or the transfer's error.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
         if let (data, _) = whole {
             try ResponseBody.check(data.count, limit)
@@ -93,17 +94,19 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return all
     }
 
-    /// The most bytes that are read of a body nobody wants, so that its connection can be used again, and the time for it.
+    /// The maximum number of bytes, and the maximum time, for reading an unused body so that its connection can be
+    /// reused.
     private static let drainLimit = 64 << 10
     private static let drainTime = Duration.seconds(1)
 
-    /// Reads a body that nobody wants to its end, within limits, without waiting for it; a longer one is dropped with its connection.
+    /// Reads an unused body to its end in the background, within limits. A longer body is dropped, which closes its
+    /// connection.
     package func drain() {
         guard case .arriving = source else { return }
         Task.detached { await self.collectedBriefly() }
     }
 
-    /// The body of a response that is not waited for long; nil if it is larger than 64 KiB, takes longer than a second or is damaged.
+    /// Reads the body; returns nil if it is larger than 64 KiB, takes longer than a second or fails.
     @discardableResult
     package func collectedBriefly() async -> Data? {
         try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
@@ -115,7 +118,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         if let limit, Int64(count) > limit { throw .bodyTooLarge(limit: limit) }
     }
 
-    /// Begins to read. A second iterator goes on where the first one is, unless the whole body had been there from the start.
+    /// Creates an iterator. For a body in memory it starts at the first byte; otherwise it continues at the current
+    /// position.
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .whole(let data, _, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
@@ -123,13 +127,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a body chunk by chunk.
+    /// An iterator over the chunks of a body.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var whole: Data?
         fileprivate let reader: ResponsePipe.Reader?
         fileprivate var tap: Tap?
 
-        /// The next chunk, nil at the end.
+        /// Returns the next chunk; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
             let chunk = if let reader { try await reader.next() } else { whole.take() }
             if let tap {
@@ -139,12 +143,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
             return chunk
         }
 
-        /// The next chunk, nil at the end.
+        /// Returns the next chunk; nil at the end.
         public mutating func next() async throws(SluiceError) -> Data? {
             try await next(isolation: nil)
         }
 
-        /// All chunks that have come by now, waiting for one; none at the end.
+        /// Returns all chunks received so far, after waiting for at least one; empty at the end.
         package mutating func nextBatch() async throws(SluiceError) -> [Data] {
             if tap != nil { return try await next().map { [$0] } ?? [] }
             guard let reader else { return whole.take().map { [$0] } ?? [] }
@@ -167,6 +171,6 @@ extension SluiceError {
 }
 
 extension ResponseBody: CustomReflectable {
-    /// Nothing of what has come: `dump` would show the bytes.
+    /// The metrics only: `dump` would show the bytes.
     public var customMirror: Mirror { Mirror(self, children: ["metrics": metrics as Any], displayStyle: .struct) }
 }

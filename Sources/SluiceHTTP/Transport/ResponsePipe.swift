@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Carries a response's body from an engine's thread, which must not wait, to a task, which may be slow.
+/// Carries a response's body from an engine's thread, which must not block, to a task, which may be slow.
 ///
-/// The writer is told to pause once more than `highWater` bytes wait to be read and is called back through `onDemand`
-/// when they have been; so memory stays bounded whatever the body's size. One writer, one reader.
+/// The writer is told to pause when `highWater` bytes are buffered. `onDemand` tells it to continue after they have
+/// been read, so that memory stays bounded. A pipe has one writer and one reader.
 package final class ResponsePipe: Sendable {
     fileprivate typealias Waiter = UnsafeContinuation<Result<[Data], SluiceError>, Never>
 
@@ -22,7 +22,7 @@ package final class ResponsePipe: Sendable {
         var isAbandoned = false
     }
 
-    /// How much a read takes of what there is.
+    /// The amount that a read returns.
     fileprivate enum Amount {
         case chunk, all
     }
@@ -32,11 +32,12 @@ package final class ResponsePipe: Sendable {
     private let onDemand: @Sendable () -> Void
     private let onAbandon: @Sendable () -> Void
 
-    /// Makes a pipe.
+    /// Creates a pipe.
     ///
     /// - Parameters:
-    ///   - highWater: Bytes that may wait before the writer is told to pause.
-    ///   - onDemand: Called on the reader's thread when a paused writer may go on, or all is read that it awaits.
+    ///   - highWater: The number of buffered bytes at which the writer is told to pause.
+    ///   - onDemand: Called on the reader's thread when a paused writer may continue, or when the buffer is empty after
+    ///     ``awaitDrain()``.
     ///   - onAbandon: Called when the reader leaves before the end.
     package init(
         highWater: Int,
@@ -48,14 +49,14 @@ package final class ResponsePipe: Sendable {
         self.onAbandon = onAbandon
     }
 
-    /// Adds a chunk; returns whether the writer should pause.
+    /// Appends a chunk. Returns true if the writer should pause.
     package func write(_ chunk: Data) -> Bool {
         let (waiter, pause): (Waiter?, Bool) = state.withLock { state in
             guard state.end == nil, !state.isAbandoned else { return (nil, false) }
             if let waiter = state.waiter.take() { return (waiter, false) }
             state.chunks.append(chunk)
             state.bytes += chunk.count
-            // A writer that goes on for a while although it is to pause stays paused until it is called back.
+            // A writer may continue for a while after it was told to pause; it stays paused until `onDemand`.
             if state.bytes >= highWater { state.isWriterPaused = true }
             return (nil, state.isWriterPaused)
         }
@@ -63,7 +64,7 @@ package final class ResponsePipe: Sendable {
         return pause
     }
 
-    /// Returns the bytes that wait to be read; `onDemand` is called by a read that finds none.
+    /// Returns the number of buffered bytes. The next read that leaves none calls `onDemand`.
     package func awaitDrain() -> Int {
         state.withLock { state in
             state.awaitsDrain = true
@@ -71,16 +72,16 @@ package final class ResponsePipe: Sendable {
         }
     }
 
-    /// Ends the body; what came before an error can still be read. Only the first end counts.
+    /// Ends the body. Chunks before an error can still be read. Only the first call has an effect.
     ///
     /// - Parameters:
-    ///   - end: The metrics of the transfer, or what failed it.
-    ///   - trailers: The trailer section; of no use behind a failure.
+    ///   - end: The metrics of the transfer, or its error.
+    ///   - trailers: The trailer section, ignored after a failure.
     package func finish(_ end: Result<TransferMetrics, SluiceError>, trailers: HTTPHeaders = [:]) {
         _ = setEnd(end, trailers)
     }
 
-    /// Ends the body and says whether it had not ended before.
+    /// Ends the body. Returns true if it had not ended before.
     private func setEnd(_ end: Result<TransferMetrics, SluiceError>, _ trailers: HTTPHeaders = [:]) -> Bool {
         let (waiter, isFirst): (Waiter?, Bool) = state.withLock { state in
             guard state.end == nil else { return (nil, false) }
@@ -92,7 +93,7 @@ package final class ResponsePipe: Sendable {
         return isFirst
     }
 
-    /// The next chunk, or all that have come; none at the end.
+    /// Returns the next chunk or all received chunks; empty at the end.
     private func next(_ amount: Amount) async throws(SluiceError) -> [Data] {
         defer { state.synchronize() }
         let result = await withTaskCancellationHandler {
@@ -131,7 +132,7 @@ package final class ResponsePipe: Sendable {
         if !isOver { onAbandon() }
     }
 
-    /// The reading end; the transfer stops when nobody holds it any longer.
+    /// The reader of a pipe. Releasing it stops the transfer.
     package final class Reader: Sendable {
         private let pipe: ResponsePipe
 
@@ -146,12 +147,12 @@ package final class ResponsePipe: Sendable {
         package var metrics: TransferMetrics? { pipe.metrics }
         package var trailers: HTTPHeaders? { pipe.trailers }
 
-        /// The next chunk, nil at the end.
+        /// Returns the next chunk; nil at the end.
         package func next() async throws(SluiceError) -> Data? {
             try await pipe.next(.chunk).first
         }
 
-        /// All chunks that have come, waiting for one; none at the end.
+        /// Returns all chunks received so far, after waiting for at least one; empty at the end.
         package func nextBatch() async throws(SluiceError) -> [Data] {
             try await pipe.next(.all)
         }
@@ -177,7 +178,8 @@ extension ResponsePipe.State {
         return .success([chunk])
     }
 
-    /// True if a paused writer should go on now, or if one that awaits it should know that all is read.
+    /// Returns true if a paused writer should continue now, or if the buffer has drained after
+    /// ``ResponsePipe/awaitDrain()``.
     fileprivate mutating func demand(below lowWater: Int) -> Bool {
         let isWanted = isWriterPaused && bytes <= lowWater || awaitsDrain && bytes == 0
         guard isWanted, end == nil else { return false }

@@ -1,31 +1,31 @@
-/// When what happened in one transfer, and how much.
+/// The timings and byte counts of a transfer.
 ///
-/// The times are offsets from the moment the engine began; each includes those before it.
+/// Times are offsets from the start of the transfer in the engine. Each includes the earlier ones.
 public struct TransferMetrics: Sendable, Hashable {
-    /// Waiting in the engine's queue before it began.
+    /// The time in the engine's queue before the start.
     public var queued: Duration = .zero
-    /// Until the name was resolved; zero on a reused connection.
+    /// The time until the name was resolved; zero on a reused connection.
     public var nameLookup: Duration = .zero
-    /// Until the connection to host or proxy stood; zero on a reused connection.
+    /// The time until the connection to the host or proxy was established; zero on a reused connection.
     public var connect: Duration = .zero
-    /// Until the TLS handshake was done; zero without TLS.
+    /// The time until the TLS handshake was complete; zero without TLS.
     public var tls: Duration = .zero
-    /// Until the first byte of the response.
+    /// The time until the first byte of the response.
     public var firstByte: Duration = .zero
-    /// Until the last byte of the response.
+    /// The time until the last byte of the response.
     public var total: Duration = .zero
-    /// Body bytes sent.
+    /// The number of body bytes sent.
     public var bytesSent: Int64 = 0
-    /// Body bytes received, as they travelled: before decompression.
+    /// The number of body bytes received, before decompression.
     public var bytesReceived: Int64 = 0
-    /// The protocol that was spoken.
+    /// The HTTP version in use.
     public var version: HTTPVersion = .http1_1
-    /// Address and port of the other end, `127.0.0.1:8080`, where it is known: of the proxy where there is one, and the path of a
-    /// unix-domain socket.
+    /// The address and port of the peer, such as `127.0.0.1:8080`, if known. With a proxy, the proxy's; with a
+    /// unix-domain socket, its path.
     public var remoteAddress: String?
-    /// Whether an open connection was used again.
+    /// True if the connection was reused.
     public var isConnectionReused = false
 
-    /// Makes metrics of a transfer that took no time and moved no byte.
+    /// Creates metrics with zero times and counts.
     public init() {}
 }

@@ -1,57 +1,58 @@
-/// An engine that carries one request to its server and brings back the response.
+/// An engine that sends one request to its server and returns the response.
 ///
-/// Redirects, retries, caching and validation are not its concern. It must check nothing but what it needs to send,
-/// honour the limits and time-outs in the context, stop the transfer when the calling task is cancelled or when the
-/// response's body is dropped unread, and read no faster from the network than the body is consumed.
+/// Redirects, retries, caching and validation are handled by the client. A transport checks only what it needs to send.
+/// It must enforce the limits and time-outs of the context, stop the transfer when the calling task is cancelled or the
+/// response's body is released unread, and read from the network no faster than the body is consumed.
 public protocol Transport: Sendable {
     /// Sends a request and returns as soon as the head of the final response is known.
     ///
     /// - Parameters:
-    ///   - request: What to send; its header fields and method have been checked.
-    ///   - context: Time-outs and limits of this one transfer.
+    ///   - request: The request. Its header fields and method have been checked.
+    ///   - context: The time-outs and limits of this transfer.
     /// - Returns: The head and a body that may still be arriving.
     /// - Throws: A ``SluiceError`` of the step ``SluiceError/Step/transport``.
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse
 }
 
-/// What a transport brings back: a head, and a body that may still be arriving.
+/// The response of a transport: a head, and a body that may still be arriving.
 public struct TransportResponse: Sendable {
-    /// Status, headers and version.
+    /// The status, headers and version.
     public var head: HTTPResponse
-    /// The body; reading it drives the transfer on.
+    /// The body. Reading it drives the transfer.
     public var body: ResponseBody
 
-    /// Makes a response.
+    /// Creates a response.
     public init(head: HTTPResponse, body: ResponseBody) {
         self.head = head
         self.body = body
     }
 }
 
-/// The time-outs and limits of one transfer.
+/// The settings of one transfer.
 public struct TransferContext: Sendable {
-    /// Time-outs.
+    /// The time-outs.
     public var timeouts: Timeouts
-    /// Limits on what the server may send.
+    /// The limits on the response.
     public var limits: ResponseLimits
-    /// Which networks may carry it, on systems that tell them apart.
+    /// The networks that may carry the transfer, on systems that distinguish them.
     public var networkAccess: NetworkAccess
-    /// Whose cookies it sends, and where it keeps those it gets; nil for none.
+    /// The jar that provides and stores cookies; nil for none.
     public var cookies: CookieJar?
-    /// What to answer a challenge of its server with; nil for nothing. They have an origin, and go to no other: a transport
-    /// asks ``credentials(for:)``.
+    /// The credentials for challenges of the server; nil for none. They are restricted to one origin: a transport reads
+    /// them with ``credentials(for:)``.
     public var credentials: ChallengeCredentials?
-    /// How the server is reached: TLS, proxies, addresses.
+    /// The connection options: TLS, proxies, addresses.
     public var connection: ConnectionOptions
-    /// Who goes first where transfers wait for each other.
+    /// The priority among waiting transfers.
     public var priority: RequestPriority
-    /// Where the transport tells how far it is; nil where nobody can ask.
+    /// The meter that the transport reports progress to; nil for none.
     public var meter: TransferMeter?
-    /// Is given each informational response but 101 (RFC 9110 §15.2) as it comes, before the final one: 100, 103 (RFC 8297). The
-    /// transport calls it in order, one call at a time, on a thread which it must not hold up; nil, the default, where nobody asks.
+    /// Called for each informational response except 101 (RFC 9110 §15.2), such as 100 or 103 (RFC 8297), before the
+    /// final response. Calls are in order and never concurrent. The closure runs on the transport's thread and must not
+    /// block. Nil by default.
     public var onInformational: (@Sendable (HTTPResponse) -> Void)?
 
-    /// Makes a context.
+    /// Creates a context.
     public init(
         timeouts: Timeouts = Timeouts(),
         limits: ResponseLimits = ResponseLimits(),
@@ -75,21 +76,22 @@ public struct TransferContext: Sendable {
     }
 }
 
-/// How long a transfer may take.
+/// The time-outs of a transfer.
 public struct Timeouts: Sendable, Hashable {
-    /// From leaving the queue to a usable connection, TLS included; 10 seconds by default.
+    /// The maximum time from leaving the queue to a usable connection, including TLS; 10 seconds by default.
     public var connect: Duration?
-    /// Without a byte in either direction, once connected; 60 seconds by default. Time during which the caller reads
-    /// nothing does not count.
+    /// The maximum time without a byte in either direction after the connection is established; 60 seconds by default.
+    /// Time during which the caller does not read is not counted.
     public var idle: Duration?
-    /// From the call to the last byte, time in the queue included; none by default. Where a client sends, gates, all attempts and the
-    /// pauses between them are included too, and each transfer gets what is left.
+    /// The maximum time from the call to the last byte, including time in the queue; none by default. For a client's
+    /// request it also covers gates, all attempts and the pauses between them; each transfer receives the remaining
+    /// time.
     public var total: Duration?
-    /// How long a body is held back for the server's word that it may come, where a request asks for that with
-    /// `Expect: 100-continue`; 1 second by default. After that it is sent all the same (RFC 9110 §10.1.1).
+    /// The time that a request with `Expect: 100-continue` waits for the server's 100 response before it sends the body
+    /// anyway; 1 second by default (RFC 9110 §10.1.1).
     public var continueWait: Duration
 
-    /// Makes time-outs; nil stands for none.
+    /// Creates time-outs; nil means no time-out.
     public init(
         connect: Duration? = .seconds(10),
         idle: Duration? = .seconds(60),
@@ -103,24 +105,25 @@ public struct Timeouts: Sendable, Hashable {
     }
 }
 
-/// How much a server may send.
+/// The limits on the size of a response.
 public struct ResponseLimits: Sendable, Hashable {
-    /// The response's head in bytes; 64 KiB by default.
+    /// The maximum size of the response's head in bytes; 64 KiB by default.
     public var headers: Int
-    /// The response's body in bytes after decompression, nil for no limit, which is the default of a transport.
+    /// The maximum size of the response's body in bytes after decompression. Nil, the default of a transport, means no
+    /// limit.
     public var body: Int64?
-    /// How many times longer a body may become by decompression, nil for no limit; 200 times by default. It is judged of what
-    /// has come so far, once that is over a mebibyte: short texts of one letter may become more.
+    /// The maximum ratio of decompressed to compressed size, nil for no limit; 200 by default. It applies to the bytes
+    /// received so far, once the decompressed size exceeds 1 MiB, since short repetitive texts may exceed the ratio.
     public var decompressionRatio: Int?
 
-    /// Makes limits.
+    /// Creates limits.
     public init(headers: Int = 64 << 10, body: Int64? = nil, decompressionRatio: Int? = 200) {
         self.headers = headers
         self.body = body
         self.decompressionRatio = decompressionRatio
     }
 
-    /// Whether a body that is compressed has become too long.
+    /// Returns true if a decompressed body exceeds the maximum ratio.
     package func isTooDense(_ decompressed: Int64, of compressed: Int64) -> Bool {
         guard let decompressionRatio, decompressed > 1 << 20 else { return false }
         return decompressed / Int64(max(1, decompressionRatio)) > compressed
