@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The file of a ``CassetteTransport``: exchanges as JSON that people can read, edit and review.
+/// The file format of a ``CassetteTransport``: recorded exchanges as JSON that people can read, edit and review.
 ///
 ///     {
 ///       "exchanges": [
@@ -18,27 +18,28 @@ import Foundation
 ///       "version": 1
 ///     }
 ///
-/// A body is `json`, which keeps the order of members and loses the white space, `text`, as also JSON that is nested very deeply or holds
-/// half characters, or `base64`. A failure of the network is an `error` with its `code` and `reason` in the response's place.
+/// A body is stored as `json`, `text` or `base64`. `json` keeps the order of the members and drops insignificant white
+/// space. JSON that is nested very deeply or contains unpaired surrogates is stored as `text`. A failed exchange has an
+/// `error` with its `code` and `reason` in place of the response.
 public struct Cassette: Sendable {
-    /// The version that is written, and the newest that is read.
+    /// The version that is written, and the newest version that can be read.
     public static let version = 1
 
-    /// The exchanges in their order.
+    /// The exchanges, in recorded order.
     public var exchanges: [RecordedExchange]
 
-    /// Makes a cassette.
+    /// Creates a cassette.
     public init(exchanges: [RecordedExchange] = []) {
         self.exchanges = exchanges
     }
 
-    /// Reads the text of a cassette.
+    /// Creates a cassette from its JSON text.
     ///
     /// - Parameters:
-    ///   - data: The text.
-    ///   - name: What errors call it.
-    /// - Throws: A ``SluiceError`` of code `cassetteUnreadable` that says what is wrong: where the text breaks off, which version it is of,
-    ///   which exchange lacks what.
+    ///   - data: The JSON text.
+    ///   - name: The name of the cassette in error messages.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable`. Its message names the problem: the place where the
+    ///   text ends early, the unsupported version, or the exchange that lacks a value.
     public init(_ data: Data, named name: String = "cassette") throws(SluiceError) {
         do {
             let root = try JSONNode.recording(data)
@@ -62,15 +63,15 @@ public struct Cassette: Sendable {
         }
     }
 
-    /// The text of the cassette.
+    /// The JSON text of the cassette.
     public var data: Data { Self.data(of: exchanges.map(Self.text)) }
 
-    /// The text of an exchange, as it stands in that of a cassette.
+    /// Returns the text of an exchange, indented as in a cassette.
     static func text(of exchange: RecordedExchange) -> String {
         CassetteCoding.node(of: exchange).text(indentedBy: 2)
     }
 
-    /// The text of a cassette with exchanges of these texts.
+    /// Returns the text of a cassette that contains exchanges with the given texts.
     static func data(of exchanges: [String]) -> Data {
         var text = "{\n  \"exchanges\": ["
         for (place, exchange) in exchanges.enumerated() { text += (place == 0 ? "\n    " : ",\n    ") + exchange }
@@ -80,9 +81,9 @@ public struct Cassette: Sendable {
 }
 
 extension SluiceError.Code {
-    /// A cassette or an archive cannot be read: it is missing, damaged, cut short or of a newer version.
+    /// A cassette or an archive cannot be read: the file is missing, damaged, truncated or of a newer version.
     public static let cassetteUnreadable = SluiceError.Code("cassetteUnreadable")
-    /// A cassette or an archive has no exchange for the request.
+    /// A cassette or an archive has no exchange that matches the request.
     public static let cassetteUnmatched = SluiceError.Code("cassetteUnmatched")
     /// A cassette could not be written.
     public static let cassetteUnwritable = SluiceError.Code("cassetteUnwritable")

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How exchanges stand in a cassette.
+/// Converts recorded exchanges to and from the JSON of a cassette.
 enum CassetteCoding {
     static func node(of exchange: RecordedExchange) -> JSONNode {
         let request = JSONNode.object([
@@ -57,7 +57,8 @@ enum CassetteCoding {
             version: version(of: response["version"]?.string)
         )
         let bytes = try body(of: response["body"])
-        // What was changed by hand, or lost its white space, has another length now; that of an encoded body was another before.
+        // The length changes if the body was edited, or if its white space was dropped. A body with a content coding is
+        // stored decoded, so its recorded length does not apply either way.
         if method != "HEAD", head.headers.contains(.contentLength), !head.headers.contains(.contentEncoding) {
             head.headers[.contentLength] = "\(bytes.count)"
         }
@@ -69,7 +70,7 @@ enum CassetteCoding {
         )
     }
 
-    /// `HTTP/1.1`, `HTTP/2`, `h2`; HTTP/1.1 where it says nothing that is known.
+    /// Returns the version for `HTTP/1.1`, `HTTP/2`, `h2` and similar names, or HTTP/1.1 for an unknown name.
     static func version(of text: String?) -> HTTPVersion {
         switch text?.lowercased() {
         case "http/1.0": .http1_0
@@ -85,7 +86,7 @@ enum CassetteCoding {
             headers.map { field in
                 let line = "\(field.name): \(field.value)"
                 guard let bytes = field.bytes else { return .string(line) }
-                // The line is to be read, the bytes to be played back.
+                // The text does not preserve the bytes of a value that is not valid UTF-8, so they are stored as Base64.
                 let value = JSONNode.string(Data(bytes).base64EncodedString())
                 return .object(["base64": value, "name": .string(field.name.rawValue)])
             }
@@ -115,7 +116,7 @@ enum CassetteCoding {
 
     private static func body(_ bytes: Data, _ headers: HTTPHeaders) -> JSONNode? {
         if bytes.isEmpty { return nil }
-        // It stands some levels deep in the file, which must be readable too.
+        // The nesting limit leaves room for the levels that the cassette itself adds.
         if headers.isJSON, let node = try? JSONNode(parsing: bytes, within: 128) {
             return .object(["json": node])
         }
@@ -138,7 +139,7 @@ enum CassetteCoding {
 }
 
 extension HTTPHeaders {
-    /// Whether they are those of a JSON body: `application/json` and its kin.
+    /// True if the content type is `application/json` or has the suffix `+json`.
     var isJSON: Bool {
         guard let type = self[.contentType].flatMap(ContentType.init) else { return false }
         return type.subtype == "json" || type.subtype.hasSuffix("+json")

@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a request and a recorded one must have in common for the one to be answered as the other was.
+/// A property in which a request must match a recorded request to receive its response.
 ///
-/// Method and URL by default. More is said where it matters: `[.method, .url, .body]`.
+/// The default criteria are the method and the URL. Name others where they matter: `[.method, .url, .body]`.
 public struct CassetteCriterion: Sendable, CustomStringConvertible {
-    /// What it compares.
+    /// The name of the compared property.
     public let description: String
-    /// Whether two requests are alike.
+    /// Returns true if the two requests match.
     let isMatch: @Sendable (_ recorded: RecordedRequest, _ request: RecordedRequest) -> Bool
 
     private init(_ description: String, _ isMatch: @escaping @Sendable (RecordedRequest, RecordedRequest) -> Bool) {
@@ -21,15 +21,15 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
         self.isMatch = isMatch
     }
 
-    /// The same method.
+    /// Matches requests with the same method.
     public static let method = CassetteCriterion("method") { $0.method == $1.method }
-    /// The same URL, query included, to the letter.
+    /// Matches requests with exactly the same URL, including the query.
     public static let url = CassetteCriterion("url") { $0.url == $1.url }
-    /// The same host and port.
+    /// Matches requests with the same host and port.
     public static let host = CassetteCriterion("host") { $0.authority.lowercased() == $1.authority.lowercased() }
-    /// The same path, whatever the host and query.
+    /// Matches requests with the same path. The host and the query are ignored.
     public static let path = CassetteCriterion("path") { $0.path == $1.path }
-    /// The same items in the query, in any order.
+    /// Matches requests with the same query items, in any order.
     public static let query = CassetteCriterion("query") { one, other in
         let items = [one, other].map { request in
             request.queryItems.map { "\($0.name)=\($0.value ?? "")" }
@@ -37,21 +37,21 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
         }
         return items[0] == items[1]
     }
-    /// The same body: the same bytes, or JSON that says the same.
+    /// Matches requests whose bodies have the same bytes, or are equal as JSON.
     public static let body = CassetteCriterion("body") { one, other in
         if one.body == other.body { return true }
         guard let one = try? JSON(parsing: one.body), let other = try? JSON(parsing: other.body) else { return false }
         return one == other
     }
 
-    /// The same values of a header.
+    /// Matches requests with the same values of a header field.
     public static func header(_ name: HTTPHeaderName) -> CassetteCriterion {
         CassetteCriterion("header \(name)") {
             $0.headers.fieldValues(for: name) == $1.headers.fieldValues(for: name)
         }
     }
 
-    /// A comparison of one's own.
+    /// Matches requests according to a closure.
     public static func custom(
         _ description: String,
         _ isMatch: @escaping @Sendable (_ recorded: RecordedRequest, _ request: RecordedRequest) -> Bool
@@ -61,6 +61,6 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
 }
 
 extension [CassetteCriterion] {
-    /// Method and URL.
+    /// The method and the URL.
     public static var methodAndURL: [CassetteCriterion] { [.method, .url] }
 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cassette's file, read on a queue whose threads may block.
+/// The file of a cassette. It is read on a dispatch queue, because reading blocks the thread.
 struct CassetteFile: Sendable {
     let url: URL
     private let queue = DispatchQueue(label: "sluice.cassette")
@@ -16,7 +16,7 @@ struct CassetteFile: Sendable {
         self.url = url
     }
 
-    /// The file's bytes; nil where there is none.
+    /// Returns the contents of the file, or nil if it does not exist.
     func read() async throws(SluiceError) -> Data? {
         let url = url
         return try await queue.result { () -> Result<Data?, SluiceError> in

@@ -14,13 +14,14 @@ import Musl
 import Darwin
 #endif
 
-/// What is being recorded to a cassette's file, by all transports of the process that record to it: no one overwrites what another has
-/// recorded.
+/// A recording to one cassette file, shared by all transports of the process that record to that file.
+///
+/// Because the recording is shared, no transport overwrites the exchanges of another.
 final class CassetteRecording: Sendable {
     private struct State {
         /// The text of each exchange in the file.
         var exchanges: [String]
-        /// How many of them are written.
+        /// The number of exchanges that have been written to the file.
         var written = 0
     }
 
@@ -32,7 +33,7 @@ final class CassetteRecording: Sendable {
 
     private let url: URL
     private let queue = DispatchQueue(label: "sluice.cassette.recording")
-    // What waits for the disk holds this and not the recording, which ends with the last transport that records.
+    // Pending writes hold the state, not the recording, so the recording is released with the last transport that uses it.
     private let state: Locked<State>
 
     private init(_ url: URL, _ exchanges: [String]) {
@@ -40,12 +41,12 @@ final class CassetteRecording: Sendable {
         state = Locked(State(exchanges: exchanges))
     }
 
-    /// Joins the recording to a file, or begins one.
+    /// Returns the recording to a file, and creates it if there is none.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - exchanges: What it holds that is to stay, if nobody else is recording to it.
-    /// - Returns: The one recording to that file.
+    ///   - exchanges: The exchanges of the file to keep. They are ignored if another transport already records to the file.
+    /// - Returns: The recording that all transports share.
     static func to(_ url: URL, keeping exchanges: [RecordedExchange]) -> CassetteRecording {
         let path = url.absoluteURL.standardizedFileURL.path
         let texts = exchanges.map(Cassette.text)
@@ -58,10 +59,10 @@ final class CassetteRecording: Sendable {
         }
     }
 
-    /// Adds an exchange and replaces the file as a whole, its folder made if need be: a reader finds the old text or the new one.
+    /// Adds an exchange and replaces the whole file atomically. Missing folders are created.
     ///
-    /// - Parameter exchange: What to add, redacted.
-    /// - Throws: A ``SluiceError`` of code `cassetteUnwritable`.
+    /// - Parameter exchange: The redacted exchange.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
     func append(_ exchange: RecordedExchange) async throws(SluiceError) {
         let text = Cassette.text(of: exchange)
         let number = state.withLock { state in
@@ -69,7 +70,7 @@ final class CassetteRecording: Sendable {
             return state.exchanges.count
         }
         try await queue.result { [state, url] () -> Result<Void, SluiceError> in
-            // Whoever comes first writes for all who wait.
+            // One write covers every exchange added so far, so a later call may have nothing left to write.
             let (exchanges, written) = state.withLock { ($0.exchanges, $0.written) }
             if written >= number { return .success(()) }
             let result = Self.write(exchanges, to: url)

@@ -7,14 +7,14 @@ import Foundation
 #endif
 
 extension CassetteRedaction {
-    /// A body without its secrets; the mark for one that ought to be looked through and cannot be.
+    /// Returns a body without its secrets, or the ``mark`` for a body that should be searched but cannot be.
     ///
     /// - Parameters:
     ///   - bytes: The body.
-    ///   - headers: The headers that go with it.
-    ///   - isDecoded: Whether it is decompressed, whatever the headers say.
-    ///   - depth: In how many forms it stands.
-    /// - Returns: The body; as it was where there is nothing secret in it.
+    ///   - headers: The header fields that describe the body.
+    ///   - isDecoded: True if the content coding has been removed, whatever `headers` say.
+    ///   - depth: The number of multipart forms that enclose the body.
+    /// - Returns: The redacted body, or the same bytes if the body contains no secrets.
     func body(_ bytes: Data, _ headers: HTTPHeaders, isDecoded: Bool, depth: Int = 0) -> Data {
         guard hidesValues, !bytes.isEmpty else { return bytes }
         if !isDecoded, headers.hasContentCoding { return Data(Self.mark.utf8) }
@@ -27,7 +27,7 @@ extension CassetteRedaction {
             return Data(form(text[...]).utf8)
         }
         let text = bytes.withoutByteOrderMark
-        // Many a server says text/plain of its JSON; a text that is some is redacted all the same.
+        // Some servers send JSON as text/plain, so a body that looks like JSON is redacted whatever its content type.
         guard let first = text.first(where: { $0 > 0x20 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || headers.isJSON || headers.isJSONLines
         else { return bytes }
@@ -38,13 +38,13 @@ extension CassetteRedaction {
         return lines(text) ?? Data(Self.mark.utf8)
     }
 
-    /// JSON Lines, or a sequence of JSON texts (RFC 7464), without its secrets; nil where a line is no JSON.
+    /// Returns JSON Lines, or a JSON text sequence (RFC 7464), without secrets. Returns nil if a line is not JSON.
     private func lines(_ text: Data) -> Data? {
         let lines = Array(text).split(separator: 0x0A, omittingEmptySubsequences: false)
         if lines.count < 2 { return nil }
         var result: [[UInt8]] = []
         for line in lines {
-            // The sign before each text of a sequence.
+            // The record separator that starts each text of a JSON text sequence.
             let sign = line.prefix { $0 == 0x1E }
             let rest = line[sign.endIndex...]
             if rest.allSatisfy({ $0 <= 0x20 }) {
@@ -76,7 +76,7 @@ extension CassetteRedaction {
 }
 
 extension HTTPHeaders {
-    /// Whether a body that goes with them is compressed or otherwise encoded.
+    /// True if the body has a content coding other than `identity`.
     fileprivate var hasContentCoding: Bool {
         values(for: .contentEncoding).joined(separator: ",").split(separator: ",").contains { coding in
             let name = coding.filter { !$0.isWhitespace }.lowercased()
@@ -84,7 +84,7 @@ extension HTTPHeaders {
         }
     }
 
-    /// Whether they are those of one JSON text after the other.
+    /// True if the content type is JSON Lines or a JSON text sequence.
     fileprivate var isJSONLines: Bool {
         switch self[.contentType].flatMap(ContentType.init)?.subtype {
         case "jsonl", "x-jsonl", "ndjson", "x-ndjson", "jsonlines", "x-jsonlines", "json-seq": true
@@ -94,7 +94,7 @@ extension HTTPHeaders {
 }
 
 extension Data {
-    /// The text behind the mark of its byte order, with which some programs begin even UTF-8.
+    /// The bytes without the UTF-8 byte order mark, which some programs write.
     var withoutByteOrderMark: Data {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         return starts(with: mark) ? Data(dropFirst(mark.count)) : self

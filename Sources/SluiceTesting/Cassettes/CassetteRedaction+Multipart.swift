@@ -7,20 +7,20 @@ import Foundation
 #endif
 
 extension CassetteRedaction {
-    /// How deep forms may stand within forms.
+    /// The maximum nesting depth of multipart forms.
     private static let maximumFormDepth = 8
 
-    /// A form of several parts (RFC 2046 §5.1.1) without the contents of secret ones, all else byte for byte.
+    /// Redacts the contents of the secret parts of a multipart form (RFC 2046 §5.1.1). All other bytes are unchanged.
     ///
     /// - Parameters:
     ///   - form: The form.
-    ///   - boundary: What separates its parts.
-    ///   - depth: In how many forms it stands.
-    /// - Returns: The form; nil where it cannot be taken apart.
+    ///   - boundary: The boundary between the parts.
+    ///   - depth: The number of multipart forms that enclose this one.
+    /// - Returns: The redacted form, or nil if it is malformed or nested too deeply.
     func multipart(_ form: Data, boundary: String, depth: Int) -> Data? {
         guard depth < Self.maximumFormDepth, !boundary.isEmpty else { return nil }
         let delimiter = Array("\r\n--\(boundary)".utf8)
-        // The first boundary may stand at the very beginning.
+        // The first boundary may start at the first byte of the form.
         let bytes = Array("\r\n".utf8) + form
         var places: [Range<Int>] = []
         while let place = bytes[(places.last?.upperBound ?? 0)...].firstRange(of: delimiter) { places.append(place) }
@@ -36,7 +36,7 @@ extension CassetteRedaction {
         return Data(output.dropFirst(2))
     }
 
-    /// A part from the end of its boundary on; nil if it has no head.
+    /// Redacts a part. The bytes start after its boundary. Returns nil if the part has no header section.
     private func part(_ part: ArraySlice<UInt8>, depth: Int) -> [UInt8]? {
         let blank = Array("\r\n\r\n".utf8)
         guard part.starts(with: "\r\n".utf8), let end = part.firstRange(of: blank) else { return nil }
@@ -57,7 +57,10 @@ extension CassetteRedaction {
         return Array(part[..<end.upperBound]) + shown
     }
 
-    /// Whether a part has a secret's name; one whose name is written in a way of its own, as `name*=`, has if any word of it is one.
+    /// Returns true if the name of a part is secret.
+    ///
+    /// If there is no plain `name` parameter, for example because the name is written as `name*=`, the part is secret if any
+    /// word of the disposition is a secret name.
     private func isSecret(disposition: String) -> Bool {
         if let name = ContentType("part/\(disposition)")?["name"] { return isSecret(parameter: name) }
         let words = disposition.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" }

@@ -1,10 +1,11 @@
 extension CassetteRedaction {
-    /// How deep URLs may stand within URLs to be looked through.
+    /// The maximum nesting depth of URLs in query items.
     private static let maximumDepth = 4
 
-    /// A URL without user name and password, and without the secrets of its query and fragment.
+    /// Returns a URL without user name and password, and without the secrets in its query and fragment.
     ///
-    /// It is read byte by byte, as forms are too: a combining mark behind a sign leaves it that sign.
+    /// URLs and forms are processed byte by byte. As `Character` values, a delimiter followed by a combining mark would not
+    /// be found.
     func url(_ url: String, depth: Int = 0) -> String {
         let bytes = url.utf8
         var start = bytes.startIndex
@@ -32,7 +33,7 @@ extension CassetteRedaction {
         byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// A text whose URLs have no secrets.
+    /// Returns a text with the secrets removed from the URLs that it contains.
     func text(_ text: String) -> String {
         if !Self.holdsURL(text) { return text }
         return pieces(of: text, where: Self.isURLEnd) { piece in
@@ -40,18 +41,18 @@ extension CassetteRedaction {
         }
     }
 
-    /// The links of a `Link` (RFC 8288 §3), whose URLs stand in angle brackets and may be relative.
+    /// Redacts the targets of a `Link` field (RFC 8288 §3), which stand in angle brackets and may be relative.
     func links(_ field: String) -> String {
         pieces(of: field, where: Self.isURLEnd) { piece in url(piece) }
     }
 
-    /// A query or form without its secrets.
+    /// Returns a query or a form without its secrets.
     func form(_ text: Substring, depth: Int = 0) -> String {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
             let source = Substring(bytes)
             let item = FormItems.item(of: source)
             guard let value = item.value, !value.isEmpty else { return String(source) }
-            // The route in a fragment may have a query itself.
+            // A route in a fragment may contain a query.
             let name =
                 item.name.utf8.split(separator: UInt8(ascii: "?")).last.map { String(Substring($0)) } ?? item.name
             let isSecret = isSecret(parameter: name) || holdsSecret(value, depth: depth)
@@ -59,7 +60,7 @@ extension CassetteRedaction {
         }.joined(separator: "&")
     }
 
-    /// Whether a value is a URL with a secret, as one to come back to may be.
+    /// Returns true if a value, for example a return URL, is a URL that contains a secret.
     private func holdsSecret(_ value: String, depth: Int) -> Bool {
         if !Self.holdsURL(value) { return false }
         return depth >= Self.maximumDepth || url(value, depth: depth + 1) != value

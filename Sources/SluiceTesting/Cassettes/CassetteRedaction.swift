@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is secret in exchanges, and taken out before they are written.
+/// The rules that remove secrets from exchanges before they are written.
 ///
 /// ```swift
 /// var redaction = CassetteRedaction.standard
@@ -14,32 +14,38 @@ import Foundation
 /// redaction.names.append("iban")
 /// ```
 ///
-/// Names decide: they are those of Sluice's own `Redaction`. Compared are letters and digits alone, without regard to case; a `*` at the
-/// beginning or end of one stands for anything; of `user[password]` or `user.password` each part counts, and the whole. URLs are looked for
-/// secrets in header fields and in JSON too. It is a net, not a wall: a secret in a path or in a plain text passes, unless ``redact`` takes
-/// it out. A cassette does not know what a client calls secret: repeat its `secretHeaders` in ``headers``.
+/// Secrets are found by name, with the same default names as Sluice's own `Redaction`. A comparison uses only letters and
+/// digits and ignores case. A `*` at the beginning or end of a name stands for any characters. For `user[password]` or
+/// `user.password`, each part and the whole name are compared. URLs in header fields and in JSON are searched too.
 ///
-/// What ought to be looked through and cannot be is not written: a request's body that is compressed, a form that is no text, or a multipart
-/// one that cannot be taken apart, and what has the type of JSON or begins like it, but is none, become the ``mark`` as a whole.
+/// The rules do not find every secret. A secret in a path or in plain text remains, unless ``redact`` removes it. A
+/// cassette does not know the `secretHeaders` of a client, so repeat them in ``headers``.
 ///
-/// When a cassette is replayed, the requests in it and those that are made are redacted too before they are compared, so that what was secret
-/// makes no difference. What has been redacted once must therefore stay as it is when it is redacted again.
+/// A body that should be searched but cannot be is replaced by the ``mark``. This applies to a compressed request body, a
+/// form that is not text, a malformed multipart form, and a body that has a JSON content type or starts like JSON but is
+/// not valid JSON.
+///
+/// On playback, the recorded requests and the new requests are both redacted before they are compared, so secret values
+/// do not affect the match. Redaction must therefore be idempotent: redacting a redacted exchange must not change it.
 public struct CassetteRedaction: Sendable {
-    /// What stands in a secret's place; a number becomes 0.
+    /// The replacement for a secret. A secret number is replaced by 0.
     public static let mark = "REDACTED"
 
-    /// Header fields whose values are secret.
+    /// The header fields with secret values.
     public var headers = SecretNames.usualHeaders { didSet { headerNames = SecretNames(headers) } }
-    /// Items of queries and forms, and members of JSON, whose values are secret.
+    /// The query items, form items and JSON members with secret values.
     public var names = SecretNames.usualMembers { didSet { updateNames() } }
-    /// Items of queries and forms whose values are secret besides; in JSON these names are common with other meanings.
+    /// Additional query and form items with secret values. In JSON, these names commonly have other meanings.
     public var items = SecretNames.usualParameters { didSet { updateNames() } }
-    /// Names that are no secrets though one of the others fits them: those of the tokens that lead from page to page, without which no second
-    /// page could be told from the third.
+    /// Names that are not secret although another pattern matches them.
+    ///
+    /// The defaults are pagination tokens, without which requests for different pages would be indistinguishable.
     public var exemptions = ["*page-token", "*continuation-token", "next-token", "*sync-token"] {
         didSet { exempt = SecretNames(exemptions) }
     }
-    /// Takes out what names do not find, after them; also asked for requests that are compared, with no result but an empty 200.
+    /// Called after the rules, to remove secrets that names do not identify.
+    ///
+    /// It is also called for each request before comparison. The exchange then has an empty response with status 200.
     public var redact: (@Sendable (inout RecordedExchange) -> Void)?
 
     private var headerNames: SecretNames
@@ -47,7 +53,7 @@ public struct CassetteRedaction: Sendable {
     private var parameterNames: SecretNames
     private var exempt: SecretNames
 
-    /// Makes a redaction of what usually is secret.
+    /// Creates a redaction with the default names.
     public init() {
         headerNames = SecretNames(headers)
         memberNames = SecretNames(names)
@@ -60,17 +66,17 @@ public struct CassetteRedaction: Sendable {
         parameterNames = memberNames.union(SecretNames(items))
     }
 
-    /// Takes out what usually is secret.
+    /// Removes the values with the default secret names.
     public static let standard = CassetteRedaction()
 
-    /// Takes out nothing.
+    /// Removes nothing.
     public static var none: CassetteRedaction {
         var redaction = CassetteRedaction()
         (redaction.headers, redaction.names, redaction.items) = ([], [], [])
         return redaction
     }
 
-    /// An exchange without its secrets.
+    /// Returns an exchange without its secrets.
     public func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
         if hidesNames {
@@ -89,16 +95,16 @@ public struct CassetteRedaction: Sendable {
         return exchange
     }
 
-    /// A request without its secrets, as it is compared.
+    /// Returns a request without its secrets, for comparison.
     func redacted(_ request: RecordedRequest) -> RecordedRequest {
         guard hidesNames || redact != nil else { return request }
         let empty = RecordedExchange.Response(head: HTTPResponse(status: .ok))
         return redacted(RecordedExchange(request: request, result: .success(empty))).request
     }
 
-    /// Whether any name is secret.
+    /// True if there are names of secret header fields, items or members.
     private var hidesNames: Bool { !headerNames.isEmpty || hidesValues }
-    /// Whether anything in a body can be secret.
+    /// True if there are names of secret items or members.
     var hidesValues: Bool { !parameterNames.isEmpty }
 
     func isSecret(header name: String) -> Bool { headerNames.contains(name, except: exempt) }
@@ -109,7 +115,7 @@ public struct CassetteRedaction: Sendable {
         var redacted = HTTPHeaders()
         for field in headers {
             let value = value(of: field)
-            // Bytes that are no UTF-8 stay where there is nothing to take out.
+            // An unchanged field keeps its bytes, which may not be valid UTF-8.
             if value == field.value { redacted.append(field) } else { redacted.append(field.name, value) }
         }
         return redacted

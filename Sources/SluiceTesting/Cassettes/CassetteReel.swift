@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The exchanges of a cassette while it is played: which have been given, and which a request gets.
+/// The exchanges of a cassette during playback, and the set of those already played.
 struct CassetteReel: Sendable {
     private(set) var exchanges: [RecordedExchange]
     private var given: Set<Int> = []
@@ -15,30 +15,30 @@ struct CassetteReel: Sendable {
         self.exchanges = exchanges
     }
 
-    /// The places of a request's exchanges, given or not.
+    /// Returns the positions of the exchanges that match a request, whether played or not.
     ///
     /// - Parameters:
-    ///   - request: The request, redacted.
-    ///   - criteria: What it must have in common with a recorded one.
-    /// - Returns: The places, in their order.
+    ///   - request: The redacted request.
+    ///   - criteria: The criteria for a match.
+    /// - Returns: The positions, in ascending order.
     func places(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> [Int] {
         exchanges.indices.filter { place in
             criteria.allSatisfy { $0.isMatch(exchanges[place].request, request) }
         }
     }
 
-    /// Gives the first exchange that has not been given yet.
+    /// Returns the first exchange that has not been played, and marks it as played.
     ///
     /// - Parameters:
-    ///   - places: Where those are of which one is wanted.
-    ///   - repeatsLast: Whether the last is given again once all have been.
-    /// - Returns: The exchange; nil where there is none, or none is left.
+    ///   - places: The positions of the matching exchanges.
+    ///   - repeatsLast: True to return the last exchange again after all have been played.
+    /// - Returns: The exchange, or nil if there is none left.
     mutating func take(of places: [Int], repeatsLast: Bool) -> RecordedExchange? {
         for place in places where given.insert(place).inserted { return exchanges[place] }
         return repeatsLast ? places.last.map { exchanges[$0] } : nil
     }
 
-    /// Adds an exchange that has been given to the one who made it.
+    /// Adds an exchange and marks it as played, because the request that recorded it has its response.
     mutating func append(_ exchange: RecordedExchange) {
         given.insert(exchanges.count)
         exchanges.append(exchange)

@@ -6,32 +6,33 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records real exchanges to a file once, and plays them back without a network from then on.
+/// A transport that records real exchanges to a file once, and then plays them back without a network.
 ///
 /// ```swift
 /// let cassette = CassetteTransport(recording: SocketTransport(), to: fixtures.appending(path: "gists.json"))
 /// let github = APIClient(baseURL: "https://api.github.com") { $0.transport = cassette }
 /// ```
 ///
-/// Secrets are taken out as exchanges are written: see ``CassetteRedaction``. The file is replaced as a whole after each exchange. Bodies are
-/// held in memory, and a response is given once all of it has been recorded; a stream without end cannot be. Where several transports of a
-/// process record to one file at the same time, it holds the exchanges of all of them.
+/// Secrets are removed before exchanges are written: see ``CassetteRedaction``. The file is replaced atomically after each
+/// exchange. Bodies are held in memory. While recording, a response is returned after its whole body has arrived, so a
+/// stream without an end cannot be recorded. If several transports of a process record to one file at the same time, the
+/// file contains the exchanges of all of them.
 public final class CassetteTransport: Transport {
-    /// When exchanges are recorded.
+    /// The policy that decides when exchanges are recorded.
     public enum Mode: Sendable, Hashable {
-        /// Where there is no file yet; a file that is there is only played back.
+        /// Records if the file does not exist. Otherwise plays the file back.
         case once
-        /// Every time: what the file held is replaced, but for what another transport is recording to it at the same time.
+        /// Always records, and replaces the file. Exchanges that another transport is recording to the file are kept.
         case always
-        /// Never: a file that is missing is an error.
+        /// Never records. A missing file is an error.
         case never
-        /// What the file does not hold yet is added to it.
+        /// Plays back the exchanges in the file, and records those that it does not contain.
         case append
     }
 
     private struct State {
         var reel: CassetteReel?
-        /// Where requests are recorded to; nil where they are only played back.
+        /// The recording, or nil if requests are only played back.
         var recording: CassetteRecording?
         var loading: Task<Result<Void, SluiceError>, Never>?
     }
@@ -63,16 +64,16 @@ public final class CassetteTransport: Transport {
         self.isArchive = isArchive
     }
 
-    /// Makes a transport on a cassette; its file is first looked at with the first request.
+    /// Creates a transport that records to a cassette or plays it back. The file is read on the first request.
     ///
     /// - Parameters:
-    ///   - transport: What requests are recorded from.
-    ///   - file: Where the cassette is or will be; folders that are missing are made.
-    ///   - mode: When exchanges are recorded.
-    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
-    ///   - redaction: What is taken out before it is written.
-    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been. False by default: the request
-    ///     fails then with `cassetteUnmatched`, or is recorded where `mode` is ``Mode/append``.
+    ///   - transport: The transport that sends the recorded requests.
+    ///   - file: The location of the cassette. Missing folders are created.
+    ///   - mode: The policy that decides when exchanges are recorded.
+    ///   - matching: The criteria that match a request with a recorded one. Method and URL by default.
+    ///   - redaction: The rules that remove secrets before writing.
+    ///   - repeatsLast: True to play the last matching exchange again after all have been played. False by default: the
+    ///     request then fails with `cassetteUnmatched`, or is recorded if `mode` is ``Mode/append``.
     public convenience init(
         recording transport: any Transport,
         to file: URL,
@@ -84,13 +85,13 @@ public final class CassetteTransport: Transport {
         self.init(transport, CassetteFile(file), mode, matching, redaction, repeatsLast: repeatsLast, isArchive: false)
     }
 
-    /// Makes a transport that plays a cassette back and records nothing.
+    /// Creates a transport that plays a cassette back and records nothing.
     ///
     /// - Parameters:
-    ///   - file: Where the cassette is.
-    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
-    ///   - redaction: What was taken out when it was recorded.
-    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
+    ///   - file: The location of the cassette.
+    ///   - matching: The criteria that match a request with a recorded one. Method and URL by default.
+    ///   - redaction: The redaction that the cassette was recorded with.
+    ///   - repeatsLast: True to play the last matching exchange again after all have been played.
     public convenience init(
         replaying file: URL,
         matching: [CassetteCriterion] = .methodAndURL,
@@ -100,13 +101,13 @@ public final class CassetteTransport: Transport {
         self.init(nil, CassetteFile(file), .never, matching, redaction, repeatsLast: repeatsLast, isArchive: false)
     }
 
-    /// Makes a transport that plays back what a browser or another program has saved as HAR: see ``HARArchive``.
+    /// Creates a transport that plays back a HAR file from a browser or another program: see ``HARArchive``.
     ///
     /// - Parameters:
-    ///   - file: Where the archive is.
-    ///   - matching: What a request and a recorded one must have in common; method and URL by default.
-    ///   - redaction: What is taken out of requests, archived ones too, before they are compared; nothing by default.
-    ///   - repeatsLast: Whether the last of the exchanges that match is given again when all of them have been.
+    ///   - file: The location of the archive.
+    ///   - matching: The criteria that match a request with a recorded one. Method and URL by default.
+    ///   - redaction: The rules that remove secrets from new and archived requests before comparison. None by default.
+    ///   - repeatsLast: True to play the last matching exchange again after all have been played.
     public convenience init(
         har file: URL,
         matching: [CassetteCriterion] = .methodAndURL,
@@ -119,10 +120,11 @@ public final class CassetteTransport: Transport {
     /// Plays back or records a request.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - context: Of it all where the request is recorded; its limit on the body and its meter where it is played back.
+    ///   - request: The request.
+    ///   - context: The context for the recorded request. Playback uses its body limit and its meter.
     /// - Returns: The response with its whole body.
-    /// - Throws: What was recorded, or fails while it is recorded; `cassetteUnreadable`, `cassetteUnmatched` or `cassetteUnwritable`.
+    /// - Throws: The recorded error, an error of the recording, or an error with the code `cassetteUnreadable`,
+    ///   `cassetteUnmatched` or `cassetteUnwritable`.
     public func send(
         _ request: HTTPRequest,
         context: TransferContext
@@ -140,14 +142,14 @@ public final class CassetteTransport: Transport {
         }
     }
 
-    /// Whether the file has been looked at.
+    /// True if the file has been read.
     var isLoaded: Bool { state.withLock { $0.reel != nil } }
 
-    /// What the cassette has for a request; nil where it is to be recorded.
+    /// Returns the recorded exchange for a request, or nil if the request must be recorded.
     private func played(_ request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
         let (reel, records) = state.withLock { ($0.reel, $0.recording != nil) }
         guard let reel, !records || mode == .append else { return nil }
-        // What somebody compares by is called without the lock. Places stay what they are, since exchanges are only added.
+        // The criteria may call user code, so they run outside the lock. Positions stay valid, since exchanges are only added.
         let places = reel.places(of: redaction.redacted(request), criteria)
         let exchange = state.withLock { $0.reel?.take(of: places, repeatsLast: repeatsLast) }
         if exchange != nil || records { return exchange }
@@ -178,7 +180,7 @@ public final class CassetteTransport: Transport {
             metrics = response.body.metrics ?? TransferMetrics()
             trailers = response.body.trailers ?? [:]
         } catch {
-            // That somebody lost interest is no answer of the server's.
+            // A cancellation is not a result of the request.
             if !error.isCancellation { try await keep(RecordedExchange(request: recorded, result: .failure(error))) }
             throw error
         }
@@ -196,7 +198,7 @@ public final class CassetteTransport: Transport {
         try await recording?.append(exchange)
     }
 
-    /// Reads the file, once for all who wait.
+    /// Reads the file once. Concurrent callers share the result.
     private func load() async throws(SluiceError) {
         let task = state.withLock { state in
             if let loading = state.loading { return loading }
@@ -216,7 +218,7 @@ public final class CassetteTransport: Transport {
     }
 
     private func loaded(_ exchanges: [RecordedExchange], _ records: Bool) {
-        // What was written by hand may hold what is taken out of requests before they are compared.
+        // A cassette edited by hand may contain values that redaction removes from the requests compared with it.
         let exchanges = exchanges.map { exchange in
             var exchange = exchange
             exchange.request = redaction.redacted(exchange.request)
@@ -229,7 +231,7 @@ public final class CassetteTransport: Transport {
         }
     }
 
-    /// What the file holds, and whether requests may be recorded.
+    /// Returns the exchanges in the file, and true if requests may be recorded.
     private func contents() async throws(SluiceError) -> ([RecordedExchange], Bool) {
         if mode == .always { return ([], true) }
         let path = file.url.path

@@ -12,18 +12,19 @@ import Foundation
 /// let shop = APIClient(baseURL: "https://shop.example") { $0.transport = CassetteTransport(har: fixtures.appending(path: "shop.har")) }
 /// ```
 ///
-/// Bodies stand in it decompressed, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are left out of the headers of responses,
-/// and so are the fields of HTTP/2 that are none, `:status` for example. An entry without an answer, of status 0, is a connection that was lost.
+/// A HAR file contains decoded bodies, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are removed from
+/// the response headers. HTTP/2 pseudo-header fields such as `:status` are removed too. An entry with status 0 has no
+/// response and becomes a lost connection.
 public struct HARArchive: Sendable {
-    /// The exchanges in the order of the file.
+    /// The exchanges, in the order of the file.
     public let exchanges: [RecordedExchange]
 
-    /// Reads an archive.
+    /// Creates an archive from its JSON text.
     ///
     /// - Parameters:
-    ///   - data: The text of the file.
-    ///   - name: What errors call it.
-    /// - Throws: A ``SluiceError`` of code `cassetteUnreadable` that says what is wrong, and with which entry.
+    ///   - data: The JSON text.
+    ///   - name: The name of the archive in error messages.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable`. Its message names the problem and the entry.
     public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
         do {
             let root = try JSONNode.recording(data)
@@ -90,7 +91,7 @@ public struct HARArchive: Sendable {
         return headers
     }
 
-    /// What was sent: a text, or the parameters of a form.
+    /// Returns the request body, which is either text or the parameters of a form.
     private static func posted(_ node: JSONNode?) throws(RecordingFailure) -> Data {
         guard let node else { return Data() }
         let text = try text(of: node)

@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request and what came of it, as a cassette keeps them.
+/// A request and its result, as stored in a cassette.
 public struct RecordedExchange: Sendable {
-    /// A response with its whole body.
+    /// A response with its complete body.
     public struct Response: Sendable {
-        /// Status, headers and version.
+        /// The status, header fields and version.
         public var head: HTTPResponse
-        /// The body, decompressed.
+        /// The body, decoded.
         public var body: Data
-        /// The trailer section behind the body; empty where there was none.
+        /// The trailer section after the body. Empty if there is none.
         public var trailers: HTTPHeaders
 
-        /// Makes a response.
+        /// Creates a response.
         public init(head: HTTPResponse, body: Data = Data(), trailers: HTTPHeaders = [:]) {
             self.trailers = trailers
             self.head = head
@@ -25,18 +25,18 @@ public struct RecordedExchange: Sendable {
         }
     }
 
-    /// What was sent.
+    /// The request.
     public var request: RecordedRequest
-    /// What came back: a response, or how the network failed.
+    /// The response, or the error with which the exchange failed.
     public var result: Result<Response, SluiceError>
 
-    /// Makes an exchange.
+    /// Creates an exchange.
     public init(request: RecordedRequest, result: Result<Response, SluiceError>) {
         self.request = request
         self.result = result
     }
 
-    /// The response as a transport gives it, in answer to a request.
+    /// Returns the recorded response to a request, as a transport would, or throws the recorded error.
     func response(to request: HTTPRequest, _ context: TransferContext) throws(SluiceError) -> TransportResponse {
         let sent = Int64(self.request.body.count)
         let run = context.meter?.begin(uploading: sent)
@@ -62,7 +62,7 @@ public struct RecordedExchange: Sendable {
 }
 
 extension RecordedExchange.Response: CustomReflectable {
-    /// All but the contents of the body, which may hold secrets.
+    /// A mirror without the contents of the body, which may contain secrets.
     public var customMirror: Mirror {
         Mirror(
             self,

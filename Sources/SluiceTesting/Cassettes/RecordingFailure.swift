@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is wrong with a file of exchanges, in words that go on after its name.
+/// A problem with a cassette or an archive. The description continues a sentence that starts with the name of the file.
 struct RecordingFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -14,7 +14,7 @@ struct RecordingFailure: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// What is wrong with a text that is no JSON, and where.
+    /// Creates a failure for a JSON syntax error, with its line.
     init(_ error: JSONSyntaxError, in data: Data) {
         let isCutShort = error.offset >= data.count
         description = "\(isCutShort ? "it ends too early" : error.reason), in line \(error.line)"
@@ -22,7 +22,7 @@ struct RecordingFailure: Error, CustomStringConvertible {
 }
 
 extension JSONNode {
-    /// Reads the text of a file of exchanges.
+    /// Parses the JSON text of a cassette or an archive.
     static func recording(_ data: Data) throws(RecordingFailure) -> JSONNode {
         do {
             return try JSONNode(parsing: data)
