@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A time that passes only when a test says so.
+/// A clock that advances only when a test calls ``advance(by:)``.
 ///
 /// ```swift
 /// let time = ManualTime()
@@ -29,7 +29,7 @@ public final class ManualTime: TimeSource {
         var cancelled: Set<Int> = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Those who wait for as many sleepers as there are now.
+        /// Removes and returns the continuations of the watchers that wait for at most the current number of sleepers.
         mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
             let count = sleepers.count
             defer { watchers.removeAll { $0.count <= count } }
@@ -41,23 +41,23 @@ public final class ManualTime: TimeSource {
     private let startDate: Date
     private let state = Locked(State())
 
-    /// Makes a time that stands still.
+    /// Creates a clock that stands still.
     ///
-    /// - Parameter date: The time of day it begins with; 2026-01-01 00:00 UTC by default.
+    /// - Parameter date: The initial date. 2026-01-01 00:00 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
         startDate = date
     }
 
-    /// How far it has been moved on.
+    /// The total time by which the clock has been advanced.
     public var elapsed: Duration { state.withLock { $0.elapsed } }
-    /// The time that never goes back.
+    /// The current instant of the monotonic clock.
     public var now: ContinuousClock.Instant { start + elapsed }
-    /// The time of day.
+    /// The current date.
     public var date: Date { startDate + elapsed / .seconds(1) }
-    /// How long those sleep who sleep now, each from when it began, the shortest first.
+    /// The durations of the current sleeps, each measured from its start, in ascending order.
     public var pending: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
 
-    /// Moves the time on and wakes all whose time has come, in the order of their time.
+    /// Advances the clock and resumes the sleeps that are due, in the order of their ends.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.elapsed += duration
@@ -69,7 +69,7 @@ public final class ManualTime: TimeSource {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Waits until the time has been moved on far enough.
+    /// Suspends until the clock has been advanced by the duration. Throws `CancellationError` if the task is cancelled.
     public func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard duration > .zero else { return }
@@ -98,7 +98,7 @@ public final class ManualTime: TimeSource {
         }
     }
 
-    /// Waits until at least so many sleep.
+    /// Waits until at least `count` sleeps are pending.
     public func sleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isSatisfied = state.withLock { state in

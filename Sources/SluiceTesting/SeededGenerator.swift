@@ -1,13 +1,13 @@
-/// Gives the same numbers for the same seed, so that a random test that failed fails again (SplitMix64).
+/// A random number generator (SplitMix64) that returns the same sequence for the same seed, so a test is reproducible.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator that begins at a seed.
+    /// Creates a generator with a seed.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next random number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A file of one test's own; whoever makes it removes it.
+/// A file with a unique name in the temporary directory. Its creator must remove it.
 package struct TemporaryFile: Sendable {
     package let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
-    /// Writes the file.
+    /// Creates the file.
     package init(_ data: Data) throws {
         try write(data)
     }
@@ -22,7 +22,7 @@ package struct TemporaryFile: Sendable {
     }
 
     #if os(Linux)
-    /// How many descriptors of this process are open on the file.
+    /// The number of file descriptors that this process has open on the file.
     package var openDescriptors: Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count {

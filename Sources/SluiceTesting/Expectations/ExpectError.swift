@@ -1,20 +1,20 @@
 import SluiceHTTP
 
-/// Expects that a request or anything else fails with an error of a code.
+/// Expects that an operation fails with a `SluiceError` of the given code.
 ///
 /// ```swift
 /// let error = try await expectError(.timedOut) { try await request.sender().value }
 /// ```
 ///
-/// The error is a `SluiceError` or holds one, as `APIError` and error models do that keep theirs.
+/// The thrown error may be a `SluiceError` itself or contain one, as `APIError` and custom error models can.
 ///
 /// - Parameters:
-///   - code: What it should fail with.
-///   - fileID: Where the expectation stands.
-///   - line: Where the expectation stands.
-///   - body: What should fail.
-/// - Returns: The error, to look further into.
-/// - Throws: An ``ExpectationFailure`` where nothing is thrown, or something else.
+///   - code: The expected error code.
+///   - fileID: The file of the expectation.
+///   - line: The line of the expectation.
+///   - body: The operation that is expected to fail.
+/// - Returns: The `SluiceError`, for further checks.
+/// - Throws: An ``ExpectationFailure`` if the operation does not fail, or fails with a different error.
 @discardableResult
 public func expectError<Value>(
     _ code: SluiceError.Code,
@@ -35,7 +35,7 @@ public func expectError<Value>(
     throw ExpectationFailure("Should fail with \(code), but did not fail and gave \(value).", fileID, line)
 }
 
-/// The error that another is or holds.
+/// Returns the value if it is a `SluiceError`, or else the first `SluiceError` among its properties.
 private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
     if let error = value as? SluiceError { return error }
     if depth == 0 { return nil }

@@ -1,10 +1,11 @@
-/// Why an expectation of a test does not hold, and where it stands.
+/// An expectation of a test that was not met.
 ///
-/// A thrown error fails a test of XCTest and of Swift Testing alike, so that this needs neither of them: what throws it is called with `try`.
+/// A thrown error fails a test in both XCTest and Swift Testing, so the expectations depend on neither library. Call them
+/// with `try`.
 public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
-    /// What was expected and what came.
+    /// The expected and the actual result.
     public let reason: String
-    /// `file:line` of the expectation.
+    /// The position of the expectation, as `file:line`.
     public let location: String
 
     init(_ reason: String, _ fileID: StaticString, _ line: UInt) {
@@ -12,6 +13,6 @@ public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
         location = "\(fileID):\(line)"
     }
 
-    /// Both.
+    /// The reason and the location.
     public var description: String { "\(reason) (\(location))" }
 }

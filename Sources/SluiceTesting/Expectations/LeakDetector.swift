@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Notes objects that must be gone at the end of ``expectNoLeaks(descriptors:within:fileID:line:_:)``.
+/// Collects the objects that ``expectNoLeaks(descriptors:within:fileID:line:_:)`` expects to be released.
 public final class LeakDetector: Sendable {
     private struct Noted {
         weak var object: (any AnyObject & Sendable)?
@@ -15,18 +15,18 @@ public final class LeakDetector: Sendable {
 
     private let noted = Locked<[Noted]>([])
 
-    /// Notes an object, and gives it back.
+    /// Adds an object and returns it. The detector holds a weak reference.
     @discardableResult
     public func note<Object: AnyObject & Sendable>(_ object: Object) -> Object {
         noted.withLock { $0.append(Noted(object: object, name: "\(type(of: object))")) }
         return object
     }
 
-    /// The types of those that are still there.
+    /// The types of the collected objects that still exist.
     var leaked: [String] { noted.withLock { $0.filter { $0.object != nil }.map(\.name) } }
 }
 
-/// Expects that nothing is left of what a block has made: no object that it noted, and no open descriptor.
+/// Expects that a closure leaks neither the objects that it notes nor open file descriptors.
 ///
 /// ```swift
 /// try await expectNoLeaks { leaks in
@@ -35,17 +35,19 @@ public final class LeakDetector: Sendable {
 /// }
 /// ```
 ///
-/// What other threads have still to let go of is waited for. Descriptors are counted on Linux, for the whole process: those of tests that
-/// run at the same time count too, and so do connections that an engine keeps open to a server that is still there, so stop it in the block.
+/// The function waits for other threads to release what they hold. File descriptors are counted on Linux only, for the
+/// whole process. The count includes descriptors of tests that run at the same time, and connections that an engine keeps
+/// open to a running server, so stop the server inside the closure.
 ///
 /// - Parameters:
-///   - descriptors: Whether open descriptors are counted.
-///   - limit: How long it may take until all is gone; 10 seconds by default.
-///   - fileID: Where the expectation stands.
-///   - line: Where the expectation stands.
-///   - body: What might leak.
-/// - Returns: What the block returns.
-/// - Throws: What the block throws, an ``ExpectationFailure`` that names what is left, or `CancellationError` when the task is cancelled.
+///   - descriptors: True to count open file descriptors too.
+///   - limit: The maximum time to wait for the release. 10 seconds by default.
+///   - fileID: The file of the expectation.
+///   - line: The line of the expectation.
+///   - body: The code to check for leaks.
+/// - Returns: The value that the closure returns.
+/// - Throws: The error that the closure throws, an ``ExpectationFailure`` that names the leaks, or `CancellationError` if
+///   the task is cancelled.
 @discardableResult
 public func expectNoLeaks<Value>(
     descriptors: Bool = true,
@@ -61,7 +63,7 @@ public func expectNoLeaks<Value>(
     while true {
         let leaked = detector.leaked
         let isLate = ContinuousClock.now >= end
-        // To count them is to read a folder, and is worth it only once they might all be closed.
+        // Counting descriptors reads a directory, so count only after the objects are gone or the time is up.
         let after = descriptors && (leaked.isEmpty || isLate) ? openDescriptors() : nil
         let isMore = if let before, let after { after > before } else { false }
         if leaked.isEmpty && !isMore { return value }
@@ -75,7 +77,7 @@ public func expectNoLeaks<Value>(
     }
 }
 
-/// How many descriptors the process has open; nil where the system does not say.
+/// Returns the number of open file descriptors of the process, or nil if the system does not report it.
 private func openDescriptors() -> Int? {
     #if os(Linux)
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count

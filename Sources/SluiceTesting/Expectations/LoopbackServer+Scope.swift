@@ -1,4 +1,4 @@
-/// Gives a test a server of its own, which is stopped when the test is over, whether it throws or not.
+/// Runs a test with its own server, and stops the server afterwards, even if the test throws.
 ///
 /// ```swift
 /// try await withLoopbackServer { server in
@@ -8,8 +8,8 @@
 /// ```
 ///
 /// - Parameter body: The test.
-/// - Returns: What the test returns.
-/// - Throws: What the test throws, or a ``LoopbackFailure``.
+/// - Returns: The value that the test returns.
+/// - Throws: The error that the test throws, or a ``LoopbackFailure``.
 public func withLoopbackServer<Value>(_ body: (LoopbackServer) async throws -> Value) async throws -> Value {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -1,18 +1,19 @@
-/// Waits until what others do has come to something, without sleeping.
+/// Waits until a condition is true, without sleeping.
 ///
 /// ```swift
 /// try await waitUntil("the cache is written") { await store.isIdle }
 /// ```
 ///
-/// The condition is asked again and again, and others have their turn between.
+/// The condition is evaluated repeatedly. Between two evaluations the task yields to others.
 ///
 /// - Parameters:
-///   - what: What is waited for, for the message.
-///   - limit: How long it may take in real time; 30 seconds by default, since very many tests may be under way.
-///   - fileID: Where the expectation stands.
-///   - line: Where the expectation stands.
+///   - what: A description of the condition for the failure message.
+///   - limit: The maximum time to wait, in real time. 30 seconds by default, to allow for many concurrent tests.
+///   - fileID: The file of the expectation.
+///   - line: The line of the expectation.
 ///   - isTrue: The condition.
-/// - Throws: An ``ExpectationFailure`` when time is up, `CancellationError` when the task is cancelled, or what the condition throws.
+/// - Throws: An ``ExpectationFailure`` if the time is up, `CancellationError` if the task is cancelled, or the error that
+///   the condition throws.
 public func waitUntil(
     _ what: String = "the condition",
     within limit: Duration = .seconds(30),

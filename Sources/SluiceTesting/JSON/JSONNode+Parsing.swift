@@ -7,12 +7,12 @@ import Foundation
 #endif
 
 extension JSONNode {
-    /// Reads a text as Sluice does, strictly.
+    /// Parses a JSON text with Sluice's strict parser.
     ///
     /// - Parameters:
-    ///   - data: The text.
-    ///   - depth: How deep arrays and objects may stand within each other.
-    /// - Throws: What is wrong with it.
+    ///   - data: The JSON text.
+    ///   - depth: The maximum nesting depth of arrays and objects.
+    /// - Throws: The syntax error.
     init(parsing data: Data, within depth: Int = 512) throws(JSONSyntaxError) {
         let document = try JSONDocument(data, maximumDepth: depth)
         self.init(document, document.root)

@@ -5,12 +5,15 @@ import Foundation
 #endif
 
 extension JSONNode {
-    /// The value as JSON, without a blank.
+    /// The value as JSON without white space.
     var compact: Data { Data(text(indentedBy: nil).utf8) }
-    /// The value as JSON for people, with a line break behind it.
+    /// The value as indented JSON, with a line break at the end.
     var pretty: Data { Data((text(indentedBy: 0) + "\n").utf8) }
 
-    /// The value as JSON: for people in lines behind the first that are indented so often, or without a blank.
+    /// Returns the value as JSON.
+    ///
+    /// - Parameter depth: The indentation level of the first line, or nil for JSON without white space.
+    /// - Returns: The JSON text.
     func text(indentedBy depth: Int?) -> String {
         switch self {
         case .null: "null"

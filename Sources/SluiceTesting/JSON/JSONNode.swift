@@ -1,4 +1,4 @@
-/// A JSON value as it was written: its members in their order, its numbers with their digits.
+/// A JSON value that preserves the order of object members and the digits of numbers.
 enum JSONNode: Sendable, Equatable {
     /// A member of an object.
     struct Member: Sendable, Equatable {
@@ -13,7 +13,7 @@ enum JSONNode: Sendable, Equatable {
     case array([JSONNode])
     case object([Member])
 
-    /// The value of a member; nil for what is no object, or has no such member.
+    /// Returns the value of a member, or nil if the value is not an object or has no such member.
     subscript(name: String) -> JSONNode? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -21,7 +21,7 @@ enum JSONNode: Sendable, Equatable {
 
     var string: String? { if case .string(let text) = self { text } else { nil } }
     var array: [JSONNode]? { if case .array(let elements) = self { elements } else { nil } }
-    /// A whole number.
+    /// The value of a number that is an integer.
     var integer: Int? {
         if case .number(let text) = self { Int(text) ?? Double(text).flatMap(Int.init(exactly:)) } else { nil }
     }

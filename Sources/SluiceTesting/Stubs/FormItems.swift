@@ -1,6 +1,6 @@
-/// Names and values as a query and a form have them: `a=1&b=2`.
+/// Parses the names and values of a query or a form: `a=1&b=2`.
 enum FormItems {
-    /// One pair, decoded.
+    /// A decoded name and value.
     struct Item {
         let name: String
         let value: String?
@@ -15,14 +15,14 @@ enum FormItems {
         return Item(name: decoded(Substring(parts[0])), value: parts.count > 1 ? decoded(Substring(parts[1])) : nil)
     }
 
-    /// Percent-decoded, with a plus for a blank; what is no valid triplet stays.
+    /// Decodes percent-encoding, and a plus as a space. Invalid triplets are left as they are.
     static func decoded(_ text: some StringProtocol, plusIsBlank: Bool = true) -> String {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
         var index = 0
         while index < bytes.count {
             let digits = bytes.dropFirst(index + 1).prefix(2)
-            // A number may begin with a sign, a triplet may not.
+            // `UInt8(_:radix:)` accepts a sign, so check for two hexadecimal digits first.
             if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
                 let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)

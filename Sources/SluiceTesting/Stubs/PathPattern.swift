@@ -1,6 +1,6 @@
-/// A path with places for anything: `/users/{id}`, `/files/*`.
+/// A path pattern with placeholders: `/users/{id}`, `/files/*`.
 ///
-/// A `{name}` stands for all of one segment, a `*` for any characters, slashes too.
+/// A `{name}` matches one or more characters of one path segment. A `*` matches any characters, including slashes.
 struct PathPattern: Sendable {
     private enum Part: Sendable {
         case literal([UInt8])
@@ -38,7 +38,7 @@ struct PathPattern: Sendable {
         self.parts = parts
     }
 
-    /// What stands in the places of names; nil where a path does not match.
+    /// Returns the values of the named placeholders, or nil if the path does not match.
     func match(_ path: String) -> [String: String]? {
         match(Array(path.utf8)[...], parts[...])
     }
@@ -50,7 +50,7 @@ struct PathPattern: Sendable {
         case .literal(let bytes):
             return path.starts(with: bytes) ? match(path.dropFirst(bytes.count), others) : nil
         case .anything:
-            // What follows is tried at each place.
+            // Try the rest of the pattern at each position.
             if others.isEmpty { return [:] }
             for index in path.startIndex...path.endIndex {
                 if let match = match(path[index...], others) { return match }

@@ -6,20 +6,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request as a ``StubTransport`` or a ``CassetteTransport`` saw it, its body in memory.
+/// A request that a ``StubTransport`` or a ``CassetteTransport`` received, with its body in memory.
 public struct RecordedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
-    /// The whole URL, query included.
+    /// The complete URL, including the query.
     public var url: String
-    /// The header fields in their order.
+    /// The header fields, in order.
     public var headers: HTTPHeaders
-    /// The body; no bytes where there was none.
+    /// The body. Empty if there is none.
     public var body: Data
-    /// What stood in the place of `{names}` in the path pattern of the rule that took it, percent-decoded.
+    /// The percent-decoded values of the `{name}` placeholders in the path pattern of the matching rule.
     public internal(set) var pathParameters: [String: String] = [:]
 
-    /// Makes a request of its parts.
+    /// Creates a request.
     public init(method: HTTPMethod = .get, url: String, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.method = method
         self.url = url
@@ -31,35 +31,35 @@ public struct RecordedRequest: Sendable {
         self.init(method: request.method, url: request.url, headers: request.headers, body: body)
     }
 
-    /// The path without query, percent-encoded; a slash at least.
+    /// The percent-encoded path without the query. At least a slash.
     public var path: String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         return path.isEmpty ? "/" : String(path)
     }
 
-    /// Host and, where it is not the scheme's own, port.
+    /// The host, with the port if the URL contains one.
     public var authority: String {
         let behind = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return String(behind.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
     }
 
-    /// The items of the query in their order, percent-decoded; one without a `=` has no value.
+    /// The percent-decoded query items, in order. An item without a `=` has no value.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         let query = target[target.index(after: mark)...].prefix { $0 != "#" }
         return FormItems.items(of: query).map { ($0.name, $0.value) }
     }
 
-    /// The body as text; nil where it is no UTF-8.
+    /// The body as text, or nil if it is not valid UTF-8.
     public var text: String? { String(validating: body, as: UTF8.self) }
 
-    /// The body as a value.
+    /// Returns the body, decoded from JSON.
     ///
     /// - Parameters:
-    ///   - type: What to decode from JSON.
-    ///   - decoder: What decodes it.
-    /// - Returns: The value.
-    /// - Throws: What the decoder throws.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder.
+    /// - Returns: The decoded value.
+    /// - Throws: The error of the decoder.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self,
         by decoder: JSONDecoder = JSONDecoder()
@@ -74,12 +74,12 @@ public struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and URL without user name and query.
+    /// The method and the URL, without user name, password and query.
     public var description: String {
         "\(method) \(SecretRules.usual.url(String(url.prefix { $0 != "?" && $0 != "#" })))"
     }
 
-    /// What `dump` shows: method, the URL without its secrets, the names of the header fields, and how long the body is.
+    /// A mirror with the method, the URL without its secrets, the header field names and the length of the body.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -92,11 +92,11 @@ extension RecordedRequest: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPRequest {
-    /// The same request with its body in memory, and the context with what is left of its total time.
+    /// Returns the request with its body in memory, and the context with the remaining total time.
     ///
-    /// - Parameter context: Time-outs; the total one holds for reading the body too.
-    /// - Returns: The request, its body, and the context to send it in.
-    /// - Throws: What fails the body, or a time-out.
+    /// - Parameter context: The context. Its total time-out also limits the time to read the body.
+    /// - Returns: The request, its body, and the context for sending it.
+    /// - Throws: The error of the body, or a time-out.
     func withBodyInMemory(
         _ context: TransferContext
     ) async throws(SluiceError) -> (request: HTTPRequest, body: Data, context: TransferContext) {

@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which requests a rule of a ``StubTransport`` is for, and which of its requests a test asks for.
+/// The conditions that a request must meet, for a rule of a ``StubTransport`` or for a query of its recorded requests.
 ///
 /// ```swift
 /// stubs.on(.post("/gists").header("Authorization").body(json: #"{"public":true}"#), .status(.created))
 /// #expect(stubs.count(of: .get("/users/{id}").query("page", "2")) == 1)
 /// ```
 ///
-/// All that is said must hold.
+/// A request matches if it meets all conditions.
 public struct RequestMatcher: Sendable, CustomStringConvertible {
-    /// One thing that must hold.
+    /// A condition.
     private struct Criterion: Sendable {
         let description: String
-        /// Why it does not; nil where it does.
+        /// Returns the reason why a request does not meet the condition, or nil if it does.
         let mismatch: @Sendable (RecordedRequest) -> String?
     }
 
@@ -27,41 +27,42 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     private let path: PathPattern?
     private var criteria: [Criterion] = []
 
-    /// Makes a matcher of a method and a path.
+    /// Creates a matcher for a method and a path.
     ///
     /// - Parameters:
-    ///   - method: The method; nil for any.
-    ///   - path: The path as it travels, without query. `{name}` stands for a segment, `*` for anything. Nil for any.
+    ///   - method: The method. Nil matches any method.
+    ///   - path: The percent-encoded path without the query. `{name}` matches one or more characters of one
+    ///     segment, `*` matches anything. Nil matches any path.
     public init(_ method: HTTPMethod? = nil, _ path: String? = nil) {
         self.method = method
         self.path = path.map(PathPattern.init)
     }
 
-    /// Every request.
+    /// Matches every request.
     public static let any = RequestMatcher()
-    /// A GET of a path.
+    /// Matches a GET request for a path.
     public static func get(_ path: String) -> RequestMatcher { RequestMatcher(.get, path) }
-    /// A HEAD of a path.
+    /// Matches a HEAD request for a path.
     public static func head(_ path: String) -> RequestMatcher { RequestMatcher(.head, path) }
-    /// A POST to a path.
+    /// Matches a POST request to a path.
     public static func post(_ path: String) -> RequestMatcher { RequestMatcher(.post, path) }
-    /// A PUT to a path.
+    /// Matches a PUT request to a path.
     public static func put(_ path: String) -> RequestMatcher { RequestMatcher(.put, path) }
-    /// A PATCH of a path.
+    /// Matches a PATCH request to a path.
     public static func patch(_ path: String) -> RequestMatcher { RequestMatcher(.patch, path) }
-    /// A DELETE of a path.
+    /// Matches a DELETE request to a path.
     public static func delete(_ path: String) -> RequestMatcher { RequestMatcher(.delete, path) }
-    /// A path, whatever the method.
+    /// Matches a path with any method.
     public static func path(_ path: String) -> RequestMatcher { RequestMatcher(nil, path) }
 
-    /// To this host; with a port where the URL has one.
+    /// Requires a host. Include the port if the URL has one.
     public func host(_ authority: String) -> RequestMatcher {
         adding("host \(authority)") { request in
             request.authority.lowercased() == authority.lowercased() ? nil : "the host is \(request.authority)"
         }
     }
 
-    /// With this item in its query; with any value where none is given. Other items may be there.
+    /// Requires a query item, with any value if `value` is nil. Other query items are allowed.
     public func query(_ name: String, _ value: String? = nil) -> RequestMatcher {
         adding("query \(name)\(value.map { "=\($0)" } ?? "")") { request in
             let values = request.queryItems.filter { $0.name == name }.map { $0.value ?? "" }
@@ -71,7 +72,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         }
     }
 
-    /// With this header; with any value where none is given.
+    /// Requires a header field, with any value if `value` is nil.
     public func header(_ name: HTTPHeaderName, _ value: String? = nil) -> RequestMatcher {
         adding("header \(name)\(value.map { ": \($0)" } ?? "")") { request in
             let values = request.headers.values(for: name)
@@ -81,22 +82,23 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         }
     }
 
-    /// With a body of these bytes.
+    /// Requires a body with exactly these bytes.
     public func body(_ bytes: Data) -> RequestMatcher {
         adding("body of \(bytes.count) bytes") { request in
             request.body == bytes ? nil : "the body is of \(request.body.count) bytes, or of others"
         }
     }
 
-    /// With a body of this text.
+    /// Requires a body with exactly this text.
     public func body(_ text: String) -> RequestMatcher {
         adding("body “\(text)”") { request in
             request.body == Data(text.utf8) ? nil : "the body is \(request.briefBody)"
         }
     }
 
-    /// With a body that says the same as this JSON, whatever the order of members and the white space. A text that is no JSON matches
-    /// nothing.
+    /// Requires a body that is equal to a JSON text. The order of members and white space are ignored.
+    ///
+    /// If `text` is not valid JSON, no request matches.
     public func body(json text: String) -> RequestMatcher {
         let wanted = Result { () throws(JSONSyntaxError) in try JSON(parsing: text) }
         return adding("JSON body \(text)") { request in
@@ -111,19 +113,19 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         }
     }
 
-    /// With a body that says the same as a value does as JSON.
+    /// Requires a body that is equal to the JSON encoding of a value.
     public func body(json value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> RequestMatcher {
-        // What cannot be encoded matches nothing, and says so as what cannot be read.
+        // A value that cannot be encoded yields an empty text, which matches no request and explains why in the mismatch.
         let text = (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return body(json: text)
     }
 
-    /// For which a closure says so.
+    /// Requires that a closure returns true.
     ///
     /// - Parameters:
-    ///   - description: What it asks for, for the message where no rule matches.
-    ///   - isMatch: Called on any thread; it must not block.
-    /// - Returns: The matcher that asks it too.
+    ///   - description: A description of the condition, for the message of an unmatched request.
+    ///   - isMatch: Called on any thread. It must not block.
+    /// - Returns: The matcher with the additional condition.
     public func matching(
         _ description: String = "a predicate",
         _ isMatch: @escaping @Sendable (RecordedRequest) -> Bool
@@ -131,16 +133,16 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         adding(description) { isMatch($0) ? nil : "it does not meet \(description)" }
     }
 
-    /// What it asks for, in a line.
+    /// The conditions, in one line.
     public var description: String {
         let target = "\(method?.rawValue ?? "any method") \(path?.text ?? "any path")"
         return ([target] + criteria.map(\.description)).joined(separator: ", ")
     }
 
-    /// Whether it takes a request.
+    /// Returns true if a request meets all conditions.
     public func matches(_ request: RecordedRequest) -> Bool { mismatches(request).isEmpty }
 
-    /// Why it does not take a request; nothing where it does.
+    /// Returns the reasons why a request does not match. Empty if it does.
     func mismatches(_ request: RecordedRequest) -> [String] {
         var mismatches: [String] = []
         if let method, method != request.method { mismatches.append("the method is \(request.method)") }
@@ -161,7 +163,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 }
 
 extension RecordedRequest {
-    /// Enough of the body to see what is wrong with it.
+    /// The first 200 characters of the body, for a failure message.
     fileprivate var briefBody: String {
         if body.isEmpty { return "empty" }
         guard let text else { return "\(body.count) bytes that are no text" }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A transport that answers by rules, without a network, and remembers what it was asked.
+/// A transport that answers requests according to rules, without a network, and records them.
 ///
 /// ```swift
 /// let stubs = StubTransport()
@@ -17,15 +17,15 @@ import Foundation
 /// try stubs.verify()
 /// ```
 ///
-/// The first rule that takes a request answers it. A request that none takes fails with `requestUnmatched`, which says
-/// what was nearest, and ``verify()`` throws then, so that a test fails also where the code under test makes light of the error. Bodies are
-/// read into memory before rules are asked.
+/// The first rule that matches a request answers it. A request that matches no rule fails with `requestUnmatched`, and the
+/// error lists the rules with the closest one first. ``verify()`` then throws, so the test fails even if the tested code
+/// ignores the error. Bodies are read into memory before the rules are evaluated.
 public final class StubTransport: Sendable {
-    /// What becomes of a request that no rule takes.
+    /// The handling of a request that matches no rule.
     public enum Unmatched: Sendable {
-        /// It fails.
+        /// The request fails.
         case fail
-        /// It is sent by another transport.
+        /// Another transport sends the request.
         case passThrough(any Transport)
     }
 
@@ -54,32 +54,34 @@ public final class StubTransport: Sendable {
     private let time: any TimeSource
     private let state = Locked(State())
 
-    /// Makes a transport without rules.
+    /// Creates a transport without rules.
     ///
     /// - Parameters:
-    ///   - unmatched: What becomes of a request that no rule takes; it fails by default.
-    ///   - time: What delays and gaps pass by; give it the client's ``ManualTime`` where that has one.
+    ///   - unmatched: The handling of a request that matches no rule. The request fails by default.
+    ///   - time: The clock for delays and gaps. Pass the ``ManualTime`` of the client if it has one.
     public init(unmatched: Unmatched = .fail, time: any TimeSource = SystemTime()) {
         self.unmatched = unmatched
         self.time = time
     }
 
-    /// Answers requests with a stub.
+    /// Answers matching requests with a stub.
     ///
     /// - Parameters:
-    ///   - matcher: Which requests; those that an earlier rule takes do not come here.
+    ///   - matcher: The conditions for a request. Requests that match an earlier rule do not reach this one.
     ///   - stub: The answer.
-    ///   - times: How many requests it answers at most; nil for no limit. The next go on to the rules behind it.
+    ///   - times: The maximum number of requests to answer, or nil for no limit. Further requests go to later rules.
     public func on(_ matcher: RequestMatcher, _ stub: Stub, times: Int? = nil) {
         add(Rule(matcher: matcher, answer: .stub(stub), limit: times))
     }
 
-    /// Answers requests with what a closure makes of them; it finds the parts of the path in ``RecordedRequest/pathParameters``.
+    /// Answers matching requests with the result of a closure.
+    ///
+    /// The placeholders of the path pattern are in ``RecordedRequest/pathParameters``.
     ///
     /// - Parameters:
-    ///   - matcher: Which requests.
-    ///   - times: How many requests it answers at most; nil for no limit.
-    ///   - answer: Makes the answer. What it throws fails the request.
+    ///   - matcher: The conditions for a request.
+    ///   - times: The maximum number of requests to answer, or nil for no limit.
+    ///   - answer: Called to create the answer. If it throws, the request fails with that error.
     public func on(
         _ matcher: RequestMatcher,
         times: Int? = nil,
@@ -88,12 +90,12 @@ public final class StubTransport: Sendable {
         add(Rule(matcher: matcher, answer: .closure(answer), limit: times))
     }
 
-    /// Sends requests by another transport.
+    /// Sends matching requests with another transport.
     public func passThrough(_ matcher: RequestMatcher, to transport: any Transport, times: Int? = nil) {
         add(Rule(matcher: matcher, answer: .passThrough(transport), limit: times))
     }
 
-    /// Forgets rules and requests.
+    /// Removes all rules and recorded requests.
     public func reset() {
         state.withLock { $0 = State() }
     }
@@ -102,9 +104,9 @@ public final class StubTransport: Sendable {
         state.withLock { $0.rules.append(rule) }
     }
 
-    /// Notes a request and finds what answers it.
+    /// Records a request and returns the answer of the first matching rule.
     private func answer(to request: RecordedRequest) -> (Result<Answer, UnmatchedRequest>, RecordedRequest) {
-        // Matchers may be closures of the test's, which had better not be called under the lock.
+        // Matchers may call closures of the test, so they run outside the lock.
         let rules = state.withLock { $0.rules }
         let mismatches = rules.map { $0.matcher.mismatches(request) }
         var recorded = request
@@ -131,7 +133,7 @@ public final class StubTransport: Sendable {
         }
     }
 
-    /// What sends a request that has been found an answer to.
+    /// Returns the transport that sends the answer to a request.
     private func transport(for request: HTTPRequest, body: Data) throws(SluiceError) -> any Transport {
         try request.validate()
         let (answer, recorded) = answer(to: RecordedRequest(request, body: body))
@@ -146,7 +148,7 @@ public final class StubTransport: Sendable {
 }
 
 extension StubTransport: CallbackTransport {
-    /// Answers a request by the first rule that takes it.
+    /// Answers a request with the first matching rule.
     public func send(
         _ request: HTTPRequest,
         context: TransferContext
@@ -193,20 +195,20 @@ extension StubTransport: CallbackTransport {
 }
 
 extension StubTransport {
-    /// What it was asked so far, in the order in which it was asked.
+    /// The received requests, in order.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
-    /// Those that no rule took, with the reasons.
+    /// The requests that matched no rule, with the reasons.
     public var unmatchedRequests: [UnmatchedRequest] { state.withLock { $0.unmatched } }
 
-    /// What it was asked of one kind.
+    /// Returns the received requests that match.
     public func requests(matching matcher: RequestMatcher) -> [RecordedRequest] {
         requests.filter(matcher.matches)
     }
 
-    /// How often it was asked for one kind.
+    /// Returns the number of received requests that match.
     public func count(of matcher: RequestMatcher) -> Int { requests(matching: matcher).count }
 
-    /// Fails the test where a request was asked that no rule took.
+    /// Throws if any request matched no rule.
     ///
     /// - Throws: The first ``UnmatchedRequest``.
     public func verify() throws {
@@ -214,7 +216,7 @@ extension StubTransport {
     }
 }
 
-/// Gives a test a ``StubTransport`` of its own, and fails it where a request was asked that no rule took.
+/// Runs a test with its own ``StubTransport``, and fails the test if any request matched no rule.
 ///
 /// ```swift
 /// try await withStubTransport { stubs in
@@ -224,10 +226,10 @@ extension StubTransport {
 /// ```
 ///
 /// - Parameters:
-///   - time: What delays and gaps pass by.
+///   - time: The clock for delays and gaps.
 ///   - body: The test.
-/// - Returns: What the test returns.
-/// - Throws: What the test throws, or the first ``UnmatchedRequest``.
+/// - Returns: The value that the test returns.
+/// - Throws: The error that the test throws, or the first ``UnmatchedRequest``.
 public func withStubTransport<Value>(
     time: any TimeSource = SystemTime(),
     _ body: (StubTransport) async throws -> Value
@@ -238,7 +240,7 @@ public func withStubTransport<Value>(
         try stubs.verify()
         return value
     } catch {
-        // What went wrong first says more than what came of it.
+        // An unmatched request is likely the cause of the error, so report it first.
         try stubs.verify()
         throw error
     }

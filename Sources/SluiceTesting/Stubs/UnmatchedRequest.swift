@@ -1,32 +1,32 @@
 import SluiceHTTP
 
-/// A request that no rule of a ``StubTransport`` was for: what was asked, which rules there were, and why each did not take it.
+/// A request that matched no rule of a ``StubTransport``, with the rules and the reasons why each did not match.
 ///
-/// Its `description` may hold the query, headers and body of the request, with `REDACTED` in the place of what has a secret's name. It is
-/// the `underlyingError` of the error of code `requestUnmatched` that the request fails with.
+/// The `description` may contain the query, headers and body of the request. Values with secret names are replaced by
+/// `REDACTED`. This error is the `underlyingError` of the error with the code `requestUnmatched`.
 public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
-    /// A rule that did not take the request.
+    /// A rule that did not match the request.
     public struct Miss: Sendable {
-        /// What the rule asks for.
+        /// The conditions of the rule.
         public let rule: String
-        /// Why it did not take the request, a reason each.
+        /// The reasons why the rule did not match.
         public let reasons: [String]
     }
 
     /// The request.
     public let request: RecordedRequest
-    /// All rules, the nearest first.
+    /// All rules. The rule with the fewest reasons comes first.
     public let misses: [Miss]
 
     init(_ request: RecordedRequest, _ misses: [Miss]) {
         self.request = request
-        // A sort that keeps the order of equals.
+        // A stable sort.
         self.misses = misses.enumerated()
             .sorted { ($0.element.reasons.count, $0.offset) < ($1.element.reasons.count, $1.offset) }
             .map(\.element)
     }
 
-    /// The request, and a line for each rule, the nearest first, without secrets.
+    /// The request and a line for each rule, the closest rule first, without secrets.
     public var description: String {
         let secrets = SecretRules.usual
         let asked = "No stub is for \(request.method) \(secrets.url(request.url))"
@@ -37,7 +37,7 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
         return (["\(asked). The rules, the nearest first:"] + lines).joined(separator: "\n")
     }
 
-    /// The error of the request, whose sentence holds neither query, headers nor body.
+    /// Returns the error for the request. Its message contains neither query, headers nor body.
     func error(of request: HTTPRequest) -> SluiceError {
         let rules = misses.count == 1 ? "the one rule" : "none of the \(misses.count) rules"
         let reason =
@@ -49,13 +49,13 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
 }
 
 extension UnmatchedRequest: CustomReflectable {
-    /// What the description says.
+    /// A mirror with the request and the description.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": request, "description": description], displayStyle: .struct)
     }
 }
 
 extension SluiceError.Code {
-    /// No rule of a ``StubTransport`` is for the request.
+    /// The request matched no rule of a ``StubTransport``.
     public static let requestUnmatched = SluiceError.Code("requestUnmatched")
 }

@@ -1,11 +1,11 @@
-/// A promise that a transport did not keep.
+/// A requirement that a transport does not meet.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the case.
     public let caseName: String
-    /// What was expected and what came instead.
+    /// The expected and the actual result.
     public let reason: String
 
-    /// Both in a sentence each.
+    /// The case name and the reason.
     public var description: String { "\(caseName): \(reason)" }
 
     init(_ caseName: String, _ reason: String) {

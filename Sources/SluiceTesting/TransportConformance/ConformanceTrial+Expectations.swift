@@ -19,7 +19,7 @@ extension ConformanceTrial {
         try expect(value == expected, "\(what) should be \(brief(expected)), but is \(brief(value)).")
     }
 
-    /// Expects an error of the SDK's with that code, and that the transport works nevertheless.
+    /// Expects a `SluiceError` with the given code, and that the transport still works afterwards.
     @discardableResult
     func expectFailure(
         _ code: SluiceError.Code,
@@ -40,7 +40,7 @@ extension ConformanceTrial {
         throw ConformanceFailure(caseName, "Should fail with \(code), but did not fail.")
     }
 
-    /// Expects that a plain request to another path is answered.
+    /// Expects an answer to a simple request for another path.
     func expectTransportWorks() async throws {
         let path = "/still-works"
         server.on(.get, path, .text("yes"))
@@ -56,7 +56,7 @@ extension ConformanceTrial {
         try expectEqual(answer.text, "yes", "The answer to a request after the error")
     }
 
-    /// Values that can be megabytes long are not worth printing whole.
+    /// Returns a description of at most 300 characters, because a value can be megabytes long.
     private func brief<Value>(_ value: Value) -> String {
         let text = (value as? String).map { "“\($0)”" } ?? "\(value)"
         return text.count > 300 ? "\(text.prefix(300))…" : text
@@ -64,7 +64,7 @@ extension ConformanceTrial {
 }
 
 extension Data {
-    /// Bytes that are different at every place where a chunk could be lost, doubled or moved.
+    /// Returns bytes in which a lost, duplicated or moved chunk is detectable.
     static func pattern(_ count: Int) -> Data {
         var state: UInt32 = 1
         let noise = (0..<64 << 10).map { _ in
@@ -73,7 +73,7 @@ extension Data {
         }
         var data = Data(capacity: count)
         while data.count < count {
-            // Each block begins with its number.
+            // Each block begins with its offset.
             Swift.withUnsafeBytes(of: data.count) { data.append(contentsOf: $0.prefix(count - data.count)) }
             data.append(contentsOf: noise.prefix(count - data.count))
         }

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One run of a case: the transport, its server, and what a case asks of them.
+/// A run of one case: the transport, the server, and helpers for the case.
 struct ConformanceTrial: Sendable {
-    /// A whole response.
+    /// A complete response.
     struct Answer: Sendable {
         let head: HTTPResponse
         let body: Data
@@ -44,7 +44,7 @@ struct ConformanceTrial: Sendable {
         )
     }
 
-    /// Sends a request and reads the whole response.
+    /// Sends a request and reads the complete response.
     func exchange(
         _ request: HTTPRequest,
         context: TransferContext = TransferContext()
@@ -54,7 +54,7 @@ struct ConformanceTrial: Sendable {
         return Answer(head: response.head, body: body, metrics: response.body.metrics)
     }
 
-    /// Routes `/` to a response and exchanges a GET for it.
+    /// Routes `/` to a response and sends a GET request for it.
     func get(
         _ response: LoopbackResponse,
         context: TransferContext = TransferContext()
@@ -63,7 +63,7 @@ struct ConformanceTrial: Sendable {
         return try await exchange(request(), context: context)
     }
 
-    /// Waits for what may never come; what it is goes into the failure when time is up.
+    /// Runs a wait that may never end. If the time limit passes, the failure names `what`.
     func wait(for what: String, _ body: () async -> Void) async {
         waitingFor.withLock { $0 = what }
         await body()
@@ -78,7 +78,7 @@ struct ConformanceTrial: Sendable {
         await wait(for: "the transport to close the connection") { await server.waitForOpenConnections { $0 == 0 } }
     }
 
-    /// Runs the check; nil when it passed, otherwise why not, at the latest when time is up.
+    /// Runs the check. Returns nil if it passes, or else the failure, at the latest after the time limit.
     func verdict(of promise: TransportConformance.Case, within limit: Duration) async -> ConformanceFailure? {
         let verdict = FirstVerdict()
         let check = Task {
@@ -92,7 +92,7 @@ struct ConformanceTrial: Sendable {
                 verdict.give(ConformanceFailure(caseName, "Should not have failed, but did: \(text)"))
             }
         }
-        // A transport that ignores cancellation must not hang the tests: nobody awaits the check itself.
+        // The check itself is not awaited, so a transport that ignores cancellation cannot hang the tests.
         let watch = Task {
             try await Task.sleep(for: limit)
             let what = waitingFor.withLock { $0 }

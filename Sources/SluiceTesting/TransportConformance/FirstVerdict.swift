@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Keeps the first of several verdicts and hands it to the one who waits.
+/// Keeps the first of several verdicts and resumes the waiting task with it.
 final class FirstVerdict: Sendable {
     private struct State {
         var verdict: ConformanceFailure??

@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request body that gives chunks and then ends, throws, or waits to be cancelled.
+/// A request body that produces chunks and then ends, throws, or waits to be cancelled.
 struct ScriptedChunks: AsyncSequence, Sendable {
     enum End: Sendable {
         case finish
         case fail
-        /// Tells that all chunks have been taken, and then never gives another.
+        /// Calls `reached` after all chunks have been consumed, then waits without producing another chunk.
         case hang(reached: @Sendable () -> Void)
     }
 

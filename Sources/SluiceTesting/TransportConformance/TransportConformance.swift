@@ -1,8 +1,8 @@
 import SluiceHTTP
 
-/// The cases that every `Transport` must pass, run against a ``LoopbackServer`` of their own.
+/// The cases that every `Transport` must pass. Each case runs against its own ``LoopbackServer``.
 ///
-/// They need no test library; with Swift Testing a suite is this:
+/// The cases do not depend on a test library. With Swift Testing, write:
 ///
 /// ```swift
 /// @Test(arguments: try TransportConformance.cases(excluding: [
@@ -13,9 +13,9 @@ import SluiceHTTP
 /// }
 /// ```
 public struct TransportConformance: Sendable {
-    /// One promise of a transport.
+    /// A requirement for a transport.
     public struct Case: Sendable, CustomStringConvertible {
-        /// The promise, which is also what an ``Exclusion`` names.
+        /// The name, which states the requirement. An ``Exclusion`` refers to it.
         public let name: String
         /// The name.
         public var description: String { name }
@@ -28,21 +28,21 @@ public struct TransportConformance: Sendable {
         }
     }
 
-    /// A case that a transport cannot pass, and why.
+    /// A case that a transport cannot pass, with the reason.
     public struct Exclusion: Sendable {
         /// The name of the case.
         public let name: String
-        /// Why the transport cannot pass it.
+        /// The reason why the transport cannot pass it.
         public let reason: String
 
-        /// Makes an exclusion.
+        /// Creates an exclusion.
         public init(_ name: String, because reason: String) {
             self.name = name
             self.reason = reason
         }
     }
 
-    /// All cases, in the order in which a transport's author would meet them.
+    /// All cases, starting with the basic ones.
     public static var cases: [Case] {
         let topics: [[Case]] = [
             exchangeCases, headerCases, cookieCases, credentialCases, requestBodyCases, brokenRequestBodyCases,
@@ -53,12 +53,11 @@ public struct TransportConformance: Sendable {
         return topics.flatMap { $0 }
     }
 
-    /// The cases but for some.
+    /// Returns the cases except the excluded ones.
     ///
-    /// - Parameter exclusions: What to leave out.
-    /// - Returns: The other cases, in their order.
-    /// - Throws: A ``ConformanceFailure`` for an exclusion that names no case: a case that was renamed would be run
-    ///   again without anybody's knowledge of why it had been left out.
+    /// - Parameter exclusions: The cases to exclude.
+    /// - Returns: The remaining cases, in order.
+    /// - Throws: A ``ConformanceFailure`` if an exclusion names no existing case, for example after a case was renamed.
     public static func cases(excluding exclusions: [Exclusion]) throws(ConformanceFailure) -> [Case] {
         let all = cases
         for exclusion in exclusions where !all.contains(where: { $0.name == exclusion.name }) {
@@ -67,13 +66,13 @@ public struct TransportConformance: Sendable {
         return all.filter { candidate in !exclusions.contains { $0.name == candidate.name } }
     }
 
-    /// Runs one case on a new transport.
+    /// Runs a case on a new transport.
     ///
     /// - Parameters:
     ///   - case: The case.
-    ///   - limit: How long it may take; a transport that hangs fails it.
-    ///   - makeTransport: Makes the transport.
-    /// - Throws: A ``ConformanceFailure`` that says what was promised and what came.
+    ///   - limit: The time limit. A transport that hangs fails the case. 30 seconds by default.
+    ///   - makeTransport: Called to create the transport.
+    /// - Throws: A ``ConformanceFailure`` with the expected and the actual result.
     public static func run(
         _ case: Case,
         within limit: Duration = .seconds(30),

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Runs a closure on a detached thread with a stack of half a megabyte, of which only touched pages cost memory.
+/// Runs a closure on a detached thread with a stack of 512 KiB. Only the stack pages in use consume memory.
 func startThread(_ body: @escaping @Sendable () -> Void) throws(LoopbackFailure) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -4,16 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes that have been received and not been read.
+/// The bytes received on a connection that have not been parsed.
 struct InputBuffer {
     private let socket: StreamSocket
-    /// What ends the connection when so many bytes of a request have been read.
+    /// Returns how to end the connection after the given number of request bytes, or nil to continue.
     private let cut: (Int) -> LoopbackResponse.Cut?
     private let received: (Int) -> Void
     private var bytes = [UInt8](repeating: 0, count: 16 << 10)
     private var start = 0
     private var end = 0
-    /// How many bytes of this request have been received.
+    /// The number of bytes received of the current request.
     private var count = 0
 
     init(
@@ -26,12 +26,12 @@ struct InputBuffer {
         self.received = received
     }
 
-    /// Begins another request, of which some may have come with the last one.
+    /// Begins the next request. The buffer may already contain a part of it.
     mutating func beginRequest() {
         count = end - start
     }
 
-    /// Takes all up to and with the first empty line; empty lines before it are skipped (RFC 9112 §2.2).
+    /// Reads through the first empty line. Empty lines before the request line are skipped (RFC 9112 §2.2).
     mutating func takeHead(limit: Int) throws(RequestReader.Stop) -> ArraySlice<UInt8> {
         var searched = 0
         while true {
@@ -46,7 +46,7 @@ struct InputBuffer {
         }
     }
 
-    /// Takes a line, without its end.
+    /// Reads a line and returns it without its line ending.
     mutating func takeLine() throws(RequestReader.Stop) -> String {
         while true {
             if let newline = bytes[start..<end].firstIndex(of: 10) {
@@ -59,7 +59,7 @@ struct InputBuffer {
         }
     }
 
-    /// Takes so many bytes; memory grows with what comes, not with what was announced.
+    /// Reads `count` bytes. Memory grows with the received bytes, not with the announced length.
     mutating func take(_ count: Int, into data: inout Data) throws(RequestReader.Stop) {
         var left = count
         while left > 0 {
@@ -71,13 +71,13 @@ struct InputBuffer {
         }
     }
 
-    /// Tells the client to send the body; false when it has gone.
+    /// Sends a 100 (Continue) response. Returns false if the connection is closed.
     func sendContinue() -> Bool {
         var text = "HTTP/1.1 100 Continue\r\n\r\n"
         return text.withUTF8 { socket.sendNow(UnsafeRawBufferPointer($0)) != nil }
     }
 
-    /// Waits for a signal; false when the client has gone before.
+    /// Blocks until a signal fires. Returns false if the client disconnects first.
     func wait(for signal: LoopbackSignal) -> Bool {
         signal.block(socket)
     }
@@ -104,13 +104,13 @@ struct InputBuffer {
             if end > bytes.count / 2 { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
             if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: 16 << 10)) }
         }
-        // A connection that waits for a request is not in the middle of one.
+        // An idle connection is never cut, because no request has begun.
         if count > 0 { try breakOff(after: count) }
         let received = bytes.withUnsafeMutableBytes { [end, socket] in
             socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
         }
         guard received > 0 else { throw .end }
-        // What is beyond the cut is as good as not read.
+        // Discard a read that exceeds the cut.
         try breakOff(after: count + received - 1)
         self.received(received)
         end += received
@@ -122,7 +122,7 @@ struct InputBuffer {
         case nil:
             return
         case .close?:
-            // To close with bytes unread would be a reset.
+            // Closing a socket with unread bytes would send a reset.
             socket.finishSending()
             bytes.withUnsafeMutableBytes { while socket.receive(into: $0) > 0 {} }
         case .reset?:

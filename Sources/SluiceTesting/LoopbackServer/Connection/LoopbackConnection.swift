@@ -6,14 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One connection: reads a request, plays its response, and again until either side has enough.
+/// A server connection. It reads a request, plays the response, and repeats until either side closes the connection.
 struct LoopbackConnection {
     private let socket: StreamSocket
     private let number: Int
     private let routes: RouteTable
     private let log: TrafficLog
 
-    /// Serves a socket on a thread of its own and closes it.
+    /// Serves a socket on its own thread, and closes the socket at the end.
     static func start(on socket: StreamSocket, routes: RouteTable, log: TrafficLog) {
         guard let number = log.open(socket) else { return socket.close() }
         let connection = LoopbackConnection(socket: socket, number: number, routes: routes, log: log)
@@ -23,7 +23,7 @@ struct LoopbackConnection {
                 log.close(number)
             }
         } catch {
-            // The client sees a connection that is dropped, as it would on a server that is overloaded.
+            // Drop the connection, as an overloaded server would.
             log.close(number)
         }
     }
@@ -45,7 +45,7 @@ struct LoopbackConnection {
         }
     }
 
-    /// Returns whether the connection can take another request.
+    /// Plays the response to a request. Returns true if the connection can take another request.
     private func answer(_ request: LoopbackRequest, _ respond: (LoopbackRequest) -> LoopbackResponse) -> Bool {
         log.record(request)
         var player = ResponsePlayer(socket: socket, log: log, request: request)
@@ -57,7 +57,7 @@ struct LoopbackConnection {
         let request = LoopbackRequest(method: "", target: "", headers: [:], body: Data(), connection: number)
         var player = ResponsePlayer(socket: socket, log: log, request: request)
         _ = player.play(response)
-        // Closing with bytes unread makes a reset of it, which may overtake the answer.
+        // Closing a socket with unread bytes sends a reset, which may overtake the response. Read the rest first.
         socket.finishSending()
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             for _ in 0..<256 where socket.wait(until: .now + .milliseconds(100)) != .peerLeft {

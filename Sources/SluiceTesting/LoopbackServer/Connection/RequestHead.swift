@@ -1,14 +1,14 @@
 import SluiceHTTP
 
-/// A request line and header fields, taken apart (RFC 9112 §3 and §5).
+/// The parsed request line and header fields (RFC 9112 §3 and §5).
 struct RequestHead {
     let method: HTTPMethod
     let target: String
     let headers: HTTPHeaders
-    /// Whether the client will not use the connection again.
+    /// True if the client will not reuse the connection.
     let wantsClose: Bool
 
-    /// Takes apart all up to and with the empty line; nil when it is malformed.
+    /// Parses the bytes of a head, including the empty line. Returns nil if it is malformed.
     init?(_ bytes: ArraySlice<UInt8>) {
         var lines = bytes.split(separator: 10).makeIterator()
         guard let first = lines.next() else { return nil }

@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads requests off a connection: heads, and bodies with a length or in chunks.
+/// Reads requests from a connection, with bodies that have a length or are chunked.
 struct RequestReader {
     enum Outcome {
         case request(LoopbackRequest, wantsClose: Bool)
-        /// One whose body was not asked for, and the answer to it.
+        /// A request whose expectation was refused, so its body is not read, and the response to it.
         case refused(LoopbackRequest, LoopbackResponse, wantsClose: Bool)
         case malformed(String)
         case end
     }
 
-    /// Why reading stops; both end the connection.
+    /// The reason why reading stops. Each of them ends the connection.
     enum Stop: Error {
         case end
         case malformed(String)
@@ -92,7 +92,7 @@ struct RequestReader {
         return body
     }
 
-    /// A number of nothing but digits: a sign, which Swift would take, is none (RFC 9112 §6.2, §7.1).
+    /// Parses a number without a sign, which Swift's initializer would accept (RFC 9112 §6.2, §7.1).
     private static func number(_ digits: some Collection<UInt8>, radix: Int) -> Int? {
         guard let first = digits.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-") else { return nil }
         return Int(String(decoding: digits, as: UTF8.self), radix: radix)
@@ -100,7 +100,7 @@ struct RequestReader {
 }
 
 extension RequestHead {
-    /// Whether the client holds its body back until it is told to send it (RFC 9110 §10.1.1).
+    /// True if the client waits for a 100 (Continue) response before it sends the body (RFC 9110 §10.1.1).
     fileprivate var expectsContinue: Bool {
         headers[.expect]?.lowercased() == "100-continue"
             && (headers.contains(.transferEncoding) || headers.contains(.contentLength))

@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Does what a response's script says, on the connection's thread.
+/// Performs the actions of a response on the thread of the connection.
 struct ResponsePlayer {
     private let socket: StreamSocket
     private let log: TrafficLog
     private let request: LoopbackRequest
-    /// Written but not sent, so that head and body leave in one packet.
+    /// The bytes that are not sent yet. They are collected so that head and body leave in one packet.
     private var pending = Data()
 
     init(socket: StreamSocket, log: TrafficLog, request: LoopbackRequest) {
@@ -20,7 +20,7 @@ struct ResponsePlayer {
         self.request = request
     }
 
-    /// Returns whether the connection can take another request.
+    /// Performs all actions. Returns true if the connection can take another request.
     mutating func play(_ response: LoopbackResponse) -> Bool {
         perform(response.actions) && flush()
     }
@@ -85,7 +85,7 @@ struct ResponsePlayer {
         }
     }
 
-    /// A client that takes nothing for a tenth of a second counts as stalled.
+    /// Waits until the socket is writable. The connection counts as stalled after 100 ms.
     private func waitForRoom() {
         guard !socket.waitUntilWritable(milliseconds: 100) else { return }
         log.stalled(true)

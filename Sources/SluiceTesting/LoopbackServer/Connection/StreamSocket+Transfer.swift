@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension StreamSocket {
-    /// Receives what has come; the number of bytes, or 0 at the end of the stream and on any error.
+    /// Receives available bytes. Blocks if there are none. Returns their number, or 0 at the end of the stream or on an error.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -16,7 +16,7 @@ extension StreamSocket {
         }
     }
 
-    /// Sends what the system takes without waiting; nil when the connection is gone.
+    /// Sends without blocking. Returns the number of accepted bytes, or nil if the connection is closed.
     func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int? {
         #if canImport(Darwin)
         let flags = Int32(MSG_DONTWAIT)
@@ -34,20 +34,20 @@ extension StreamSocket {
         }
     }
 
-    /// Waits until more can be sent or the connection is gone; false when neither came about in time.
+    /// Waits until the socket is writable or the connection is closed. Returns false after a time-out.
     func waitUntilWritable(milliseconds: Int32) -> Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&polled, 1, milliseconds) != 0
     }
 
-    /// Why a wait ended.
+    /// The reason why a wait ended.
     enum Wake {
         case timeIsUp
         case signal
         case peerLeft
     }
 
-    /// Waits for a time to pass or for a byte on another descriptor, and meanwhile for the client to leave.
+    /// Waits for a deadline or for a byte on another descriptor. Ends early if the client disconnects.
     func wait(until deadline: ContinuousClock.Instant?, orByteOn other: Int32 = -1) -> Wake {
         while true {
             let left = deadline.map { ContinuousClock.now.duration(to: $0) }
@@ -58,7 +58,7 @@ extension StreamSocket {
                 pollfd(fd: other, events: Int16(POLLIN), revents: 0),
             ]
             #if !os(Linux)
-            // There is no event for the end of the stream alone: with a request waiting behind this one, look again.
+            // There is no event for the end of the stream alone. If bytes of a next request are unread, poll periodically.
             if hasBytesToRead {
                 polled[0].events = 0
                 milliseconds = milliseconds < 0 ? 10 : min(milliseconds, 10)
@@ -75,7 +75,7 @@ extension StreamSocket {
     }
 
     #if os(Linux)
-    /// `POLLRDHUP`, which the C headers show to GNU programs only.
+    /// `POLLRDHUP`, which the C headers define only with `_GNU_SOURCE`.
     private static let hangUp: Int16 = 0x2000
     #else
     private static let hangUp = Int16(POLLIN)
@@ -88,7 +88,7 @@ extension StreamSocket {
 }
 
 extension Duration {
-    /// In milliseconds, rounded up so that a poll does not end early.
+    /// The duration in milliseconds, rounded up so that a poll does not end early.
     fileprivate var pollTimeout: Int32 {
         let (seconds, attoseconds) = components
         guard seconds < 1_000_000 else { return 1_000_000_000 }

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A TCP socket's descriptor; whoever holds it says when it is closed.
+/// The descriptor of a stream socket. The owner must close it.
 struct StreamSocket: Sendable {
     let descriptor: Int32
 
@@ -16,7 +16,7 @@ struct StreamSocket: Sendable {
     private static let stream = SOCK_STREAM
     #endif
 
-    /// A socket that listens on a free port of 127.0.0.1 and does not block in `accept`.
+    /// Creates a socket that listens on a free port of 127.0.0.1 and does not block in `accept`.
     static func listening() throws(LoopbackFailure) -> StreamSocket {
         let descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw LoopbackFailure("socket") }
@@ -38,7 +38,7 @@ struct StreamSocket: Sendable {
         return result
     }
 
-    /// Two sockets connected to each other.
+    /// Creates two connected sockets.
     static func pair() throws(LoopbackFailure) -> (StreamSocket, StreamSocket) {
         var descriptors: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, stream, 0, &descriptors) == 0 else { throw LoopbackFailure("socketpair") }
@@ -48,7 +48,7 @@ struct StreamSocket: Sendable {
         return pair
     }
 
-    /// The next connection, nil when there is none, with the reason in `errno`.
+    /// Accepts the next connection. Returns nil if there is none, with the reason in `errno`.
     func accept() -> StreamSocket? {
         #if canImport(Glibc)
         let accepted = Glibc.accept(descriptor, nil, nil)
@@ -77,17 +77,17 @@ struct StreamSocket: Sendable {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Sends what is on its way and then the end of the stream; the other direction stays open.
+    /// Closes the sending direction after the pending bytes. The receiving direction stays open.
     func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Ends both directions, which wakes a thread that waits for either; the descriptor stays taken.
+    /// Shuts down both directions, which wakes a blocked thread. The descriptor stays open.
     func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Makes `close` send a reset, and what had not been sent yet be forgotten.
+    /// Makes `close` send a reset and discard unsent bytes.
     func resetOnClose() {
         setOption(SOL_SOCKET, SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
     }

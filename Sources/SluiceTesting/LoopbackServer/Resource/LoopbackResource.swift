@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A file that is served as a well-made file server does, ranges and preconditions included.
+/// A file that is served according to RFC 9110, including range requests and preconditions.
 ///
 /// ```swift
 /// let film = LoopbackResource(data, eTag: "\"1\"")
@@ -18,33 +18,33 @@ import Foundation
 /// )
 /// ```
 ///
-/// GET and HEAD are answered with 200, 206, 304, 412 and 416 as RFC 9110 §13 and §14 say, and other methods with 405. A
-/// `Range` of several parts is ignored, which §14.2 leaves to the server.
+/// GET and HEAD are answered with 200, 206, 304, 412 or 416 as RFC 9110 §13 and §14 require, other methods with 405. A
+/// `Range` with several ranges is ignored, as §14.2 allows.
 public struct LoopbackResource: Sendable {
-    /// The bytes.
+    /// The contents of the file.
     public var data: Data
     /// The `Content-Type`.
     public var contentType: String
-    /// The `ETag` as it stands in the field, `"1"` with its quotes or `W/"1"`; nil for none.
+    /// The value of the `ETag` field with its quotes, `"1"` or `W/"1"`. Nil for no field.
     public var eTag: String?
-    /// The `Last-Modified`, in whole seconds on the wire; nil for none.
+    /// The value of the `Last-Modified` field, sent in whole seconds. Nil for no field.
     public var lastModified: Date?
-    /// Whether ranges are heeded; without, the whole file is the answer to every GET, and `Accept-Ranges` is `none`.
+    /// True if range requests are supported. If false, every GET returns the whole file, and `Accept-Ranges` is `none`.
     public var acceptsRanges: Bool
-    /// Further fields of every response.
+    /// Additional header fields for every response.
     public var headers: HTTPHeaders
-    /// What the server says and does wrongly; nothing by default.
+    /// The faults of the server. None by default.
     public var lies: [Lie] = []
 
-    /// Makes a file.
+    /// Creates a file.
     ///
     /// - Parameters:
-    ///   - data: The bytes.
-    ///   - contentType: `application/octet-stream` by default.
-    ///   - eTag: The entity tag with its quotes. Without it and `lastModified` a client has nothing to resume by.
-    ///   - lastModified: When the file was changed last.
-    ///   - acceptsRanges: Whether ranges are heeded.
-    ///   - headers: Further fields of every response.
+    ///   - data: The contents.
+    ///   - contentType: The `Content-Type`. `application/octet-stream` by default.
+    ///   - eTag: The entity tag with its quotes. Without it and `lastModified`, a client cannot resume a download.
+    ///   - lastModified: The date of the last change.
+    ///   - acceptsRanges: True to support range requests.
+    ///   - headers: Additional header fields for every response.
     public init(
         _ data: Data,
         contentType: String = "application/octet-stream",
@@ -61,14 +61,14 @@ public struct LoopbackResource: Sendable {
         self.headers = headers
     }
 
-    /// The same file on a server that lies.
+    /// Returns the same file with additional server faults.
     public func lying(_ lies: Lie...) -> LoopbackResource {
         var resource = self
         resource.lies += lies
         return resource
     }
 
-    /// The response to a request, for a route that decides by itself.
+    /// Returns the response to a request, for use in a route closure.
     public func response(to request: LoopbackRequest) -> LoopbackResponse {
         guard request.method == .get || request.method == .head else {
             return .status(405, headers: ["Allow": "GET, HEAD"])
@@ -126,7 +126,7 @@ public struct LoopbackResource: Sendable {
 }
 
 extension LoopbackResponse {
-    /// A file with ranges and preconditions: see ``LoopbackResource``.
+    /// Serves a file with range requests and preconditions: see ``LoopbackResource``.
     public static func resource(_ resource: LoopbackResource) -> LoopbackResponse {
         LoopbackResponse(.answer { resource.response(to: $0) })
     }

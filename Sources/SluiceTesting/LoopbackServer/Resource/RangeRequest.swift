@@ -1,21 +1,21 @@
 import SluiceHTTP
 
-/// Which bytes a `Range` field asks for (RFC 9110 §14.2).
+/// The part of a resource that a `Range` field requests (RFC 9110 §14.2).
 enum RangeRequest: Equatable {
-    /// All of them: there is no field, or none that a server has to heed.
+    /// The whole resource: there is no `Range` field, or it is ignored.
     case whole
-    /// These, which exist.
+    /// A satisfiable range.
     case part(Range<Int>)
-    /// None that exist: 416.
+    /// An unsatisfiable range, answered with 416.
     case unsatisfiable
 
-    /// Reads a field's value.
+    /// Parses the value of a `Range` field.
     ///
-    /// What is malformed, of another unit than bytes, or several ranges at once is ignored, as §14.2 allows.
+    /// A malformed value, a unit other than bytes, or several ranges are ignored, as §14.2 allows.
     ///
     /// - Parameters:
-    ///   - field: The value, nil where there is none.
-    ///   - length: How many bytes there are.
+    ///   - field: The value, or nil if there is no field.
+    ///   - length: The length of the resource in bytes.
     init(_ field: String?, length: Int) {
         self = field.flatMap { RangeRequest.read($0, length: length) } ?? .whole
     }
@@ -24,7 +24,7 @@ enum RangeRequest: Equatable {
         guard let equals = field.utf8.firstIndex(of: UInt8(ascii: "=")), field[..<equals].lowercased() == "bytes" else {
             return nil
         }
-        // A list may have empty elements (§5.6.1.2).
+        // A list may contain empty elements (§5.6.1.2).
         let specs = field[field.utf8.index(after: equals)...].utf8.split(separator: UInt8(ascii: ",")).map(trimmed)
             .filter { !$0.isEmpty }
         guard specs.count == 1, let spec = specs.first, let dash = spec.firstIndex(of: UInt8(ascii: "-")) else {
@@ -42,13 +42,13 @@ enum RangeRequest: Equatable {
         return .part(first..<min(last, length - 1) + 1)
     }
 
-    /// The last bytes; of an empty file all, as no `Content-Range` could name them.
+    /// Returns a suffix range. For an empty file, returns nil, because no `Content-Range` can describe an empty range.
     private static func suffix(_ count: Int, of length: Int) -> RangeRequest? {
         guard count > 0 else { return .unsatisfiable }
         return length > 0 ? .part(max(0, length - count)..<length) : nil
     }
 
-    /// A number of digits alone; one too large for an integer is the largest there is, which lies behind every end.
+    /// Parses decimal digits. A number that overflows becomes `Int.max`, which is past the end of any resource.
     private static func number(_ digits: Substring.UTF8View) -> Int? {
         guard !digits.isEmpty else { return nil }
         var number = 0

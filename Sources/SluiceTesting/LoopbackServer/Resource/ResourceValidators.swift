@@ -6,19 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What tells one state of a resource from another (RFC 9110 §8.8), and the preconditions that ask for it (§13).
+/// The validators of a resource (RFC 9110 §8.8) and the evaluation of preconditions (§13).
 struct ResourceValidators {
     let eTag: String?
     let lastModified: Date?
 
-    /// What the preconditions of a GET or HEAD make of it.
+    /// The result of the preconditions of a GET or HEAD request.
     enum Verdict: Equatable {
         case proceed
         case notModified
         case failed
     }
 
-    /// Weighs the preconditions in the order of §13.2.2.
+    /// Evaluates the preconditions in the order of §13.2.2.
     func verdict(on headers: HTTPHeaders) -> Verdict {
         if let tags = headers["If-Match"] {
             if !isNamed(in: tags, isWeakEnough: false) { return .failed }
@@ -32,15 +32,16 @@ struct ResourceValidators {
         return .proceed
     }
 
-    /// Whether a part may be sent for an `If-Range` (§13.1.5): a strong entity tag that is the same byte for byte, or
-    /// the very date; true where there is no field.
+    /// Returns true if a part may be sent for an `If-Range` field (§13.1.5).
+    ///
+    /// The field must be the same strong entity tag, or exactly the modification date. True if there is no field.
     func allowRange(_ ifRange: String?) -> Bool {
         guard let ifRange else { return true }
         if let date = date(ifRange) { return date == modified }
         return isStrong(ifRange) && ifRange == eTag
     }
 
-    /// As a field can say it: without fractions of a second.
+    /// The modification date in whole seconds, as a header field represents it.
     private var modified: Date? {
         lastModified.flatMap { HTTPDate.parse(HTTPDate.string(from: $0)) }
     }
@@ -49,7 +50,7 @@ struct ResourceValidators {
         field.flatMap { HTTPDate.parse($0) }
     }
 
-    /// Whether a list of entity tags has this one; tags with a comma in them are beyond what a test server needs.
+    /// Returns true if a list contains the entity tag. Tags that contain a comma are not supported.
     private func isNamed(in list: String, isWeakEnough: Bool) -> Bool {
         guard list != "*" else { return true }
         guard let eTag else { return false }

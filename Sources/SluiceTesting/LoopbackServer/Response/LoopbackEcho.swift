@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The body of ``LoopbackResponse/echo``: what the server was asked, for a test to decode.
+/// The body of a ``LoopbackResponse/echo`` response: the request that the server received.
 public struct LoopbackEcho: Sendable, Hashable, Codable {
     /// A header field.
     public struct Header: Sendable, Hashable, Codable {
-        /// The name as it was written.
+        /// The name, as sent by the client.
         public let name: String
         /// The value.
         public let value: String
@@ -18,16 +18,16 @@ public struct LoopbackEcho: Sendable, Hashable, Codable {
 
     /// The method.
     public let method: String
-    /// Path and query.
+    /// The path and the query.
     public let target: String
-    /// The header fields in their order.
+    /// The header fields, in order.
     public let headers: [Header]
-    /// The body as text, nil where it is not UTF-8.
+    /// The body as text, or nil if it is not valid UTF-8.
     public let text: String?
     /// The body in Base64.
     public let base64: String
 
-    /// Makes an echo of a request.
+    /// Creates an echo of a request.
     public init(_ request: LoopbackRequest) {
         method = request.method.rawValue
         target = request.target
@@ -36,7 +36,7 @@ public struct LoopbackEcho: Sendable, Hashable, Codable {
         base64 = request.body.base64EncodedString()
     }
 
-    /// The values of a header field, whatever the case of its name.
+    /// Returns the values of a header field. The name is not case-sensitive.
     public func values(for name: HTTPHeaderName) -> [String] {
         headers.filter { HTTPHeaderName($0.name) == name }.map(\.value)
     }

@@ -7,60 +7,61 @@ import Foundation
 #endif
 
 extension LoopbackResponse {
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     public static var drop: LoopbackResponse { LoopbackResponse(.close) }
 
-    /// Resets the connection without an answer (RST).
+    /// Resets the connection (RST) without a response.
     public static var reset: LoopbackResponse { LoopbackResponse(.reset) }
 
-    /// A body shorter than its head announces, and the connection closed behind it.
+    /// Sends a body that is shorter than its `Content-Length`, then closes the connection.
     public static func truncated(_ data: Data, announced: Int) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .close)
     }
 
-    /// A body longer than its head announces; the connection stays open, so that a client which uses it again reads
-    /// the rest as its next response.
+    /// Sends a body that is longer than its `Content-Length`.
+    ///
+    /// The connection stays open, so a client that reuses it reads the excess bytes as the next response.
     public static func overlong(_ data: Data, announced: Int) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data))
     }
 
-    /// Any bytes in the place of a response: bad status lines, bad chunks, several responses.
+    /// Sends arbitrary bytes instead of a response, such as an invalid status line, invalid chunks or several responses.
     public static func raw(_ data: Data, thenClose: Bool) -> LoopbackResponse {
         thenClose ? LoopbackResponse(.bytes(data), .close) : LoopbackResponse(.bytes(data))
     }
 
-    /// Any bytes in the place of a response, given as text.
+    /// Sends arbitrary text instead of a response.
     public static func raw(_ text: String, thenClose: Bool) -> LoopbackResponse {
         .raw(Data(text.utf8), thenClose: thenClose)
     }
 
-    /// A response written step by step.
+    /// Performs the steps of a response one by one.
     public static func script(_ steps: Step...) -> LoopbackResponse {
         .script(steps)
     }
 
-    /// A response written step by step.
+    /// Performs the steps of a response one by one.
     public static func script(_ steps: [Step]) -> LoopbackResponse {
         LoopbackResponse(actions: steps.map(\.action))
     }
 
-    /// A step of ``script(_:)``.
+    /// A step of a ``script(_:)`` response.
     public struct Step: Sendable {
         let action: Action
 
-        /// Writes bytes as they are.
+        /// Writes bytes unchanged.
         public static func write(_ data: Data) -> Step { Step(action: .bytes(data)) }
-        /// Writes text as it is; lines of a head end in `\r\n`.
+        /// Writes text unchanged. Lines of a head must end in `\r\n`.
         public static func write(_ text: String) -> Step { .write(Data(text.utf8)) }
-        /// Sends what has been written and waits a while.
+        /// Sends the written bytes and waits for a duration.
         public static func pause(_ duration: Duration) -> Step { Step(action: .pause(duration)) }
-        /// Sends what has been written and waits for a signal.
+        /// Sends the written bytes and waits for a signal.
         public static func wait(for signal: LoopbackSignal) -> Step { Step(action: .wait(signal)) }
-        /// Sends what has been written and then nothing, until the client leaves or the server stops.
+        /// Sends the written bytes, then nothing more until the client disconnects or the server stops.
         public static var hang: Step { Step(action: .hang) }
-        /// Sends what has been written and closes the connection.
+        /// Sends the written bytes and closes the connection.
         public static var close: Step { Step(action: .close) }
-        /// Resets the connection (RST).
+        /// Sends the written bytes and resets the connection (RST).
         public static var reset: Step { Step(action: .reset) }
     }
 }

@@ -7,13 +7,13 @@ import Foundation
 #endif
 
 extension LoopbackResponse {
-    /// How a connection ends in the middle of a body.
+    /// A way to end a connection in the middle of a message.
     public enum Cut: Sendable {
-        /// It is closed.
+        /// Closes the connection.
         case close
-        /// It is reset (RST), which may take along bytes that the client has not got yet.
+        /// Resets the connection (RST). The client may lose bytes that it has not read.
         case reset
-        /// Nothing comes any more, until the client leaves or the server stops.
+        /// Sends nothing more until the client disconnects or the server stops.
         case hang
 
         var action: Action {
@@ -25,46 +25,46 @@ extension LoopbackResponse {
         }
     }
 
-    /// The same response, ended by force once so many bytes of its body have been sent and more were to come.
+    /// Returns the response, interrupted after a number of body bytes.
     ///
     /// - Parameters:
-    ///   - count: The bytes of the body as it goes onto the wire, the framing of chunks included.
-    ///   - cut: What happens to the connection; closed by default.
-    /// - Returns: A response whose head promises more than comes. One with a body no longer than `count` is unchanged.
+    ///   - count: The number of body bytes to send, as encoded on the wire, including chunked framing.
+    ///   - cut: The way the connection ends. Closed by default.
+    /// - Returns: The interrupted response. A response with a body of at most `count` bytes is unchanged.
     public func cutOff(after count: Int, by cut: Cut = .close) -> LoopbackResponse {
         interrupted(after: count, by: [cut.action])
     }
 
-    /// The same response, ended by force once so many bytes of it have been sent, head included, and more were to come.
+    /// Returns the response, interrupted after a number of bytes, including the head.
     ///
     /// ```swift
     /// server.on("/", .text("hello").cutOff(afterBytesOnWire: 9, by: .reset))       // HTTP/1.1 and nothing more
     /// ```
     ///
     /// - Parameters:
-    ///   - count: The bytes as they go onto the wire: informational heads before it, its own head, and the body with the framing of chunks.
-    ///   - cut: What happens to the connection; closed by default.
-    /// - Returns: A response that breaks off. One that is no longer than `count` is unchanged.
+    ///   - count: The number of bytes to send: informational responses, the head, and the body with its chunked framing.
+    ///   - cut: The way the connection ends. Closed by default.
+    /// - Returns: The interrupted response. A response of at most `count` bytes is unchanged.
     public func cutOff(afterBytesOnWire count: Int, by cut: Cut = .close) -> LoopbackResponse {
         interrupted(after: count, countingHeads: true, by: [cut.action])
     }
 
-    /// The same response, held back once so many bytes of its body have been sent, until a signal fires.
+    /// Returns the response, paused after a number of body bytes until a signal fires.
     ///
     /// - Parameters:
-    ///   - count: The bytes of the body as it goes onto the wire, the framing of chunks included.
-    ///   - signal: What lets the rest go.
-    /// - Returns: A response; one with a body no longer than `count` is unchanged.
+    ///   - count: The number of body bytes to send first, as encoded on the wire, including chunked framing.
+    ///   - signal: The signal that resumes the response.
+    /// - Returns: The paused response. A response with a body of at most `count` bytes is unchanged.
     public func held(after count: Int, until signal: LoopbackSignal) -> LoopbackResponse {
         interrupted(after: count, by: [.wait(signal)])
     }
 
-    /// The same response with its body in pieces, and a pause before each but the first.
+    /// Returns the response with its body split into pieces, and a pause before each piece except the first.
     ///
     /// - Parameters:
-    ///   - pieceSize: How many bytes go at once, at least 1.
-    ///   - interval: How long each pause is.
-    /// - Returns: A response whose body is the same.
+    ///   - pieceSize: The number of bytes in a piece. At least 1.
+    ///   - interval: The duration of each pause.
+    /// - Returns: The response with the same body bytes.
     public func dripped(pieceSize: Int, every interval: Duration) -> LoopbackResponse {
         var isFirst = true
         let dripped = actions.flatMap { action -> [Action] in
@@ -88,7 +88,7 @@ extension LoopbackResponse {
         return LoopbackResponse(actions: dripped)
     }
 
-    /// The actions with others put in where the body, or head and body, have come so far and go on.
+    /// Returns the response with other actions inserted after a number of bytes of the body, or of head and body.
     private func interrupted(
         after count: Int,
         countingHeads: Bool = false,
@@ -124,7 +124,7 @@ extension LoopbackResponse {
 }
 
 extension LoopbackResponse.Action {
-    /// How many bytes it writes of those that count.
+    /// Returns the number of bytes that the action writes, with or without the bytes of heads.
     fileprivate func length(countingHeads: Bool) -> Int {
         switch self {
         case .body(let data): data.count
@@ -134,7 +134,7 @@ extension LoopbackResponse.Action {
         }
     }
 
-    /// Two in its place, where it writes more than so many bytes.
+    /// Splits the action in two. Returns nil if it writes at most `count` bytes.
     fileprivate func split(after count: Int, countingHeads: Bool) -> (Self, Self)? {
         guard length(countingHeads: countingHeads) > count else { return nil }
         return switch self {

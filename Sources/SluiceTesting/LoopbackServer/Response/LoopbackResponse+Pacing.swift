@@ -7,22 +7,22 @@ import Foundation
 #endif
 
 extension LoopbackResponse {
-    /// A response that begins once a signal has fired; the connection closes when the client leaves before.
+    /// Begins the response after a signal fires. The connection closes if the client disconnects first.
     public static func after(_ signal: LoopbackSignal, _ response: LoopbackResponse) -> LoopbackResponse {
         LoopbackResponse(actions: [.wait(signal)] + response.actions)
     }
 
-    /// A response that begins after a while.
+    /// Begins the response after a delay.
     public static func delayed(by duration: Duration, _ response: LoopbackResponse) -> LoopbackResponse {
         LoopbackResponse(actions: [.pause(duration)] + response.actions)
     }
 
-    /// A body with its length in about equal pieces, with a pause between each two.
+    /// Sends a body with a `Content-Length` in pieces of about equal size, with a pause between two pieces.
     ///
     /// - Parameters:
     ///   - data: The body.
-    ///   - pieces: How many pieces, at least 1 and no more than there are bytes.
-    ///   - interval: How long each pause is.
+    ///   - pieces: The number of pieces. At least 1 and at most the number of bytes.
+    ///   - interval: The duration of each pause.
     /// - Returns: A response of type `application/octet-stream`.
     public static func drip(_ data: Data, pieces: Int, every interval: Duration) -> LoopbackResponse {
         let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .length(data.count))
@@ -37,21 +37,21 @@ extension LoopbackResponse {
         return LoopbackResponse(actions: actions)
     }
 
-    /// A chunked body that never ends, sent as fast as the client takes it, until the client leaves.
+    /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
     public static func endless(chunk: Data) -> LoopbackResponse {
         let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .chunked)
         return LoopbackResponse(.head(head), .endless(chunk.isEmpty ? Data([0]).framedAsChunk : chunk.framedAsChunk))
     }
 
-    /// No answer at all, until the client leaves or the server stops.
+    /// Sends nothing until the client disconnects or the server stops.
     public static var hang: LoopbackResponse { LoopbackResponse(.hang) }
 
-    /// A head that announces a chunked body of which nothing comes, until the client leaves or the server stops.
+    /// Sends the head of a chunked response, then nothing more until the client disconnects or the server stops.
     public static func headersThenHang(status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(status, headers, framing: .chunked)), .hang)
     }
 
-    /// A head and the beginning of the body, and then nothing, until the client leaves or the server stops.
+    /// Sends a head and the beginning of the body, then nothing more until the client disconnects or the server stops.
     public static func partial(_ data: Data, announced: Int) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .hang)
     }

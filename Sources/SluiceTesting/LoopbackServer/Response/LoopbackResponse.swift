@@ -6,21 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a ``LoopbackServer`` answers: a script of bytes to write, pauses, and ways to break the connection.
+/// The response of a ``LoopbackServer``: a script of bytes to write, pauses, and ways to break the connection.
 public struct LoopbackResponse: Sendable {
-    /// One thing for the connection's thread to do.
+    /// A step for the thread of the connection.
     enum Action: Sendable {
         /// Writes a head.
         case head(ResponseHead)
-        /// Writes a piece of the body as it goes onto the wire; nothing in an answer to HEAD.
+        /// Writes body bytes, already framed. Writes nothing in a response to HEAD.
         case body(Data)
-        /// Writes bytes whatever the request.
+        /// Writes bytes for any request method.
         case bytes(Data)
-        /// Does what a closure makes of the request.
+        /// Performs the actions of the response that a closure returns for the request.
         case answer(@Sendable (LoopbackRequest) -> LoopbackResponse)
         case pause(Duration)
         case wait(LoopbackSignal)
-        /// Writes the same bytes until the client leaves.
+        /// Writes the same bytes repeatedly until the client disconnects.
         case endless(Data)
         case hang
         case close
@@ -39,12 +39,12 @@ public struct LoopbackResponse: Sendable {
 }
 
 extension LoopbackResponse {
-    /// A JSON text, not looked at.
+    /// Sends a JSON text without checking it.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
         .data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
     }
 
-    /// A value as JSON; one that cannot be encoded is answered with 500 and the reason.
+    /// Sends a value as JSON. If encoding fails, sends a 500 response with the reason.
     public static func json(
         encoding value: some Encodable,
         status: HTTPStatus = .ok,
@@ -60,18 +60,18 @@ extension LoopbackResponse {
         }
     }
 
-    /// Plain text in UTF-8.
+    /// Sends plain text in UTF-8.
     public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
         .data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    /// Bytes with their length.
+    /// Sends bytes with a `Content-Length`.
     ///
     /// - Parameters:
     ///   - data: The body.
-    ///   - contentType: The `Content-Type`, unless `headers` have one.
+    ///   - contentType: The `Content-Type`, unless `headers` contains one.
     ///   - status: The status.
-    ///   - headers: Further fields; a `Content-Length` among them is taken as it is, right or wrong.
+    ///   - headers: Additional header fields. A `Content-Length` among them is sent unchanged, even if it is wrong.
     /// - Returns: A response.
     public static func data(
         _ data: Data,
@@ -83,33 +83,33 @@ extension LoopbackResponse {
         return LoopbackResponse(.head(head), .body(data))
     }
 
-    /// A status without a body.
+    /// Sends a status without a body.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:]) -> LoopbackResponse {
         let hasNoLength = status.class == .informational || status == .noContent || status == .notModified
         return LoopbackResponse(.head(ResponseHead(status, headers, framing: hasNoLength ? .none : .length(0))))
     }
 
-    /// The request as JSON: see ``LoopbackEcho``.
+    /// Sends the request back as JSON: see ``LoopbackEcho``.
     public static var echo: LoopbackResponse {
         LoopbackResponse(.answer { .json(encoding: LoopbackEcho($0)) })
     }
 
-    /// A redirect.
+    /// Sends a redirect.
     ///
     /// - Parameters:
-    ///   - location: The `Location` as it is sent, absolute or relative.
-    ///   - status: 302 by default.
+    ///   - location: The value of the `Location` field, absolute or relative.
+    ///   - status: The status. 302 by default.
     /// - Returns: A response without a body.
     public static func redirect(to location: String, status: HTTPStatus = .found) -> LoopbackResponse {
         .status(status, headers: [.location: location])
     }
 
-    /// A chunked body (RFC 9112 §7.1), each piece sent at once; an empty piece is left out, as it would be the end.
+    /// Sends a chunked body (RFC 9112 §7.1), each piece at once. Empty pieces are skipped, because they would end the body.
     ///
     /// - Parameters:
     ///   - chunks: The pieces.
-    ///   - headers: Further fields of the head.
-    ///   - trailers: The trailer section behind the last piece (RFC 9112 §7.1.2).
+    ///   - headers: Additional header fields.
+    ///   - trailers: The trailer section (RFC 9112 §7.1.2).
     /// - Returns: A response.
     public static func chunked(
         _ chunks: [Data],
@@ -124,12 +124,12 @@ extension LoopbackResponse {
         return LoopbackResponse(actions: [.head(head)] + pieces + [.body(end)])
     }
 
-    /// A body without a length, which ends where the connection does (RFC 9112 §6.3).
+    /// Sends a body without a length, which ends when the connection closes (RFC 9112 §6.3).
     public static func untilClose(_ data: Data, headers: HTTPHeaders = [:]) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(.ok, headers, framing: .none)), .body(data)).closingConnection()
     }
 
-    /// A response that comes after an informational one, 103 for example (RFC 8297).
+    /// Sends an informational response, for example 103 (RFC 8297), before another response.
     public static func informational(
         _ status: HTTPStatus,
         headers: HTTPHeaders = [:],
@@ -138,7 +138,7 @@ extension LoopbackResponse {
         LoopbackResponse(actions: LoopbackResponse.status(status, headers: headers).actions + response.actions)
     }
 
-    /// The same response, with `Connection: close` and the connection closed behind it.
+    /// Returns the response with `Connection: close`. The connection closes after it.
     public func closingConnection() -> LoopbackResponse {
         let closing = actions.map { action -> Action in
             switch action {

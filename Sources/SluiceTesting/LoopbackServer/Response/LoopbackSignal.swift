@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Holds responses back until a test lets them go.
+/// Delays responses until a test fires the signal.
 ///
 /// ```swift
 /// let signal = LoopbackSignal()
@@ -17,25 +17,25 @@ public final class LoopbackSignal: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes a signal that has not fired.
+    /// Creates a signal that has not fired.
     public init() {}
 
-    /// Whether it has fired.
+    /// True if the signal has fired.
     public var isFired: Bool { state.withLock { $0.isFired } }
 
-    /// Lets go all that waits for it, now and later; firing again changes nothing.
+    /// Fires the signal, which resumes all current and future waits. Firing again has no effect.
     public func fire() {
         state.withLock { state in
             state.isFired = true
-            // Under the lock, so that no descriptor is closed by its owner and given to another in between.
+            // Under the lock, so that no socket is closed meanwhile and its descriptor reused.
             for socket in state.waiting.values { socket.finishSending() }
             state.waiting = [:]
         }
     }
 
-    /// Blocks the connection's thread; true once the signal has fired, false when the client has left.
+    /// Blocks the thread of the connection. Returns true once the signal has fired, and false if the client disconnects.
     func block(_ connection: StreamSocket) -> Bool {
-        // A descriptor, because the thread has to wait for the client and for the signal in one poll.
+        // A socket pair lets the thread wait for the client and for the signal in a single poll.
         guard !isFired else { return true }
         guard let (sender, receiver) = try? StreamSocket.pair() else { return false }
         let isFired = state.withLock { state in

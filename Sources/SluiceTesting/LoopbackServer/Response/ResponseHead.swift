@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The head of a response, written out once for all the times that it is sent.
+/// The head of a response, serialized once.
 struct ResponseHead: Sendable {
-    /// How the client is told where the body ends.
+    /// The message framing that the head announces.
     enum Framing: Sendable {
         case length(Int)
         case chunked
@@ -19,7 +19,7 @@ struct ResponseHead: Sendable {
     let headers: HTTPHeaders
     let bytes: Data
 
-    /// Fields in `headers` go before the content type and framing given beside them.
+    /// Creates a head. Fields in `headers` take precedence over `contentType` and `framing`.
     init(_ status: HTTPStatus, _ headers: HTTPHeaders = [:], contentType: String? = nil, framing: Framing) {
         var headers = headers
         if let contentType, !headers.contains(.contentType) { headers.append(.contentType, contentType) }
@@ -49,7 +49,7 @@ struct ResponseHead: Sendable {
         return ResponseHead(status: status, headers: headers)
     }
 
-    /// A client must not care (RFC 9112 §4); a reader of a packet dump does.
+    /// Returns the reason phrase. Clients ignore it (RFC 9112 §4), but it helps in packet captures.
     private static func reason(_ status: HTTPStatus) -> String {
         switch status {
         case .ok: "OK"
@@ -78,7 +78,7 @@ struct ResponseHead: Sendable {
 }
 
 extension HTTPHeaders {
-    /// A field as HTTP/1.1 writes it, the line's end included; its value byte for byte.
+    /// Returns the bytes of a field line, including the line ending.
     func lineBytes(at index: Int) -> Data {
         let line = line(at: index)
         return Data(bytes[line.offset..<line.end]) + [13, 10]

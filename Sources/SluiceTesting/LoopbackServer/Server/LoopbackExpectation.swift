@@ -1,20 +1,19 @@
-/// What a ``LoopbackServer`` says to a client that asks, before it sends a body, whether it may: `Expect: 100-continue`
-/// (RFC 9110 §10.1.1).
+/// The answer of a ``LoopbackServer`` to a request with `Expect: 100-continue` (RFC 9110 §10.1.1).
 public enum LoopbackExpectation: Sendable {
-    /// 100, at once; what a server does that has not been told otherwise.
+    /// Sends 100 (Continue) at once. This is the default.
     case `continue`
-    /// 100, once a signal has fired; the connection closes when the client leaves before.
+    /// Sends 100 (Continue) after a signal fires. The connection closes if the client disconnects first.
     case continueAfter(LoopbackSignal)
-    /// Nothing: the server waits for the body as if it had not been asked.
+    /// Sends no interim response, and waits for the body.
     case ignored
-    /// A final response in place of the body, which is not read; the connection stays open unless the response closes it.
+    /// Sends a final response and does not read the body. The connection stays open unless the response closes it.
     case refused(LoopbackResponse)
 }
 
 extension LoopbackServer {
-    /// Answers clients that ask whether they may send a body.
+    /// Sets the handler for requests with `Expect: 100-continue`.
     ///
-    /// - Parameter respond: Decides by the request, which has no body yet; called on the connection's own thread.
+    /// - Parameter respond: Called with the request, which has no body yet, on the thread of the connection.
     public func onExpectation(_ respond: @escaping @Sendable (LoopbackRequest) -> LoopbackExpectation) {
         routes.onExpectation(respond)
     }

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// Why a ``LoopbackServer`` cannot start.
+/// An error that prevents a ``LoopbackServer`` from starting.
 public struct LoopbackFailure: Error, Sendable, CustomStringConvertible {
-    /// What failed and what the system said to it.
+    /// The failed system call and the error message of the system.
     public let description: String
 
-    /// Takes the reason from `errno`.
+    /// Creates a failure, by default with the current `errno`.
     init(_ call: String, errno code: Int32 = errno) {
         description = "The loopback server cannot start: \(call) failed with \(String(cString: strerror(code)))."
     }

@@ -8,11 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// The listening socket and the thread that accepts.
+/// The listening socket and the thread that accepts connections.
 final class LoopbackListener: Sendable {
     let port: Int
     private let socket: StreamSocket
-    /// Closing this end tells the thread to stop; the thread closes the other one when it has.
+    /// Closing the sending direction tells the thread to stop. The thread then closes the other end.
     private let leash: StreamSocket
     private let threadsEnd: StreamSocket
     private let isStopped = Locked(false)
@@ -28,7 +28,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Begins to accept; the closure owns the socket that it is given.
+    /// Starts to accept connections. The closure takes ownership of each socket.
     func start(_ take: @escaping @Sendable (StreamSocket) -> Void) throws(LoopbackFailure) {
         do throws(LoopbackFailure) {
             try startThread { [socket, threadsEnd] in
@@ -43,7 +43,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Returns once the port is closed.
+    /// Stops the thread. Returns after the port is closed.
     func stop() {
         let isFirst = isStopped.withLock { isStopped in
             defer { isStopped = true }
@@ -72,7 +72,7 @@ final class LoopbackListener: Sendable {
             if let accepted = socket.accept() {
                 take(accepted)
             } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays in the backlog, and the listener readable, until a descriptor is free.
+                // The connection stays in the backlog and the listening socket readable until a descriptor is free, so pause.
                 var leashOnly = pollfd(fd: leash.descriptor, events: Int16(POLLIN), revents: 0)
                 _ = poll(&leashOnly, 1, 10)
             }

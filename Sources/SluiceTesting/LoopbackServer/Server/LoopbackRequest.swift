@@ -6,21 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request as it reached a ``LoopbackServer``.
+/// A request that a ``LoopbackServer`` received.
 public struct LoopbackRequest: Sendable {
     /// The method.
     public let method: HTTPMethod
-    /// Path and query as they stood in the request line.
+    /// The request target, with path and query.
     public let target: String
-    /// The path without its query, still percent-encoded; of an absolute URL, as a proxy gets it, the path in it.
+    /// The percent-encoded path without the query. For an absolute URL, as sent to a proxy, the path of that URL.
     public let path: String
-    /// What stood behind the question mark, still percent-encoded.
+    /// The percent-encoded query, without the question mark.
     public let query: String?
-    /// The header fields in their order.
+    /// The header fields, in order.
     public let headers: HTTPHeaders
-    /// The body; of a chunked one the chunks' contents.
+    /// The body. A chunked body is decoded.
     public let body: Data
-    /// The number of the connection it came by, counted from 1.
+    /// The number of the connection, counted from 1.
     public let connection: Int
 
     init(method: HTTPMethod, target: String, headers: HTTPHeaders, body: Data, connection: Int) {
@@ -42,10 +42,10 @@ public struct LoopbackRequest: Sendable {
 }
 
 extension LoopbackRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and target, without its secrets.
+    /// The method and the target, without its secrets.
     public var description: String { "\(method) \(SecretRules.usual.url(target))" }
 
-    /// What `dump` shows: no values of header fields, nothing of the body.
+    /// A mirror without the values of header fields and the contents of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

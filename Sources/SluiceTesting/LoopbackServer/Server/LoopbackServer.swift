@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers as a test tells it to, faults included.
+/// An HTTP/1.1 server on 127.0.0.1 with responses defined by the test, including faults.
 ///
 /// ```swift
 /// func testAFailureIsTriedAgain() async throws {
@@ -11,16 +11,16 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Each connection has a thread of its own, so a response that hangs holds up no other. The server stops when it is
-/// released; a responder that captures it keeps it alive until ``stop()``.
+/// Each connection has its own thread, so a response that hangs does not delay others. The server stops when it is
+/// released. A route closure that captures the server keeps it alive until ``stop()``.
 public final class LoopbackServer: Sendable {
     private let listener: LoopbackListener
     let routes = RouteTable()
     let log = TrafficLog()
 
-    /// Starts a server on a free port; it is listening when this returns.
+    /// Starts a server on a free port. The server accepts connections when the initializer returns.
     ///
-    /// - Throws: A ``LoopbackFailure`` when the system gives no socket, port or thread.
+    /// - Throws: A ``LoopbackFailure`` if the system provides no socket, port or thread.
     public init() throws {
         listener = try LoopbackListener()
         try listener.start { [routes, log] socket in
@@ -32,16 +32,16 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// The port that the system chose.
+    /// The port, chosen by the system.
     public var port: Int { listener.port }
 
-    /// Where the server is, `http://127.0.0.1:PORT`, without a slash at the end.
+    /// The URL of the server, `http://127.0.0.1:PORT`, without a trailing slash.
     public var url: String { "http://\(authority)" }
 
-    /// Host and port as a `Host` header has them, `127.0.0.1:PORT`.
+    /// The host and port in the form of a `Host` field, `127.0.0.1:PORT`.
     public var authority: String { "127.0.0.1:\(port)" }
 
-    /// Closes every connection and the port; a request made from now on is refused. Doing it twice does no harm.
+    /// Closes all connections and the port. Later connection attempts are refused. Calling it again has no effect.
     public func stop() {
         listener.stop()
         log.stop()
@@ -49,16 +49,15 @@ public final class LoopbackServer: Sendable {
 }
 
 extension LoopbackServer {
-    /// Answers a path with responses in turn, the last one again and again.
+    /// Answers requests for a path with a sequence of responses. The last response repeats.
     ///
-    /// Said twice for the same method and path, the later one holds. What no route takes is answered with 404.
+    /// A later call for the same method and path replaces the earlier route. Requests without a route receive 404.
     ///
     /// - Parameters:
-    ///   - method: The method, nil for all of them; a route with a method goes before one without.
-    ///   - path: The path as it travels, percent-encoded and without query. One that ends in `*` takes every path that
-    ///     begins so.
+    ///   - method: The method, or nil for all methods. A route with a method takes precedence over one without.
+    ///   - path: The percent-encoded path without the query. A path that ends in `*` matches every path with that prefix.
     ///   - response: The first response.
-    ///   - others: Those for the requests after it.
+    ///   - others: The responses to the following requests.
     public func on(
         _ method: HTTPMethod?,
         _ path: String,
@@ -68,17 +67,17 @@ extension LoopbackServer {
         routes.add(method, path, .turns([response] + others))
     }
 
-    /// Answers a path with responses in turn, whatever the method, the last one again and again.
+    /// Answers requests for a path with a sequence of responses, for any method. The last response repeats.
     public func on(_ path: String, _ response: LoopbackResponse, _ others: LoopbackResponse...) {
         routes.add(nil, path, .turns([response] + others))
     }
 
-    /// Answers a path with what a closure makes of the request.
+    /// Answers requests for a path with the result of a closure.
     ///
     /// - Parameters:
-    ///   - method: The method, nil for all of them.
-    ///   - path: The path as it travels, percent-encoded and without query.
-    ///   - respond: Called on the connection's own thread, where it may block.
+    ///   - method: The method, or nil for all methods.
+    ///   - path: The percent-encoded path without the query.
+    ///   - respond: Called on the thread of the connection, where it may block.
     public func on(
         _ method: HTTPMethod?,
         _ path: String,
@@ -87,7 +86,7 @@ extension LoopbackServer {
         routes.add(method, path, .closure(respond))
     }
 
-    /// Answers a path with what a closure makes of the request, whatever the method.
+    /// Answers requests for a path with the result of a closure, for any method.
     public func on(_ path: String, respond: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse) {
         routes.add(nil, path, .closure(respond))
     }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Which response a request gets.
+/// The routes of a server, which select the response to a request.
 final class RouteTable: Sendable {
     enum Answer: Sendable {
         case turns([LoopbackResponse])
@@ -45,7 +45,7 @@ final class RouteTable: Sendable {
         state.withLock { $0.requestCut = cut }
     }
 
-    /// What ends the connection when so many bytes of a request have been read and there is more to read.
+    /// Returns how to end a connection after `count` bytes of a request that has more to read, or nil to continue.
     func cut(afterReading count: Int) -> LoopbackResponse.Cut? {
         state.withLock { $0.requestCut?.takeTurn(afterReading: count) }
     }
@@ -67,13 +67,13 @@ final class RouteTable: Sendable {
         }
     }
 
-    /// A route for all methods stays behind those for one.
+    /// Adds a route. A route for all methods stays after the routes for one method.
     private static func insert(_ route: Route, into routes: inout [Route]) {
         routes.removeAll { $0.method == route.method }
         if route.method == nil { routes.append(route) } else { routes.insert(route, at: 0) }
     }
 
-    /// The answer that is due, a turn narrowed to its one response.
+    /// Returns the answer of the matching route. For a sequence, returns only its next response.
     private static func take(_ method: HTTPMethod, from routes: inout [Route]?) -> Answer? {
         guard let index = routes?.firstIndex(where: { $0.method == nil || $0.method == method }),
             let route = routes?[index]

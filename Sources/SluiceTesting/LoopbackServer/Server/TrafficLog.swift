@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// What a server has seen and done, and who waits for it to see more.
+/// The connections and requests of a server, and the tasks that wait for changes.
 final class TrafficLog: Sendable {
-    /// The numbers that a test can wait for.
+    /// The counters that a test can wait for.
     struct Counts: Sendable {
-        /// Heads that have arrived, those whose body never came included.
+        /// The number of heads received, including those whose body never arrived.
         var heads = 0
         var requests = 0
         var accepted = 0
@@ -12,7 +12,7 @@ final class TrafficLog: Sendable {
         var stalled = 0
         var bytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
-        /// The server has stopped and the last connection has gone: nothing will change any more.
+        /// True if the server has stopped and all connections are closed, so no counter will change.
         var isOver = false
     }
 
@@ -38,7 +38,7 @@ final class TrafficLog: Sendable {
         set { state.withLock { $0.recordsRequests = newValue } }
     }
 
-    /// Takes a connection in; its number, or nil when the server has stopped.
+    /// Registers a connection. Returns its number, or nil if the server has stopped.
     func open(_ socket: StreamSocket) -> Int? {
         change { state in
             guard !state.isStopped else { return nil }
@@ -49,7 +49,7 @@ final class TrafficLog: Sendable {
         }
     }
 
-    /// Closes a connection under the lock, so that `stop` cannot shut down a descriptor that is another's by now.
+    /// Closes a connection under the lock, so that `stop` cannot shut down a descriptor that has been reused.
     func close(_ connection: Int) {
         change { state in
             guard let socket = state.sockets.removeValue(forKey: connection) else { return }
@@ -59,7 +59,7 @@ final class TrafficLog: Sendable {
         }
     }
 
-    /// Wakes every connection's thread, which then closes it.
+    /// Shuts down every connection. The threads of the connections then close them.
     func stop() {
         change { state in
             state.isStopped = true
@@ -107,7 +107,7 @@ final class TrafficLog: Sendable {
     }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
-        // The predicates are the caller's and may ask the server: they run without the lock.
+        // The predicates belong to callers and may query the server, so they run outside the lock.
         let (result, counts, waiters) = state.withLock { state in
             let result = body(&state)
             return (result, state.counts, state.waiters)

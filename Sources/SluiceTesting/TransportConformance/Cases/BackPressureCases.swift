@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Bodies that are large, not read, or dropped.
+    /// Cases for bodies that are large, not read, or dropped.
     static let backPressureCases: [Case] = [
         Case("A body of 20 MB arrives whole, chunk by chunk") { trial in
             let data = Data.pattern(20_000_000)
@@ -55,7 +55,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// The response is released when this returns.
+    /// Reads three chunks of an endless body. The response is released on return.
     fileprivate func readThreeChunksOfAnEndlessBody(_ body: (TransportResponse) async throws -> Void) async throws {
         server.on("/", .endless(chunk: .pattern(65_536)))
         let response = try await transport.send(request(), context: TransferContext())
@@ -64,7 +64,7 @@ extension ConformanceTrial {
         try await body(response)
     }
 
-    /// Expects that the server can send no more, with no more sent than buffers of the system and a transport hold.
+    /// Expects that the server cannot send more than the buffers of the system and the transport hold.
     fileprivate func expectStall() async throws(ConformanceFailure) {
         let bound: Int64 = 64 << 20
         await wait(for: "the server to be held back") {

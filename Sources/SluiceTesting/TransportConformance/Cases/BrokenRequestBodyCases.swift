@@ -7,12 +7,12 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Request bodies that cannot be sent.
+    /// Cases for request bodies that cannot be sent.
     static let brokenRequestBodyCases: [Case] = [
         Case("A missing file fails with bodyUnavailable before a byte is sent") { trial in
             let url = FileManager.default.temporaryDirectory.appending(path: "sluice-missing-\(UUID().uuidString)")
             try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
-            // The request that showed that the transport still works has passed by every byte sent before it.
+            // The server has processed everything sent before the check that the transport still works.
             try trial.expectEqual(trial.server.log.counts.heads, 1, "The number of heads that reached the server")
         },
         Case("A directory for a file fails with bodyUnavailable") { trial in
@@ -39,7 +39,7 @@ extension TransportConformance {
         Case("A stream longer than announced fails with bodyLengthMismatch") { trial in
             for chunks in [[Data.pattern(1001)], [.pattern(1000), .pattern(1)]] {
                 let body = HTTPBody.stream(ScriptedChunks(chunks: chunks), length: 1000)
-                // The server may have got a whole request; that it came is not what is tested.
+                // The server may have received a complete request, which this case does not check.
                 trial.server.on("/", .text("never to be seen"))
                 try await trial.expectFailure(.bodyLengthMismatch) {
                     _ = try await trial.exchange(trial.request(.put, body: body))
@@ -50,7 +50,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Expects that a PUT fails, and that the server never takes what it got of the body for the whole.
+    /// Expects that a PUT fails, and that the server never treats the incomplete body as complete.
     @discardableResult
     fileprivate func expectBodyFailure(_ code: SluiceError.Code, _ body: HTTPBody) async throws -> SluiceError {
         server.on("/broken", .text("taken for whole"))

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Callers who change their minds.
+    /// Cases for cancelled tasks.
     static let cancellationCases: [Case] = [
         Case("A task cancelled before it sends fails with cancelled and sends nothing") { trial in
             trial.server.on("/", .text("never to be seen"))
@@ -17,7 +17,7 @@ extension TransportConformance {
                     _ = try await trial.exchange(trial.request())
                 }.value
             }
-            // The request that showed that the transport still works has passed by every byte sent before it.
+            // The server has processed everything sent before the check that the transport still works.
             try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of requests")
         },
         Case("A task cancelled while it waits for the head fails with cancelled and closes the connection") { trial in
@@ -72,13 +72,13 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Cancels a task as soon as it says that it has reached the point in question.
+    /// Cancels a task as soon as it calls `reached`, and expects the error `cancelled`.
     fileprivate func expectCancellation(
         _ body: @escaping @Sendable (_ reached: @escaping @Sendable () -> Void) async throws -> Void
     ) async throws {
         let (moments, moment) = AsyncStream<Void>.makeStream()
         let task = Task {
-            // One that fails early says so by its error, not by being waited for.
+            // Yield also on an early failure, so that the error is reported instead of a time-out.
             defer { moment.yield() }
             try await body { moment.yield() }
         }

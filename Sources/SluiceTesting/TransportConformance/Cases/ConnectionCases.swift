@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Connections and what goes over them at once.
+    /// Cases for connections and concurrent requests.
     static let connectionCases: [Case] = [
         Case("A request waits for no answer to one before it") { trial in
             trial.server.on("/", .hang)

@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension TransportConformance {
-    /// Cookies: kept and sent where the context has a jar for them, and nowhere else.
+    /// Cases for cookies, which are stored and sent only with a cookie jar in the context.
     static let cookieCases: [Case] = [
         Case("No cookies are kept without a jar") { trial in
             try trial.expectEqual(try await trial.cookies(settingIn: nil, sendingFrom: nil), [], "The cookies")
@@ -47,7 +47,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Has the server set two cookies, one of them for another path, in one exchange, and tells which it gets in the next.
+    /// Returns the cookies of a second request, after the server has set two in the first, one of them for another path.
     fileprivate func cookies(
         _ first: String = "a=1; Path=/",
         settingIn setting: CookieJar?,

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Credentials: they answer the challenges of their origin, and nothing else.
+    /// Cases for credentials, which answer only the challenges of their origin.
     static let credentialCases: [Case] = [
         Case("Credentials answer a challenge, of which the caller sees nothing") { trial in
             trial.guardRoot(says: String(repeating: "who? ", count: 50_000))
@@ -110,7 +110,7 @@ extension TransportConformance {
 }
 
 extension String {
-    /// Ada's credentials, whose password is “pw”.
+    /// The credentials of user “ada” with the password “pw”.
     fileprivate static let ada = "Basic YWRhOnB3"
 }
 
@@ -127,7 +127,7 @@ extension ConformanceTrial {
         )
     }
 
-    /// Lets Ada in at `/`, and asks all others who they are.
+    /// Answers requests to `/` with 200 if they have Ada's credentials, and with 401 otherwise.
     fileprivate func guardRoot(says text: String = "who?") {
         let headers: HTTPHeaders = ["WWW-Authenticate": #"Basic realm="x""#, "X-Challenge": "1"]
         server.on("/") { request in
@@ -136,7 +136,7 @@ extension ConformanceTrial {
         }
     }
 
-    /// The `Authorization` fields of each request to `/`.
+    /// The `Authorization` field values of each request to `/`.
     fileprivate var authorizations: [[String]] {
         server.requests(to: "/").map { $0.headers.values(for: .authorization) }
     }

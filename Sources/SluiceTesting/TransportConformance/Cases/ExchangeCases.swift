@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension TransportConformance {
-    /// A request goes out and its response comes back.
+    /// Cases for requests and their responses.
     static let exchangeCases: [Case] = [
         Case("A GET brings status, headers and body") { trial in
             let answer = try await trial.get(.text("hello", status: .created, headers: ["X-One": "1"]))

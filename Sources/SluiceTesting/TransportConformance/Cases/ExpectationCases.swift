@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Bodies that are sent once the server has said that it wants them (RFC 9110 §10.1.1).
+    /// Cases for bodies that are sent after a 100 (Continue) response (RFC 9110 §10.1.1).
     static let expectationCases: [Case] = [
         Case("A body that waits to be asked for arrives whole, with 100 and 103 passed over") { trial in
             trial.server.on("/", .informational(103, headers: ["Link": "</a>"], then: .text("ok")))
@@ -76,7 +76,7 @@ extension HTTPBody {
 
 extension ConformanceTrial {
     fileprivate func ask(_ body: HTTPBody, _ context: TransferContext? = nil) async throws -> Answer {
-        // Longer than the case may take: nothing here comes of waiting.
+        // The wait is longer than the time limit of a case, so no case passes because the wait ended.
         let context = context ?? TransferContext(timeouts: Timeouts(continueWait: .seconds(600)))
         return try await exchange(request(.put, headers: ["Expect": "100-continue"], body: body), context: context)
     }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Servers that are not there, leave, or talk nonsense.
+    /// Cases for servers that are unreachable, disconnect, or send invalid responses.
     static let failureCases: [Case] = [
         Case("A refused connection fails with cannotConnect") { trial in
             let other = try LoopbackServer()

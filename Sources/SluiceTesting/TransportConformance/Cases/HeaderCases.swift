@@ -1,7 +1,7 @@
 import SluiceHTTP
 
 extension TransportConformance {
-    /// Header fields, both ways.
+    /// Cases for header fields of requests and responses.
     static let headerCases: [Case] = [
         Case("Request headers arrive in their order, repeated ones each") { trial in
             trial.server.on("/", .text(""))

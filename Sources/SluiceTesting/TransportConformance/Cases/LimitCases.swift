@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Limits on what a server may send.
+    /// Cases for limits on the size of a response.
     static let limitCases: [Case] = [
         Case("A head over the limit fails with headersTooLarge") { trial in
             for headers in [bulky(fields: 1, of: 5000), bulky(fields: 100, of: 50)] {

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// What a transfer says about itself.
+    /// Cases for the metrics of a transfer.
     static let metricsCases: [Case] = [
         Case("Metrics say how much was received, whatever the framing") { trial in
             for response in [

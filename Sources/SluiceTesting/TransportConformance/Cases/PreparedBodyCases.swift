@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Request bodies that are made when they are about to be sent.
+    /// Cases for request bodies that are created just before they are sent.
     static let preparedBodyCases: [Case] = [
         Case("A body that is made first arrives with its length") { trial in
             let file = try TemporaryFile(.pattern(300_000))
@@ -97,7 +97,7 @@ extension ConformanceTrial {
         _ body: () async throws -> Void
     ) async throws -> SluiceError {
         let error = try await expectFailure(code, body)
-        // The request that showed that the transport still works has passed by every byte sent before it.
+        // The server has processed everything sent before the check that the transport still works.
         try expectEqual(server.log.counts.heads, 1, "The number of heads that reached the server")
         return error
     }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Request bodies that arrive.
+    /// Cases for request bodies that arrive.
     static let requestBodyCases: [Case] = [
         Case("A POST without a body is a whole request") { trial in
             trial.server.on("/", .text("ok"))

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Response bodies, whatever marks their end.
+    /// Cases for response bodies with every kind of framing.
     static let responseBodyCases: [Case] = [
         Case("A body of no bytes is empty") { trial in
             try trial.expectEqual(try await trial.get(.data(Data())).body.count, 0, "The body's length")

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-    /// Servers that are slow.
+    /// Cases for slow servers.
     static let timeoutCases: [Case] = [
         timingOut("No answer within the total time", with: .timedOut, total, .hang),
         timingOut("No body within the total time", with: .timedOut, total, .headersThenHang()),
