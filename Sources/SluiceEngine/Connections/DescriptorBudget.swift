@@ -3,21 +3,21 @@ import Glibc
 import SluiceHTTP
 import Synchronization
 
-/// The number of sockets that the engine may have open: a share of the process's limit (RLIMIT_NOFILE).
+/// The number of open sockets of the engine, and its limit: a share of the process's limit (RLIMIT_NOFILE).
 ///
-/// Beyond it, idle connections are closed to make room, the least recently used of all clients first.
+/// Above the limit, idle connections are closed to make room, starting with the least recently used one of all clients.
 final class DescriptorBudget: Sendable {
     private let open = Atomic(0)
     private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
 
-    /// A limit in place of the system's share, for tests; 0 for none.
+    /// A limit for tests that replaces the default limit. 0 for none.
     let chosenLimit = Atomic(0)
 
     private struct WeakPool: Sendable {
         weak var pool: ConnectionPool?
     }
 
-    /// Three quarters of the limit: the rest is the program's own.
+    /// Three quarters of the process's limit. The rest is for the program.
     private var limit: Int {
         let chosen = chosenLimit.load(ordering: .relaxed)
         if chosen > 0 { return chosen }
@@ -26,7 +26,7 @@ final class DescriptorBudget: Sendable {
         return Int(clamping: limit.rlim_cur) / 4 * 3
     }
 
-    /// The sockets that are open.
+    /// The number of open sockets.
     var count: Int { open.load(ordering: .relaxed) }
 
     /// The transfers and connections of all clients.
@@ -50,7 +50,7 @@ final class DescriptorBudget: Sendable {
         pools.withLock { $0[identity] = nil }
     }
 
-    /// Makes a socket; closes idle connections where there are too many, or where the system has no descriptor left.
+    /// Creates a socket. Closes idle connections if there are too many, or if the system has no descriptor left.
     ///
     /// - Returns: The socket, non-blocking and closed on exec, or -1 with `errno` set.
     func socket(_ family: Int32) -> Int32 {
@@ -62,13 +62,13 @@ final class DescriptorBudget: Sendable {
         return descriptor
     }
 
-    /// Closes a socket that ``socket(_:)`` made.
+    /// Closes a socket that ``socket(_:)`` created.
     func close(_ descriptor: Int32) {
         Glibc.close(descriptor)
         open.wrappingSubtract(1, ordering: .relaxed)
     }
 
-    /// Closes the connection that has been idle for the longest time; returns false where none is idle.
+    /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     private func evict() -> Bool {
         let pools = pools.withLock { $0.values.compactMap(\.pool) }
         let oldest = pools.min { $0.oldestIdle < $1.oldestIdle }

@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import SluiceHTTP
 
-/// A socket that is connected, with its TLS, and what making it took.
+/// A connected socket, its TLS stream, and the timings of the connection setup.
 struct DialedSocket {
     let descriptor: Int32
     let registration: LoopThread.Registration
@@ -13,7 +13,7 @@ struct DialedSocket {
     let timings: ConnectionTimings
 }
 
-/// The making of one connection: name, addresses, sockets in a race, the handshakes with a proxy, TLS.
+/// The setup of one connection: name resolution, address race, proxy handshake and TLS.
 ///
 /// ```
 /// TLS policies ──▶ names ──▶ race of addresses ──▶ TLS to the proxy ──▶ proxy's handshake ──▶ TLS ──▶ connection
@@ -22,33 +22,33 @@ struct DialedSocket {
 ///       └────────────┴───────────────────────────────────┴────────────────────┴──▶ failure
 /// ```
 ///
-/// Without a proxy the socket is the origin's; by one the name and the addresses are the proxy's, and the origin's name is looked up
-/// only where the proxy is to be told an address.
+/// Without a proxy, the socket connects to the origin. With a proxy, it connects to the address of the proxy, and the name of the origin
+/// is resolved only if the proxy protocol needs an address.
 ///
-/// Its pool decides for which request it is made, which time-out holds, and whom the connection is given to. Everything here happens on
-/// the thread of one loop; the lock is never contended, and satisfies the compiler.
+/// The pool selects the request, the time-out and the receiver of the connection. All functions run on the thread of one loop. The lock
+/// is never contended. It is needed only for the concurrency checks of the compiler.
 package final class Dial: LoopHandler {
     struct State {
         var isOver = false
         var race: AddressRace?
         var attempts: [Int: Attempt] = [:]
         var ticket: Resolver.Ticket?
-        /// The dial's own place on the loop, for the timer of the race.
+        /// The registration of the dial on the loop, for the timer of the race.
         var registration: LoopThread.Registration?
-        /// The attempt that could not have a descriptor, or met a full backlog, and is made again.
+        /// The attempt to repeat after a lack of descriptors or a full backlog.
         var postponed: (index: Int, address: Target)?
-        /// True once the server has said something, or has ended the connection: the loop reports that once.
+        /// True once the socket is readable or closed. The loop reports this only once.
         var hasInput = false
         var tlsContext: TLSContext?
         var proxyContext: TLSContext?
-        /// TLS to the proxy itself, which carries all that follows.
+        /// TLS to the proxy, which carries all later traffic.
         var proxyTLS: TLSStream?
         var tunnel: ProxyTunnel?
         var stage = Stage.connecting
         var timings = ConnectionTimings()
     }
 
-    /// The part of the dial that the connected socket is at.
+    /// The current stage of the connected socket.
     enum Stage {
         case connecting
         /// TLS with the proxy.
@@ -65,9 +65,9 @@ package final class Dial: LoopHandler {
         let target: Target
     }
 
-    /// The time after which an attempt that met a passing shortage is made again.
+    /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
-    /// Threads that may wait for files, of certificates and authorities.
+    /// A queue for blocking reads of certificate files.
     private static let files = DispatchQueue(label: "sluice.tls", attributes: .concurrent)
 
     let pool: ConnectionPool
@@ -83,10 +83,10 @@ package final class Dial: LoopHandler {
     private let state = Locked(State())
     private let failure = Locked<SystemError?>(nil)
 
-    /// The failure of the attempt that failed last; nil as long as none has. For any thread.
+    /// The most recent failure of an attempt, or nil if none has failed. It can be read on any thread.
     var lastFailure: SystemError? { failure.withLock { $0 } }
 
-    /// Prepares a dial for a request; nothing happens before ``start()``.
+    /// Creates a dial for a request. ``start()`` starts it.
     init(for call: Call, in group: ConnectionPool.State.GroupID, on loop: EventLoop) {
         pool = call.pool
         self.group = group
@@ -106,7 +106,7 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Stops, and closes what is open; the pool has forgotten it.
+    /// Stops the dial and closes its sockets. The pool has already removed it.
     func cancel() {
         loop.post { [self] thread in tearDown(on: thread) }
     }
@@ -140,7 +140,7 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Finds the context of a policy, on another thread where files have to be read.
+    /// Finds the context of a TLS policy, on another thread if files must be read.
     private func prepare(
         _ policy: TLSConfiguration,
         offering protocols: [String],
@@ -189,7 +189,7 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Prepares the handshake of a proxy, and finds its addresses.
+    /// Creates the handshake of a proxy, and resolves its name.
     private func resolve(_ route: ProxyRoute, for addresses: [SocketAddress], on thread: LoopThread) {
         do throws(ProxyFlaw) {
             let tunnel = try route.handshake(for: addresses, in: pool.protectionSpaces).map { ProxyTunnel($0) }
@@ -230,7 +230,7 @@ package final class Dial: LoopHandler {
         with { $0.timings.nameLookup = MonotonicTime.now.since(began) }
         let allowed = addresses.filter { plan.addresses.allows($0.address) }
         guard !allowed.isEmpty else {
-            // The address stays untold: whoever named the host may be the one to read this.
+            // Do not reveal the address. The error may be shown to the party that supplied the host name.
             return fail(
                 SluiceError(
                     .addressRefused,
@@ -249,7 +249,7 @@ package final class Dial: LoopHandler {
 
     // MARK: Sockets
 
-    /// Does what the race says is next, until it has to wait.
+    /// Performs the actions of the race until it has to wait.
     private func advance(on thread: LoopThread) {
         while true {
             guard let action = with({ state in state.isOver ? nil : state.race?.next(at: .now) }) else { return }
@@ -278,7 +278,7 @@ package final class Dial: LoopHandler {
         if with({ $0.race != nil }) { advance(on: thread) }
     }
 
-    /// Starts to connect a socket; returns false if that has to wait for a descriptor.
+    /// Starts to connect a socket. Returns false if the attempt must wait for a descriptor or for the backlog.
     private func attempt(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
         let descriptor = pool.engine.descriptors.socket(target.family)
         guard descriptor >= 0 else {
@@ -393,7 +393,7 @@ package final class Dial: LoopHandler {
         proceed(attempt, on: thread)
     }
 
-    /// Begins the handshake that the proxy needs, if any, by a connection to it.
+    /// Starts the proxy handshake, or TLS with the origin if there is no handshake.
     private func reached(_ attempt: Attempt, on thread: LoopThread) {
         let hasTunnel = with { state in
             guard state.tunnel != nil else { return false }
@@ -404,7 +404,7 @@ package final class Dial: LoopHandler {
         if hasTunnel { proceed(attempt, on: thread) } else { secure(attempt, on: thread) }
     }
 
-    /// Begins TLS with the origin, if it is asked for.
+    /// Starts TLS with the origin, if the scheme requires it.
     private func secure(_ attempt: Attempt, on thread: LoopThread) {
         let (context, outer) = with { ($0.tlsContext, $0.proxyTLS) }
         guard let context else { return succeed(attempt, on: thread) }
@@ -424,7 +424,7 @@ package final class Dial: LoopHandler {
         proceed(attempt, on: thread)
     }
 
-    /// Goes on with what the connected socket is at, as far as the socket lets it.
+    /// Continues the current stage as far as the socket allows.
     private func proceed(_ attempt: Attempt, on thread: LoopThread) {
         switch with({ $0.stage }) {
         case .connecting: return
@@ -462,7 +462,7 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Connects to the proxy anew, by the address that has just worked.
+    /// Opens a new connection to the proxy, at the address that worked before.
     private func reconnect(to target: Target, on thread: LoopThread) {
         for index in with({ Array($0.attempts.keys) }) { close(index, on: thread) }
         with { state in
@@ -510,11 +510,11 @@ package final class Dial: LoopHandler {
         thread.replaceHandler(of: attempt.registration, with: connection.handler)
         if case .http2(let session) = connection { session.start(on: thread) }
         pool.dialed(self, connection, on: thread)
-        // No event comes for what the dial was told of.
+        // The loop does not repeat an event that the dial has received.
         if hasInput { thread.runAgain(attempt.registration) }
     }
 
-    /// Fails although there is a connection, which nobody has taken over.
+    /// Fails with an open socket that no connection has taken over, and closes the socket.
     private func unopened(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
         thread.unregister(attempt.registration)
         pool.engine.descriptors.close(attempt.descriptor)
@@ -539,7 +539,7 @@ package final class Dial: LoopHandler {
     }
 }
 
-/// One attempt of a dial as its loop sees it.
+/// The handler of one attempt's socket.
 private final class DialAttempt: LoopHandler {
     let dial: Dial
     let index: Int
@@ -566,12 +566,12 @@ extension ConnectionPlan {
 }
 
 extension Dial.State {
-    /// True once a socket has won, and handshakes go by it.
+    /// True once a socket has connected and the handshakes use it.
     fileprivate var isConnected: Bool {
         if case .connecting = stage { false } else { true }
     }
 
-    /// Takes the stream of TLS that requests go by, if any.
+    /// Removes and returns the TLS stream for requests, if any.
     fileprivate mutating func takeTLS() -> TLSStream? {
         let outer = proxyTLS.take()
         tunnel = nil

@@ -2,7 +2,7 @@
 import Glibc
 
 extension Dial {
-    /// A place that a socket connects to.
+    /// An address or a path that a socket connects to.
     enum Target {
         case address(SocketAddress)
         /// The path of a unix-domain socket.
@@ -26,7 +26,7 @@ extension Dial.Target {
         }
     }
 
-    /// Begins to connect; -1 with `errno` set unless that is done at once.
+    /// Starts to connect. Returns -1 with `errno` set unless the connection is established at once.
     func connect(_ descriptor: Int32) -> Int32 {
         switch self {
         case .address(let address):

@@ -4,17 +4,17 @@ import Glibc
 import SluiceHTTP
 import Synchronization
 
-/// The process's engine: its loops, and the descriptors that they may use.
+/// The engine of the process: its event loops and its descriptors.
 ///
-/// It starts with the first request and ends with the process; there is nothing to shut down.
+/// It starts with the first request and runs until the process ends. It needs no shutdown.
 package final class Engine: Sendable {
-    /// The engine; nil where the system gives no thread or descriptor.
+    /// The shared engine, or nil if the system provides no thread or descriptor.
     package static let shared: Engine? = Engine(loops: requestedLoops.load(ordering: .relaxed))
 
-    /// The number of loops that the engine starts with; 0 for one for two processors, eight at most.
+    /// The number of loops to start. 0 selects one loop per two processors, and at most eight.
     package static let requestedLoops = Atomic(0)
 
-    /// True in a process that was forked off one whose engine had started: its sockets belong to the parent.
+    /// True in a process that was forked after its parent started the engine. The sockets belong to the parent.
     static var isForked: Bool { hasForked.load(ordering: .relaxed) }
     private static let hasForked = Atomic(false)
 
@@ -28,15 +28,15 @@ package final class Engine: Sendable {
         "The process was forked from one that had sent requests; start another program with exec, or fork before the first request."
     )
 
-    /// The loops.
+    /// The event loops.
     package let loops: [EventLoop]
-    /// The descriptors in use and those that may be.
+    /// The open sockets and their limit.
     let descriptors = DescriptorBudget()
     private let nextLoop = Atomic(0)
 
     private init?(loops requested: Int) {
         let count = requested > 0 ? requested : max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2))
-        // OpenSSL tears itself down in an exit handler that it registers here; the one below, registered later, runs before it.
+        // OpenSSL registers an exit handler here. The handler below is registered later, so it runs first.
         OPENSSL_init_ssl(0, nil)
         var loops: [EventLoop] = []
         for index in 0..<count {
@@ -49,18 +49,18 @@ package final class Engine: Sendable {
         pthread_atfork(nil, nil) { Engine.hasForked.store(true, ordering: .relaxed) }
     }
 
-    /// The engine for a new client; a failure where there is none, and in a forked process.
+    /// The engine for a new client, or an error if it could not start or the process was forked.
     static var available: Result<Engine, SluiceError> {
         if isForked { return .failure(forked) }
         return shared.map { .success($0) } ?? .failure(unavailable)
     }
 
-    /// The loop for the next connection; they take turns.
+    /// Returns the loop for the next connection, in rotation.
     package func chooseLoop() -> EventLoop {
         loops[Int(UInt(bitPattern: nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(loops.count))]
     }
 
-    /// Stops every loop, so that nothing is in use that the process is about to take down.
+    /// Stops all loops, so that they use nothing that the exiting process destroys.
     private func halt() {
         if Engine.isForked { return }
         let latches = loops.map { loop in

@@ -1,17 +1,17 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// Dates as servers write them into cookies, in any of a hundred forms (RFC 6265bis §5.1.1).
+/// Parses the dates of cookies, which servers write in many forms (RFC 6265bis §5.1.1).
 ///
-/// The text is split into tokens; the first that looks like a time, a day of the month, a month or a year is taken for it. Weekdays and
-/// zones say nothing: all times are UTC.
+/// The text is split into tokens. The first token that matches a time, a day of the month, a month or a year sets that value. Weekdays
+/// and time zones are ignored: all times are UTC.
 package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Reads a date.
+    /// Parses a date.
     ///
     /// - Parameter text: The value of an `Expires` attribute.
-    /// - Returns: Seconds since 1970; nil for what is no date, or one before 1601.
+    /// - Returns: The seconds since 1970, or nil for an invalid date or a year before 1601.
     package static func seconds(_ text: some Collection<UInt8>) -> Int64? {
         var (time, day, month, year): ((hour: Int, minute: Int, second: Int)?, Int?, Int?, Int?) = (nil, nil, nil, nil)
         for token in text.split(whereSeparator: isDelimiter) {
@@ -46,7 +46,7 @@ package enum CookieDate {
         }
     }
 
-    /// Three numbers of one or two digits with colons between them, and nothing or no digit after them.
+    /// Parses three numbers of one or two digits, separated by colons. The token may continue with a non-digit.
     private static func time(_ token: some Collection<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
         var rest = token[...]
         guard let hour = takeNumber(&rest), rest.popFirst() == UInt8(ascii: ":"), let minute = takeNumber(&rest),
@@ -62,7 +62,7 @@ package enum CookieDate {
         return value(digits)
     }
 
-    /// The number that a token begins with; nil unless it has so many digits and then nothing, or no digit.
+    /// Parses the number at the start of a token. Returns nil unless it has the given number of digits.
     private static func number(_ token: some Collection<UInt8>, digits count: ClosedRange<Int>) -> Int? {
         let digits = token.prefix(count.upperBound + 1).prefix { isDigit($0) }
         return count.contains(digits.count) ? value(digits) : nil

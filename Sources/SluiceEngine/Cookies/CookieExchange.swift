@@ -1,15 +1,15 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The part that one request takes in a jar: the field it is sent with, and the fields of its responses.
+/// The cookie handling of one request: its `Cookie` field, and the `Set-Cookie` fields of its responses.
 package struct CookieExchange: Sendable {
     private let jar: CookieJar
     private let store: CookieStore
     private let origin: CookieOrigin
 
-    /// Prepares a request; nil if it takes no part: without a jar, or with a `Cookie` field of its own.
+    /// Creates the exchange, or returns nil if there is no jar or the request has its own `Cookie` field.
     ///
-    /// The first request of a jar builds its store, so this is not for a loop's thread.
+    /// The first request of a jar creates its store, so this must not run on the thread of a loop.
     package init?(_ jar: CookieJar?, for request: HTTPRequest) {
         guard let jar, !request.headers.contains(.cookie), let origin = CookieOrigin(request),
             let store = jar.store(made: { CookieStore($0) })
@@ -19,7 +19,7 @@ package struct CookieExchange: Sendable {
         self.origin = origin
     }
 
-    /// Returns the value of the `Cookie` field at this moment, its bytes as they came; nil for no field.
+    /// Returns the current value of the `Cookie` field with its original bytes, or nil for no field.
     package func header() -> FieldValue? { store.header(for: origin) }
 
     /// Stores the cookies that a response sets.

@@ -1,24 +1,24 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The parts of a request by which its cookies are chosen, and those of its response judged: host, path, and protection on the way.
+/// The properties of a request that select its cookies and validate those of its responses: host, path and security.
 package struct CookieOrigin: Sendable, Hashable {
-    /// The host in small letters, without brackets and without a dot at its end.
+    /// The host in lower case, without brackets and without a trailing dot.
     package let host: String
-    /// True for an IP address, which has no domains above it.
+    /// True for an IP address, which has no parent domains.
     package let isAddress: Bool
     /// The path without the query.
     package let path: [UInt8]
-    /// True if nobody on the way can read or change anything: over https, and over http to this computer itself, as for browsers.
+    /// True for https, and for http to the local host, as in browsers.
     package let isSecure: Bool
 
-    /// Names of DNS are shorter.
+    /// The maximum length of a DNS name.
     private static let longestHost = 255
 
-    /// Takes what a request says; nil if its host is none that could have cookies.
+    /// Creates the origin of a request, or returns nil if its host cannot have cookies.
     ///
-    /// A `Host` field of the request's own goes before the URL, since it names the site that the server answers for. It does not make the
-    /// way there a safe one.
+    /// A `Host` field of the request takes precedence over the URL, because it names the site that the server answers for. It does not
+    /// affect `isSecure`.
     package init?(_ request: HTTPRequest) {
         let own = request.headers.values(for: .host).first
         guard let host = CookieOrigin.host(of: own ?? request.authority) else { return nil }
@@ -30,7 +30,7 @@ package struct CookieOrigin: Sendable, Hashable {
         )
     }
 
-    /// Creates an origin of its parts; the host as ``host`` has it.
+    /// Creates an origin from its parts. The host has the form of ``host``.
     package init(host: String, path: [UInt8], isSecure: Bool) {
         self.host = host
         self.path = path
@@ -38,7 +38,7 @@ package struct CookieOrigin: Sendable, Hashable {
         isAddress = CookieOrigin.isAddress(host)
     }
 
-    /// The domains whose cookies may belong to the host: itself, and those above it.
+    /// The domains that the cookies of the host may belong to: the host and its parent domains.
     var domains: [String] {
         if isAddress { return [host] }
         var domains = [host]
@@ -50,33 +50,33 @@ package struct CookieOrigin: Sendable, Hashable {
         return domains
     }
 
-    /// The path of cookies that name none (RFC 6265bis §5.1.4).
+    /// The default path of cookies without a `Path` attribute (RFC 6265bis §5.1.4).
     package var defaultPath: [UInt8] {
         let slash = UInt8(ascii: "/")
         guard path.first == slash, let last = path.lastIndex(of: slash), last > 0 else { return [slash] }
         return Array(path[..<last])
     }
 
-    /// Returns true if the host is a domain or lies below it (RFC 6265bis §5.1.3).
+    /// Returns true if the host is the domain or a subdomain of it (RFC 6265bis §5.1.3).
     func matches(domain: String) -> Bool {
         host == domain || !isAddress && CookieOrigin.isSubdomain(host, of: domain)
     }
 
-    /// Returns true if a path is the other or lies below it (RFC 6265bis §5.1.4).
+    /// Returns true if a path equals the cookie path or is below it (RFC 6265bis §5.1.4).
     static func path(_ path: [UInt8], isWithin cookiePath: [UInt8]) -> Bool {
         guard path.starts(with: cookiePath) else { return false }
         return path.count == cookiePath.count || cookiePath.last == UInt8(ascii: "/")
             || path[cookiePath.count] == UInt8(ascii: "/")
     }
 
-    /// Returns true if a name ends with another and a dot before it.
+    /// Returns true if a name ends with a dot and the other name.
     static func isSubdomain(_ name: String, of domain: String) -> Bool {
         let room = name.utf8.count - domain.utf8.count
         guard room > 0, !domain.isEmpty, name.hasSuffix(domain) else { return false }
         return name.utf8.dropFirst(room - 1).first == UInt8(ascii: ".")
     }
 
-    /// A domain in small letters, without a dot at its end.
+    /// Returns a domain in lower case, without a trailing dot.
     static func canonical(_ domain: some Collection<UInt8>) -> String {
         var bytes = domain.map(\.asciiLowercased)
         if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
@@ -85,7 +85,7 @@ package struct CookieOrigin: Sendable, Hashable {
 
     private static func host(of authority: String) -> String? {
         let bytes = Array(authority.utf8)
-        // A field's value was not judged as the URL was.
+        // The value of a field has not been validated like a URL.
         guard bytes.count <= longestHost + 8, Authority.flaw(of: authority) == nil else { return nil }
         let host: String
         if bytes.first == UInt8(ascii: "[") {
@@ -96,7 +96,7 @@ package struct CookieOrigin: Sendable, Hashable {
         return host.isEmpty ? nil : host
     }
 
-    /// True for IPv6, and for a name whose last label is a number, which is IPv4 in one of its forms.
+    /// Returns true for IPv6, and for a name whose last label is a number, which is a form of IPv4.
     private static func isAddress(_ host: String) -> Bool {
         if host.utf8.contains(UInt8(ascii: ":")) { return true }
         let bytes = Array(host.utf8)

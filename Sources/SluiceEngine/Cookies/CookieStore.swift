@@ -6,11 +6,11 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// The cookies of one jar, for all transports of the process: a table behind a lock, which is held for bounded work only.
+/// The cookies of one jar, shared by all transports of the process. A lock guards the table and is held for bounded work only.
 package struct CookieStore: CookieStorage {
     private let table: Locked<CookieTable>
 
-    /// Creates a store of these cookies.
+    /// Creates a store that contains the cookies.
     package init(_ lines: [CookieLine]) {
         table = Locked(CookieTable(lines) { PublicSuffixes.contains($0) })
     }
@@ -24,12 +24,12 @@ package struct CookieStore: CookieStorage {
         completion(lines)
     }
 
-    /// Returns the value of a request's `Cookie` field; nil if no cookie belongs to it.
+    /// Returns the value of the `Cookie` field for a request, or nil if no cookie matches.
     func header(for origin: CookieOrigin) -> FieldValue? {
         table.withLock { $0.header(for: origin, at: Date()) }.map { FieldValue(bytes: $0) }
     }
 
-    /// Takes `Set-Cookie` fields; returns true if a cookie was set or removed.
+    /// Stores `Set-Cookie` fields. Returns true if a cookie was set or removed.
     func store(_ fields: [FieldValue], from origin: CookieOrigin) -> Bool {
         table.withLock { $0.store(fields, from: origin, at: Date()) }
     }

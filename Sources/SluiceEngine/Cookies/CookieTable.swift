@@ -6,21 +6,21 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// The cookies of a jar, and the rules by which servers change them and requests get them (RFC 6265bis §5.7 and §5.8).
+/// The cookies of a jar, with the storage and retrieval rules of RFC 6265bis §5.7 and §5.8.
 ///
-/// The cookies lie by their domains, so that a request looks at those of its host and of the domains above it only.
+/// Cookies are grouped by domain, so a request examines only the cookies of its host and of the parent domains.
 package struct CookieTable: Sendable {
-    /// The numbers and lengths that bound what servers can make of a table.
+    /// The limits on the cookies that servers can store.
     package struct Limits: Sendable, Hashable {
-        /// Cookies of one domain.
+        /// The maximum number of cookies of one domain.
         package var domain = 180
-        /// Cookies in all that are kept when some have to go.
+        /// The number of cookies that an eviction keeps.
         package var total = 3000
-        /// Cookies beyond `total` from which on some have to go, so that it seldom comes to that.
+        /// The number of cookies above `total` at which an eviction starts, so that evictions are rare.
         package var slack = 300
-        /// `Set-Cookie` fields of one response.
+        /// The maximum number of `Set-Cookie` fields of one response.
         package var response = 50
-        /// The length of a `Cookie` field line, within what common servers accept.
+        /// The maximum length of a `Cookie` field line, which common servers accept.
         package var fieldLine = 8190
 
         package init() {}
@@ -29,20 +29,20 @@ package struct CookieTable: Sendable {
     private let limits: Limits
     private let isPublicSuffix: @Sendable (String) -> Bool
     private var domains: [String: [StoredCookie]] = [:]
-    /// The number of secure cookies of a name.
+    /// The number of secure cookies with each name.
     private var secureNames: [[UInt8]: Int] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// The number of cookies, those included that have ended and were not looked at since.
+    /// The number of cookies, including expired ones that have not been removed yet.
     package private(set) var count = 0
 
     /// Creates a table.
     ///
     /// - Parameters:
-    ///   - lines: The first cookies.
-    ///   - limits: Its limits.
-    ///   - now: The time.
-    ///   - isPublicSuffix: Returns true for a domain under which anybody can have a domain.
+    ///   - lines: The initial cookies.
+    ///   - limits: The limits.
+    ///   - now: The current time.
+    ///   - isPublicSuffix: Returns true if a domain is a public suffix.
     package init(
         _ lines: [CookieLine] = [],
         limits: Limits = Limits(),
@@ -56,12 +56,12 @@ package struct CookieTable: Sendable {
 
     // MARK: Servers
 
-    /// Takes the `Set-Cookie` fields of a response, as many as the limits allow.
+    /// Stores the `Set-Cookie` fields of a response, up to the limit.
     ///
     /// - Parameters:
     ///   - fields: The values of the fields.
-    ///   - origin: The request that was answered.
-    ///   - now: The time.
+    ///   - origin: The origin of the request.
+    ///   - now: The current time.
     /// - Returns: True if a cookie was set or removed.
     package mutating func store(_ fields: some Sequence<FieldValue>, from origin: CookieOrigin, at now: Date) -> Bool {
         var hasChanged = false
@@ -71,13 +71,13 @@ package struct CookieTable: Sendable {
         return hasChanged
     }
 
-    /// Takes a `Set-Cookie` field.
+    /// Stores a `Set-Cookie` field.
     ///
     /// - Parameters:
     ///   - field: The value of the field.
-    ///   - origin: The request that was answered.
-    ///   - now: The time.
-    /// - Returns: True if the cookie was set, or one was removed.
+    ///   - origin: The origin of the request.
+    ///   - now: The current time.
+    /// - Returns: True if a cookie was set or removed.
     package mutating func store(_ field: [UInt8], from origin: CookieOrigin, at now: Date) -> Bool {
         guard let field = SetCookie(field),
             let cookie = StoredCookie(field, from: origin, at: now, isPublicSuffix: isPublicSuffix),
@@ -88,7 +88,7 @@ package struct CookieTable: Sendable {
         return hasChanged
     }
 
-    /// Returns true if a cookie that came over http has the name of a secure one and would be sent along with it.
+    /// Returns true if a cookie set over http has the name of a secure cookie and would be sent together with it.
     private func overlaysSecure(_ cookie: StoredCookie, at now: Date) -> Bool {
         guard secureNames[cookie.name] != nil else { return false }
         let related = domains.keys.filter { domain in
@@ -105,13 +105,13 @@ package struct CookieTable: Sendable {
 
     // MARK: Requests
 
-    /// Returns the value of the `Cookie` field for a request; nil if no cookie belongs to it.
+    /// Returns the value of the `Cookie` field for a request, or nil if no cookie matches.
     ///
-    /// Cookies of longer paths come first, and then those that were created first. One that does not fit into the field is left out.
+    /// Cookies with longer paths come first, then cookies with an earlier creation time. A cookie that does not fit is omitted.
     ///
     /// - Parameters:
-    ///   - origin: The request.
-    ///   - now: The time.
+    ///   - origin: The origin of the request.
+    ///   - now: The current time.
     /// - Returns: The bytes of all pairs.
     package mutating func header(for origin: CookieOrigin, at now: Date) -> [UInt8]? {
         if count == 0 { return nil }
@@ -138,7 +138,7 @@ package struct CookieTable: Sendable {
 
     // MARK: The program
 
-    /// Makes a change that the program or a file asks for: prefixes and limits hold for it, the rules for servers do not.
+    /// Applies a change by the program or from a file. Name prefixes and limits apply to it, the rules for servers do not.
     package mutating func apply(_ change: CookieChange, at now: Date) {
         switch change {
         case .none: break
@@ -157,7 +157,7 @@ package struct CookieTable: Sendable {
         if count > limits.total + limits.slack { evict(at: now) }
     }
 
-    /// Returns the cookies that have not ended, in the order in which they were created, and removes the others.
+    /// Returns the cookies that have not expired, in order of creation, and removes the others.
     package mutating func lines(at now: Date) -> [CookieLine] {
         removeEnded(at: now)
         return domains.values.joined().sorted { $0.created < $1.created }.map(\.line)
@@ -174,9 +174,9 @@ package struct CookieTable: Sendable {
         return lastNumber
     }
 
-    /// Adds a cookie or replaces its like; one that has ended only removes it. Returns false if nothing has changed.
+    /// Adds a cookie, or replaces the cookie with the same identity. An expired cookie only removes it. Returns false if nothing changed.
     private mutating func put(_ cookie: StoredCookie, at now: Date) -> Bool {
-        // Taken out of the dictionary, so that it is changed in place.
+        // Removing the array from the dictionary allows changing it in place.
         var list = domains.removeValue(forKey: cookie.domain) ?? []
         defer { if !list.isEmpty { domains[cookie.domain] = list } }
         let place = list.firstIndex { $0.isLike(cookie) }
@@ -200,7 +200,7 @@ package struct CookieTable: Sendable {
         return true
     }
 
-    /// The first to go of a domain's: one that has ended, or else that is not secure, or else any, each the longest unused one.
+    /// Returns the index of the cookie to evict: an expired one, else a non-secure one, else any. The least recently used first.
     private static func victim(in list: [StoredCookie], at now: Date) -> Int? {
         func rank(_ cookie: StoredCookie) -> (Int, UInt64) {
             (cookie.hasEnded(at: now) ? 0 : cookie.isSecure ? 2 : 1, cookie.used)
@@ -208,7 +208,7 @@ package struct CookieTable: Sendable {
         return list.indices.min { rank(list[$0]) < rank(list[$1]) }
     }
 
-    /// Removes those that have ended and, if there are still too many, those that were not used for the longest time.
+    /// Removes expired cookies and, if there are still too many, the least recently used ones.
     private mutating func evict(at now: Date) {
         removeEnded(at: now)
         guard count > limits.total else { return }
@@ -233,7 +233,7 @@ package struct CookieTable: Sendable {
         note(list.remove(at: place), isAdded: false)
     }
 
-    /// Keeps the numbers right for a cookie that is added or removed.
+    /// Updates the counters for an added or removed cookie.
     private mutating func note(_ cookie: StoredCookie, isAdded: Bool) {
         count += isAdded ? 1 : -1
         guard cookie.isSecure else { return }

@@ -6,27 +6,27 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// A `Set-Cookie` field taken apart (RFC 6265bis §5.6), before anything is known of the server it came from.
+/// A parsed `Set-Cookie` field (RFC 6265bis §5.6), independent of the server that sent it.
 ///
-/// Of an attribute that occurs more than once the last one counts.
+/// If an attribute occurs more than once, the last one applies.
 package struct SetCookie: Sendable, Hashable {
-    /// The largest sum of the lengths of name and value.
+    /// The maximum combined length of name and value.
     package static let pairLimit = 4096
-    /// The longest value of an attribute; longer attributes are passed over.
+    /// The maximum length of an attribute value. Longer attributes are ignored.
     package static let attributeLimit = 1024
-    /// The longest time for which a server can have a cookie kept: 400 days.
+    /// The maximum lifetime of a cookie: 400 days.
     package static let longestLife: Int64 = 400 * 86_400
 
-    /// The name as it came; empty for a field without an equals sign.
+    /// The original name. Empty for a field without an equals sign.
     package let name: [UInt8]
     package let value: [UInt8]
-    /// Seconds from now to the end, 0 for an end that has passed; nil without the attribute.
+    /// The `Max-Age` in seconds, 0 for one that is not positive. Nil without the attribute.
     package private(set) var maxAge: Int64?
-    /// The end in seconds since 1970; nil without the attribute or with one that is no date.
+    /// The `Expires` time in seconds since 1970. Nil without the attribute or with an invalid date.
     package private(set) var expires: Int64?
     /// The domain without its leading dot; empty if the attribute is missing.
     package private(set) var domain: [UInt8] = []
-    /// The path; nil where the default path is to be used.
+    /// The path, or nil for the default path.
     package private(set) var path: [UInt8]?
     /// True if there is a `Path` attribute, valid or not.
     package private(set) var hasPath = false
@@ -34,8 +34,8 @@ package struct SetCookie: Sendable, Hashable {
     package private(set) var isHTTPOnly = false
     package private(set) var sameSite = Cookie.SameSite.unspecified
 
-    /// Takes a field's value apart; nil if it sets no cookie: with a control character other than a tab, without both name and value, or
-    /// with a pair over the limit.
+    /// Parses the value of a field. Returns nil if it sets no cookie: it contains a control character other than a tab, has neither name
+    /// nor value, or its pair exceeds the limit.
     package init?(_ field: [UInt8]) {
         let end = field.firstIndex(of: UInt8(ascii: ";")) ?? field.endIndex
         let pair = field[..<end]
@@ -56,7 +56,7 @@ package struct SetCookie: Sendable, Hashable {
         }
     }
 
-    /// The end of the cookie; nil for the end of the session. `Max-Age` goes before `Expires`.
+    /// Returns the expiration date, or nil for a session cookie. `Max-Age` takes precedence over `Expires`.
     package func end(at now: Date) -> Date? {
         if let maxAge { return maxAge > 0 ? now.addingTimeInterval(Double(maxAge)) : .distantPast }
         guard let expires else { return nil }
@@ -88,7 +88,7 @@ package struct SetCookie: Sendable, Hashable {
         }
     }
 
-    /// A number of seconds between 0 and the longest life; nil for what is no number.
+    /// Returns a number of seconds between 0 and the maximum lifetime, or nil if the text is not a number.
     private static func age(_ text: ArraySlice<UInt8>) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -99,7 +99,7 @@ package struct SetCookie: Sendable, Hashable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without the spaces and tabs around them.
+    /// The bytes without leading and trailing spaces and tabs.
     fileprivate var trimmed: ArraySlice<UInt8> {
         guard let first = firstIndex(where: { $0 != 32 && $0 != 9 }),
             let last = lastIndex(where: { $0 != 32 && $0 != 9 })

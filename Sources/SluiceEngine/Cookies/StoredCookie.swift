@@ -10,7 +10,7 @@ import SluiceHTTP
 struct StoredCookie: Sendable {
     let name: [UInt8]
     let value: [UInt8]
-    /// In small letters, without dots around it.
+    /// The domain in lower case, without a leading or trailing dot.
     let domain: String
     let path: [UInt8]
     let isHostOnly: Bool
@@ -18,17 +18,17 @@ struct StoredCookie: Sendable {
     let isSecure: Bool
     let isHTTPOnly: Bool
     let sameSite: Cookie.SameSite
-    /// Its place in the order in which cookies were created; one that replaces another takes over its place.
+    /// The position in the order of creation. A cookie that replaces another keeps its position.
     var created: UInt64 = 0
-    /// Its place in the order in which cookies were last sent or set.
+    /// The position in the order of last use.
     var used: UInt64 = 0
 
-    /// Applies the rules that need no other cookies; nil for a cookie that the server must not set.
+    /// Applies the rules that do not depend on other cookies. Returns nil if the server must not set the cookie.
     ///
     /// - Parameters:
-    ///   - field: The field that sets it.
-    ///   - origin: The request that was answered.
-    ///   - now: The time.
+    ///   - field: The parsed field.
+    ///   - origin: The origin of the request.
+    ///   - now: The current time.
     ///   - isPublicSuffix: Returns true for a public suffix.
     init?(_ field: SetCookie, from origin: CookieOrigin, at now: Date, isPublicSuffix: (String) -> Bool) {
         guard let scope = StoredCookie.scope(of: field, origin, isPublicSuffix) else { return nil }
@@ -52,7 +52,7 @@ struct StoredCookie: Sendable {
         sameSite = field.sameSite
     }
 
-    /// Takes a cookie from the program or a file.
+    /// Creates a cookie from the program or a file.
     init(_ line: CookieLine) {
         name = line.name
         value = line.value
@@ -65,7 +65,7 @@ struct StoredCookie: Sendable {
         sameSite = line.cookie.sameSite
     }
 
-    /// The domain that a server's cookie is for; nil if the server has no say over it.
+    /// Returns the domain of a server's cookie, or nil if the server must not set cookies for it.
     private static func scope(
         of field: SetCookie,
         _ origin: CookieOrigin,
@@ -74,30 +74,30 @@ struct StoredCookie: Sendable {
         if field.domain.isEmpty { return (origin.host, true) }
         guard field.domain.allSatisfy({ $0 < 0x80 }) else { return nil }
         let domain = CookieOrigin.canonical(field.domain)
-        // First, because it bounds the length of what is looked up.
+        // This check comes first, because it limits the length of the domain that is looked up.
         guard !domain.isEmpty, origin.matches(domain: domain) else { return nil }
         if origin.isAddress { return (domain, true) }
         guard isPublicSuffix(domain) else { return (domain, false) }
         return domain == origin.host ? (domain, true) : nil
     }
 
-    /// Returns true if the cookie goes with a request whose host is the cookie's domain, as `isHost` says, or lies below it.
+    /// Returns true if the cookie matches a request. `isHost` is true if the host equals the cookie's domain.
     func belongs(to origin: CookieOrigin, isHost: Bool, at now: Date) -> Bool {
         (isHost || !isHostOnly) && (!isSecure || origin.isSecure) && !hasEnded(at: now)
             && CookieOrigin.path(origin.path, isWithin: path)
     }
 
-    /// Returns true if the other cookie is to replace this one; both have the same domain.
+    /// Returns true if the other cookie, which has the same domain, replaces this one.
     func isLike(_ other: StoredCookie) -> Bool {
         name == other.name && path == other.path && isHostOnly == other.isHostOnly
     }
 
     func hasEnded(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// The length of the pair in the field.
+    /// The length of the cookie pair in the `Cookie` field.
     var pairLength: Int { value.count + (name.isEmpty ? 0 : name.count + 1) }
 
-    /// Appends the pair as the `Cookie` field has it.
+    /// Appends the cookie pair in the form of the `Cookie` field.
     func appendPair(to bytes: inout [UInt8]) {
         if !name.isEmpty {
             bytes.append(contentsOf: name)
@@ -106,7 +106,7 @@ struct StoredCookie: Sendable {
         bytes.append(contentsOf: value)
     }
 
-    /// The cookie for the program and for the file.
+    /// The cookie in the form for the program and the file.
     var line: CookieLine {
         let cookie = Cookie(
             name: String(decoding: name, as: UTF8.self),

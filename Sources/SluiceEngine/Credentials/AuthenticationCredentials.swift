@@ -6,9 +6,9 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// A name and a password for one server or one proxy, which descriptions do not show.
+/// A user name and a password for one server or proxy. Descriptions do not contain the password.
 package struct AuthenticationCredentials: Sendable, Hashable {
-    /// The party that may ask for them.
+    /// The party that may request the credentials.
     package enum Target: Sendable, Hashable {
         case server(HTTPOrigin)
         /// A proxy, by its scheme and address.
@@ -27,7 +27,7 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         self.methods = methods
     }
 
-    /// Makes the credentials for a server; nil if nobody has said for which.
+    /// Creates the credentials for a server, or returns nil if no origin is set.
     package init?(_ credentials: ChallengeCredentials) {
         guard let origin = credentials.origin, !credentials.methods.isEmpty else { return nil }
         self.init(
@@ -38,7 +38,7 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         )
     }
 
-    /// Makes the credentials for a proxy that is spoken to in HTTP; nil if there are none.
+    /// Creates the credentials for an HTTP proxy, or returns nil if there are none.
     package init?(_ proxy: Proxy) {
         guard !proxy.scheme.isSOCKS, let credentials = proxy.credentials, !credentials.methods.isEmpty else {
             return nil
@@ -51,23 +51,23 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         )
     }
 
-    /// The value of `Authorization` by Basic (RFC 7617 §2).
+    /// The value of the `Authorization` field with Basic (RFC 7617 §2).
     var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
 
     package var isOfProxy: Bool {
         if case .proxy = target { true } else { false }
     }
 
-    /// The status of a response that asks for them.
+    /// The status of a challenge.
     package var challengeStatus: HTTPStatus { isOfProxy ? 407 : .unauthorized }
-    /// The field of a response that asks for them.
+    /// The response field with the challenges.
     package var challengeField: HTTPHeaderName { isOfProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }
-    /// The field of a request that has them.
+    /// The request field with the credentials.
     package var answerField: HTTPHeaderName { isOfProxy ? .proxyAuthorization : .authorization }
-    /// The field of a response that has taken them.
+    /// The response field after successful authentication.
     package var infoField: HTTPHeaderName { isOfProxy ? "Proxy-Authentication-Info" : "Authentication-Info" }
 
-    /// Hashes the name and the party.
+    /// Hashes the name and the target.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(target)
         hasher.combine(user)
@@ -75,10 +75,10 @@ package struct AuthenticationCredentials: Sendable, Hashable {
 }
 
 extension AuthenticationCredentials: CustomStringConvertible, CustomReflectable {
-    /// The name; never the password.
+    /// The user name, without the password.
     package var description: String { "credentials of “\(user)”" }
 
-    /// The name; never the password.
+    /// A mirror with the user name, without the password.
     package var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 #endif

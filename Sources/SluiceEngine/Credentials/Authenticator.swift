@@ -9,18 +9,18 @@ import SluiceHTTP
 ///                          └──▶ takeAcceptance
 /// ```
 ///
-/// With Basic alone the password goes with the first request. Otherwise the first request has credentials only within a protection space
-/// that is known. Of several challenges it answers the strongest: Digest before Basic, and the strongest hash of Digest. A challenge that
-/// it cannot answer is the caller's response.
+/// If only Basic is allowed, the first request already carries the password. Otherwise the first request has credentials only within a
+/// known protection space. Of several challenges, the strongest is answered: Digest before Basic, and the strongest hash of Digest. A
+/// challenge that cannot be answered is returned to the caller.
 package struct Authenticator: Sendable {
-    /// The most answers in one transfer.
+    /// The maximum number of answers in one transfer.
     package static let maximumAnswers = 4
 
-    /// The consequence of a challenge.
+    /// The result of a challenge.
     package enum Decision: Sendable, Hashable {
-        /// The request goes again, with what `next` returns.
+        /// Send the request again, with the value that `next` returns.
         case sendAgain
-        /// The challenge is the response to the request.
+        /// Return the challenge as the response.
         case deliver
     }
 
@@ -38,9 +38,9 @@ package struct Authenticator: Sendable {
 
     private enum Sent: Sendable {
         case nothing
-        /// The realm is nil where nobody has asked.
+        /// The realm is nil if no challenge was received.
         case basic(realm: String?)
-        /// `isFirst` is true for the first use of a nonce that was asked with in this transfer, so that a refusal means the password.
+        /// `isFirst` is true for the first use of a nonce from a challenge of this transfer. A refusal then means a wrong password.
         case digest(DigestAnswer, isFirst: Bool)
     }
 
@@ -49,14 +49,14 @@ package struct Authenticator: Sendable {
     private var chosen: Offer?
     private var sent = Sent.nothing
     private var answeredRealms: Set<String> = []
-    /// The answers so far.
+    /// The number of answers so far.
     package private(set) var answers = 0
 
-    /// Starts a transfer.
+    /// Creates an authenticator for a transfer.
     ///
     /// - Parameters:
     ///   - credentials: The name and password.
-    ///   - cnonce: Makes the client's nonces, by 128 random bits each unless a test has others.
+    ///   - cnonce: Returns a new client nonce. By default 128 random bits.
     package init(
         _ credentials: AuthenticationCredentials,
         cnonce: @escaping @Sendable () -> String = Authenticator.randomNonce
@@ -65,24 +65,24 @@ package struct Authenticator: Sendable {
         self.cnonce = cnonce
     }
 
-    /// Makes 128 random bits in hexadecimal digits.
+    /// Returns 128 random bits as hexadecimal digits.
     package static let randomNonce: @Sendable () -> String = {
         var generator = SystemRandomNumberGenerator()
         return DigestHash.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// True if the server has to ask before anything can be proven to it, and has not: a body that can be read only once waits for that.
+    /// True if only Digest is allowed and no challenge has been received. A body that can be read only once is held back meanwhile.
     package var waitsForChallenge: Bool { credentials.methods == .digest && chosen == nil }
 
     // MARK: Requests
 
-    /// Returns the value of ``AuthenticationCredentials/answerField`` for a request that is about to be sent; nil for none.
+    /// Returns the value of ``AuthenticationCredentials/answerField`` for the next request, or nil for none.
     package mutating func fieldValue(
         for message: AuthenticatedMessage,
         in spaces: Locked<ProtectionSpaces>
     ) -> String? {
         spaces.withLockUnchecked { next(for: message, in: &$0) }
-        // A body is hashed outside the lock.
+        // The body is hashed outside the lock.
         switch sent {
         case .nothing: return nil
         case .basic: return credentials.basic
@@ -90,7 +90,7 @@ package struct Authenticator: Sendable {
         }
     }
 
-    /// Decides on the credentials of the next request.
+    /// Selects the credentials of the next request.
     private mutating func next(for message: AuthenticatedMessage, in spaces: inout ProtectionSpaces) {
         switch chosen {
         case .basic(let realm): sent = .basic(realm: realm)
@@ -111,7 +111,7 @@ package struct Authenticator: Sendable {
 
     // MARK: Responses
 
-    /// Takes a response with the status ``AuthenticationCredentials/challengeStatus``.
+    /// Processes a response with the status ``AuthenticationCredentials/challengeStatus``.
     package mutating func takeChallenge(
         _ headers: HTTPHeaders,
         to message: AuthenticatedMessage,
@@ -130,7 +130,7 @@ package struct Authenticator: Sendable {
         return .sendAgain
     }
 
-    /// Takes a response to a request that the server or proxy has let in.
+    /// Processes a response to a request that the server or proxy has accepted.
     package mutating func takeAcceptance(
         _ headers: HTTPHeaders,
         to message: AuthenticatedMessage,
@@ -157,7 +157,7 @@ package struct Authenticator: Sendable {
         var digest: DigestChallenge?
         var basic: Offer?
         for value in headers.fieldValues(for: credentials.challengeField) {
-            // A realm that is no UTF-8 could not be sent back as it was.
+            // A realm that is not valid UTF-8 could not be sent back unchanged.
             guard let text = value.exactText else { continue }
             for challenge in AuthenticationChallenge.all(in: text) {
                 if challenge.scheme == "basic" {
@@ -171,14 +171,14 @@ package struct Authenticator: Sendable {
         return credentials.methods.contains(.basic) ? basic : nil
     }
 
-    /// True unless the same credentials have just been refused.
+    /// Returns true unless the same credentials have just been refused.
     private func mayAnswer(_ offer: Offer) -> Bool {
         switch (sent, offer) {
         case (.nothing, _), (.basic, .digest), (.digest, .basic): return true
         case (.basic, .basic): return false
         case (.digest(let refused, let isFirst), .digest(let challenge)):
             if challenge.realm != refused.challenge.realm { return !answeredRealms.contains(challenge.realm) }
-            // A count or nonce that was used before may be what the server did not like.
+            // The server may have refused a count or nonce that was used before.
             return challenge.isStale || !isFirst && challenge.nonce != refused.nonce
         }
     }

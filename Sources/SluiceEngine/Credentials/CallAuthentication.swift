@@ -1,44 +1,45 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The credentials of one call: those for its server, and those for an HTTP proxy that passes it on.
+/// The credentials of one call, for the server and for an HTTP proxy that forwards the request.
 ///
-/// A body that can be read only once is held back while nothing but Digest is allowed and no challenge has come: the request goes without
+/// If only Digest is allowed and there has been no challenge, a body that can be read only once is held back. The request is then first
+/// sent without its body, to receive the challenge. This applies to all versions of HTTP.
 /// its body first, to be asked. So it is with a request of any version of HTTP.
 struct CallAuthentication: Sendable {
     private var authenticators: [Authenticator] = []
     private let request: HTTPRequest
     private let upload: UploadSource
-    /// True once a server has taken the request without its body, or nothing more will be asked.
+    /// True once a server has accepted the request without its body.
     private var wantsBody = false
 
-    /// Prepares the credentials of a call; nil if there are none.
+    /// Creates the credentials of a call, or returns nil if there are none.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - upload: Its body.
+    ///   - upload: The body of the request.
     ///   - credentials: The credentials for the request's server.
-    ///   - proxy: The proxy that the request goes by.
+    ///   - proxy: The proxy of the request.
     init?(_ request: HTTPRequest, _ upload: UploadSource, _ credentials: ChallengeCredentials?, _ proxy: Proxy?) {
         self.request = request
         self.upload = upload
         if let server = credentials.flatMap(AuthenticationCredentials.init) {
             authenticators.append(Authenticator(server))
         }
-        // A tunnel's CONNECT asks for itself.
+        // For a tunnel, the CONNECT request authenticates with the proxy.
         if request.scheme == "http", let proxy = proxy.flatMap(AuthenticationCredentials.init) {
             authenticators.append(Authenticator(proxy))
         }
         if authenticators.isEmpty { return nil }
     }
 
-    /// True if the next request goes without its body.
+    /// True if the next request is sent without its body.
     var holdsBodyBack: Bool {
         guard case .stream(_, _, isReplayable: false) = upload, !wantsBody else { return false }
         return authenticators.contains(where: \.waitsForChallenge)
     }
 
-    /// Returns the field value of the next request for the server, or for the proxy; nil for none.
+    /// Returns the field value of the next request for the server or for the proxy, or nil for none.
     mutating func fieldValue(ofProxy isOfProxy: Bool, in spaces: Locked<ProtectionSpaces>) -> String? {
         guard let index = authenticators.firstIndex(where: { $0.credentials.isOfProxy == isOfProxy }) else {
             return nil
@@ -46,12 +47,12 @@ struct CallAuthentication: Sendable {
         guard holdsBodyBack else {
             return authenticators[index].fieldValue(for: message(isOfProxy, upload), in: spaces)
         }
-        // A known nonce might be too old by now, and the body would be lost: the server is asked for a new one.
+        // A known nonce may have expired, and the body could not be sent again. Send no credentials, to receive a new nonce.
         if authenticators[index].waitsForChallenge { return nil }
         return authenticators[index].fieldValue(for: message(isOfProxy, .none), in: spaces)
     }
 
-    /// Takes the head of a response; returns true if it is not the caller's, and the request has to be sent again.
+    /// Processes the head of a response. Returns true if the request must be sent again instead of returning the response.
     mutating func takes(_ head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) -> Bool {
         let hasHeldBack = holdsBodyBack
         for index in authenticators.indices {
@@ -70,18 +71,18 @@ struct CallAuthentication: Sendable {
         return true
     }
 
-    /// Takes the head of a response that the caller gets.
+    /// Processes the head of the response that is returned to the caller.
     mutating func takeAcceptance(of head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) {
         for index in authenticators.indices {
             let isOfProxy = authenticators[index].credentials.isOfProxy
-            // The proxy that asks has not passed the request on; the server that asks has had it by the proxy.
+            // A 407 comes from the proxy, which has not forwarded the request. A 401 comes from the server, through the proxy.
             guard head.status != 407, isOfProxy || head.status != .unauthorized else { continue }
             let message = message(isOfProxy, upload)
             spaces.withLockUnchecked { authenticators[index].takeAcceptance(head.headers, to: message, in: &$0) }
         }
     }
 
-    /// The target is that of the request line: a whole URL where a proxy passes the request on.
+    /// Returns the message with the request target: an absolute URL if a proxy forwards the request.
     private func message(_ isOfProxy: Bool, _ upload: UploadSource) -> AuthenticatedMessage {
         AuthenticatedMessage(
             method: request.method.rawValue,

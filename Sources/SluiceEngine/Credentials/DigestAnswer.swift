@@ -1,9 +1,9 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The parts of one answer by Digest (RFC 7616 §3.4), of which a message makes a field's value.
+/// The parts of one Digest answer (RFC 7616 §3.4), from which a message forms the field value.
 package struct DigestAnswer: Sendable {
-    /// The nonces from which the key of a session is made (RFC 7616 §3.4.2).
+    /// The nonces of a session key (RFC 7616 §3.4.2).
     package struct SessionKey: Sendable {
         let nonce: String
         let cnonce: String
@@ -17,7 +17,7 @@ package struct DigestAnswer: Sendable {
     package let challenge: DigestChallenge
     package let credentials: AuthenticationCredentials
     package let nonce: String
-    /// The number of answers with the nonce, this one included.
+    /// The number of answers with the nonce, including this one.
     package let count: UInt32
     package let cnonce: String
     package let key: SessionKey?
@@ -57,14 +57,14 @@ package struct DigestAnswer: Sendable {
         return value
     }
 
-    /// The count in eight hexadecimal digits.
+    /// The count as eight hexadecimal digits.
     private var nonceCount: String {
         DigestHash.hex((0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) })
     }
 
-    /// The parameter with the user's name (RFC 7616 §3.4 and §3.4.4).
+    /// The parameter with the user name (RFC 7616 §3.4 and §3.4.4).
     ///
-    /// A name beyond ASCII goes as `username*` only to servers that announce UTF-8: older ones know nothing but `username`.
+    /// A non-ASCII name is sent as `username*` only to servers that announce UTF-8, because older servers know only `username`.
     private var userParameter: String? {
         let user = credentials.user
         if challenge.hashesUser {
@@ -76,7 +76,7 @@ package struct DigestAnswer: Sendable {
         return "username=\(user.quoted)"
     }
 
-    /// The proof itself (RFC 7616 §3.4.1 to §3.4.3).
+    /// Returns the response value (RFC 7616 §3.4.1 to §3.4.3).
     private func response(to message: AuthenticatedMessage, _ protection: DigestChallenge.Protection) -> String? {
         let hash = challenge.hash
         guard var secret = hash.hex(of: "\(credentials.user):\(challenge.realm):\(credentials.password)") else {
@@ -101,10 +101,10 @@ package struct DigestAnswer: Sendable {
     }
 }
 
-/// The parts of a request that its credentials may cover.
+/// The parts of a request that the credentials may cover.
 package struct AuthenticatedMessage: Sendable {
     package let method: String
-    /// The request target: a path with its query, a whole URL by a proxy, host and port of a CONNECT.
+    /// The request target: a path with its query, an absolute URL for a proxy, or host and port for CONNECT.
     package let uri: String
     package let upload: UploadSource
 
@@ -116,7 +116,7 @@ package struct AuthenticatedMessage: Sendable {
 }
 
 extension DigestHash {
-    /// Returns the hash of a body; nil for one that does not lie in memory.
+    /// Returns the hash of a body, or nil if the body is not in memory.
     fileprivate func hex(of upload: UploadSource) -> String? {
         switch upload {
         case .none: hex(of: "")

@@ -1,11 +1,11 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// A server's offer to authenticate by Digest (RFC 7616 §3.3), as far as it can be answered.
+/// A Digest challenge that can be answered (RFC 7616 §3.3).
 package struct DigestChallenge: Sendable, Hashable {
-    /// The part of a message that an answer covers.
+    /// The quality of protection: the parts of a message that an answer covers.
     package enum Protection: Sendable, Hashable {
-        /// Method and URI, without a count: the form of RFC 2069.
+        /// Method and URI, without a nonce count: the form of RFC 2069.
         case plain
         /// Method and URI.
         case auth
@@ -13,30 +13,30 @@ package struct DigestChallenge: Sendable, Hashable {
         case authInt
     }
 
-    /// Bodies up to this size are hashed for `auth-int`, which takes some milliseconds of the loop at most.
+    /// The maximum size of a body that is hashed for `auth-int`. Hashing takes a few milliseconds of the loop at most.
     package static let hashedBody = 1 << 20
 
-    /// The realm; empty where the server names none, against RFC 7616 §3.3.
+    /// The realm. Empty if the server sends none, which RFC 7616 §3.3 forbids.
     package let realm: String
     package let nonce: String
     package let opaque: String?
     package let hash: DigestHash
     /// True for the algorithms with `-sess`, whose key depends on the first nonces of a session.
     package let isSession: Bool
-    /// The algorithm in the server's spelling; nil if it names none, which means MD5.
+    /// The algorithm in the server's spelling, or nil if the server sends none, which means MD5.
     package let algorithm: String?
-    /// The protections that the server offers, without those that are not known.
+    /// The known protections that the server offers.
     package let protections: Set<Protection>
-    /// True if the nonce of the request was too old, and its credentials are not at fault.
+    /// True if the nonce of the request was stale, so the credentials were not refused.
     package let isStale: Bool
-    /// True if the user's name goes as a hash (RFC 7616 §3.4.4).
+    /// True if the user name is sent as a hash (RFC 7616 §3.4.4).
     package let hashesUser: Bool
-    /// True if the server reads names and passwords as UTF-8 (RFC 7616 §4).
+    /// True if the server expects names and passwords in UTF-8 (RFC 7616 §4).
     package let isUTF8: Bool
-    /// The URIs that the same credentials are for; none for all of the server.
+    /// The URIs of the protection space. Empty for the whole server.
     package let domain: [String]
 
-    /// Reads a challenge; nil for another scheme, an unknown algorithm, and where only unknown protections are offered.
+    /// Creates a Digest challenge. Returns nil for another scheme, an unknown algorithm, or only unknown protections.
     package init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"] else { return nil }
         realm = challenge["realm"] ?? ""
@@ -61,14 +61,14 @@ package struct DigestChallenge: Sendable, Hashable {
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain = (challenge["domain"] ?? "").split { " \t".contains($0) }.map(String.init)
-        // Values that go back to the server must be possible in a field.
+        // Values that are sent back must be valid in a header field.
         let texts = [realm, nonce, opaque ?? ""]
         guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.isFieldText) else { return nil }
     }
 
-    /// Returns the protection for a message with a body; nil if none that is offered is possible.
+    /// Returns the protection for a message with a body, or nil if none of the offered ones is possible.
     ///
-    /// `auth` goes before `auth-int`, which servers often offer but do not check. `auth-int` alone needs a body in memory, of at most
+    /// `auth` is preferred to `auth-int`, which servers often offer but do not check. `auth-int` requires a body in memory of at most
     /// ``hashedBody`` bytes.
     package func protection(for upload: UploadSource) -> Protection? {
         if protections.contains(.auth) { return .auth }

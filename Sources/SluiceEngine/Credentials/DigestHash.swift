@@ -5,16 +5,16 @@ import CSSL
 package enum DigestHash: Int, Sendable, CaseIterable, Comparable {
     case md5
     case sha256
-    /// SHA-512/256 (FIPS 180-4 §5.3.6), which is no part of a SHA-512.
+    /// SHA-512/256 (FIPS 180-4 §5.3.6), which is not a truncated SHA-512.
     case sha512t256
 
-    /// The functions that OpenSSL provides; one that is restricted to FIPS has no MD5.
+    /// The hash functions that OpenSSL provides. In FIPS mode, MD5 is missing.
     private static let available = Set(allCases.filter { $0.hex(of: "") != nil })
 
     /// True if OpenSSL provides the function.
     package var isAvailable: Bool { DigestHash.available.contains(self) }
 
-    /// Returns the hash in small hexadecimal digits; nil if OpenSSL refuses.
+    /// Returns the hash as lower-case hexadecimal digits, or nil if OpenSSL does not provide it.
     package func hex(of bytes: UnsafeRawBufferPointer) -> String? {
         let function =
             switch self {
@@ -25,7 +25,7 @@ package enum DigestHash: Int, Sendable, CaseIterable, Comparable {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         guard EVP_Digest(bytes.baseAddress, bytes.count, &digest, &count, function, nil) == 1 else {
-            // The thread's next call of TLS would take the error for its own.
+            // The error must not remain in the queue of the thread, where the next TLS call would find it.
             ERR_clear_error()
             return nil
         }
@@ -38,7 +38,7 @@ package enum DigestHash: Int, Sendable, CaseIterable, Comparable {
         return text.withUTF8 { hex(of: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes bytes in small hexadecimal digits.
+    /// Returns bytes as lower-case hexadecimal digits.
     static func hex(_ bytes: some Collection<UInt8>) -> String {
         let digits: StaticString = "0123456789abcdef"
         return String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in

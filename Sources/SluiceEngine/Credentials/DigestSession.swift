@@ -3,11 +3,11 @@
 /// A nonce in use, and the number of answers that were made with it (RFC 7616 §3.4 and §3.6).
 package struct DigestSession: Sendable {
     package let challenge: DigestChallenge
-    /// The nonce of the next answer: the challenge's, or one that `Authentication-Info` has put in its place.
+    /// The nonce of the next answer, from the challenge or from `Authentication-Info`.
     package private(set) var nonce: String
-    /// The answers so far with the nonce.
+    /// The number of answers with the nonce so far.
     package private(set) var count: UInt32 = 0
-    /// The nonces from which the key of an algorithm with `-sess` is made, those of the first answer.
+    /// The nonces of the session key for a `-sess` algorithm, from the first answer.
     private var key: DigestAnswer.SessionKey?
 
     package init(_ challenge: DigestChallenge) {
@@ -15,10 +15,10 @@ package struct DigestSession: Sendable {
         nonce = challenge.nonce
     }
 
-    /// True if there is no count left.
+    /// True if the count has reached its maximum.
     package var isUsedUp: Bool { count == .max }
 
-    /// Counts at least the answers that were made before with the same nonce.
+    /// Raises the count to at least the number of earlier answers with the same nonce.
     package mutating func raise(to count: UInt32) {
         self.count = max(self.count, count)
     }
@@ -27,8 +27,8 @@ package struct DigestSession: Sendable {
     ///
     /// - Parameters:
     ///   - credentials: The name and password.
-    ///   - cnonce: Makes the client's nonce. All answers with a key of one session have the same, since servers differ on which of them
-    ///     makes the key.
+    ///   - cnonce: Returns a new client nonce. All answers with one session key use the same client nonce, since servers differ on which
+    ///     of them forms the key.
     /// - Returns: The answer.
     package mutating func answer(
         as credentials: AuthenticationCredentials,
@@ -46,7 +46,7 @@ package struct DigestSession: Sendable {
         )
     }
 
-    /// Takes another nonce of the server, with which the count begins anew; the key of a session stays.
+    /// Replaces the nonce. The count starts again, and the session key remains.
     package mutating func replaceNonce(with next: String) {
         if next == nonce { return }
         nonce = next

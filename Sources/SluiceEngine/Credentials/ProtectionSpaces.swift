@@ -1,11 +1,11 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The protection spaces (RFC 9110 §11.5) in which a server or proxy has let credentials in, so that a later request has them at once.
+/// The protection spaces (RFC 9110 §11.5) that have accepted credentials, so that later requests send them without a challenge.
 ///
-/// A space belongs to one realm of one server or proxy, and to one user with one password. Its paths are those of `domain`, or all, by
-/// Digest (RFC 7616 §3.3), and those at or below the folder that asked by Basic (RFC 7617 §2.2). Of more spaces than the limit, the least
-/// recently used is forgotten.
+/// A space belongs to one realm of one server or proxy, and to one user with one password. With Digest, it covers the paths of `domain`
+/// or all paths (RFC 7616 §3.3). With Basic, it covers the paths at or below the folder of the challenged request (RFC 7617 §2.2). Above
+/// the limit, the least recently used space is removed.
 package struct ProtectionSpaces: Sendable {
     fileprivate enum Scheme: Sendable {
         case basic
@@ -16,18 +16,18 @@ package struct ProtectionSpaces: Sendable {
         let realm: String
         var scheme: Scheme
         var paths: [String]
-        /// True once the server has let the credentials in. Until then they do not go ahead of a challenge.
+        /// True once the server has accepted the credentials. Before that, they are only sent after a challenge.
         var isAccepted: Bool
         var lastUse: UInt64
     }
 
-    /// Credentials that go ahead of a challenge.
+    /// Credentials that are sent without a challenge.
     package enum Known: Sendable {
         case basic(realm: String)
         case digest(DigestAnswer)
     }
 
-    /// The most paths of one space.
+    /// The maximum number of paths of one space.
     package static let maximumPaths = 16
 
     private let limit: Int
@@ -42,7 +42,7 @@ package struct ProtectionSpaces: Sendable {
 
     // MARK: Requests
 
-    /// Returns the credentials for a message that are known to be wanted; nil for none.
+    /// Returns the credentials of a known protection space for a message, or nil for none.
     package mutating func known(
         _ credentials: AuthenticationCredentials,
         for message: AuthenticatedMessage,
@@ -66,14 +66,14 @@ package struct ProtectionSpaces: Sendable {
         return known
     }
 
-    /// Returns the next answer to a challenge; answers with one nonce have different counts, whichever request they are for.
+    /// Returns the next answer to a challenge. Answers with the same nonce have different counts, even for different requests.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.
     ///   - credentials: The name and password.
     ///   - message: The message that was challenged.
-    ///   - count: The answers that its sender has made with the nonce.
-    ///   - cnonce: Makes the client's nonce.
+    ///   - count: The number of answers that the transfer has already sent with the nonce.
+    ///   - cnonce: Returns a new client nonce.
     /// - Returns: The answer.
     package mutating func answer(
         _ challenge: DigestChallenge,
@@ -107,7 +107,7 @@ package struct ProtectionSpaces: Sendable {
 
     // MARK: Responses
 
-    /// Notes that the server has let an answer in, and the nonce that it wants next (RFC 7616 §3.5).
+    /// Records that the server has accepted an answer, and the next nonce (RFC 7616 §3.5).
     package mutating func accept(_ answer: DigestAnswer, nextNonce: String? = nil) {
         let credentials = answer.credentials
         guard let index = firstIndex(of: answer.challenge.realm, credentials) else { return }
@@ -119,7 +119,7 @@ package struct ProtectionSpaces: Sendable {
         }
     }
 
-    /// Notes that the server has let credentials in by Basic.
+    /// Records that the server has accepted credentials with Basic.
     package mutating func acceptBasic(
         realm: String,
         _ credentials: AuthenticationCredentials,
@@ -140,14 +140,14 @@ package struct ProtectionSpaces: Sendable {
         put(space, credentials, at: index)
     }
 
-    /// Forgets the nonce of an answer that the server has refused.
+    /// Removes the nonce of a refused answer.
     package mutating func refuse(_ answer: DigestAnswer) {
         remove(answer.challenge.realm, answer.credentials) { space in
             if case .digest(let session) = space.scheme { session.nonce == answer.nonce } else { false }
         }
     }
 
-    /// Forgets that credentials are let in by Basic, since the server has refused them.
+    /// Records that the server has refused credentials with Basic.
     package mutating func refuseBasic(realm: String, _ credentials: AuthenticationCredentials) {
         remove(realm, credentials) { space in
             if case .basic = space.scheme { true } else { false }
@@ -212,7 +212,7 @@ package struct ProtectionSpaces: Sendable {
 
     // MARK: Paths
 
-    /// The path of a message without its query; `/` for a proxy, which is one space as a whole (RFC 7616 §3.3).
+    /// Returns the path of a message without its query, or `/` for a proxy, which is a single space (RFC 7616 §3.3).
     private func path(of message: AuthenticatedMessage, _ credentials: AuthenticationCredentials) -> String {
         if credentials.isOfProxy { return "/" }
         return ProtectionSpaces.withoutQuery(message.uri)
@@ -227,11 +227,11 @@ package struct ProtectionSpaces: Sendable {
         let paths = challenge.domain.prefix(ProtectionSpaces.maximumPaths).compactMap {
             ProtectionSpaces.path(of: $0, at: origin)
         }
-        // A list of nothing but other servers, to which these credentials do not go.
+        // All URIs of the list belong to other servers, which must not receive these credentials.
         return paths.isEmpty ? [path(of: message, credentials)] : paths
     }
 
-    /// The path of a URI in `domain`; nil for another origin, and for what is neither a URL nor an absolute path.
+    /// Returns the path of a `domain` URI. Nil for another origin, or if the URI is neither a URL nor an absolute path.
     private static func path(of uri: String, at origin: HTTPOrigin) -> String? {
         if uri.hasPrefix("/") { return uri.hasPrefix("//") ? nil : withoutQuery(uri) }
         guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
@@ -247,12 +247,12 @@ package struct ProtectionSpaces: Sendable {
         return end.map { String(uri[..<$0]) } ?? uri
     }
 
-    /// The path up to its last slash.
+    /// Returns the path up to its last slash.
     private static func folder(of path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "/"
     }
 
-    /// The length of a path of a space if it covers another; nil if it does not. A segment counts as a whole.
+    /// Returns the length of a path that covers another path, or nil if it does not. Segments are compared as a whole.
     fileprivate static func match(_ covering: String, _ path: String) -> Int? {
         let (covering, path) = (covering.utf8, path.utf8)
         if covering.elementsEqual("/".utf8) { return 1 }
@@ -263,7 +263,7 @@ package struct ProtectionSpaces: Sendable {
 }
 
 extension ProtectionSpaces.Space {
-    /// The length of the longest path that covers another; nil if none does. One that goes upwards is covered by the root alone.
+    /// Returns the length of the longest path that covers another path, or nil for none. Only the root covers a path with `..`.
     func match(_ path: String) -> Int? {
         let matches = paths.compactMap { ProtectionSpaces.match($0, path) }
         guard let longest = matches.max() else { return nil }
@@ -271,7 +271,7 @@ extension ProtectionSpaces.Space {
         return longest
     }
 
-    /// True if the space's method can cover a message.
+    /// Returns true if the authentication scheme of the space can cover a message.
     func suits(_ message: AuthenticatedMessage) -> Bool {
         switch scheme {
         case .basic: true
@@ -294,7 +294,7 @@ extension ProtectionSpaces.Space {
 }
 
 extension String {
-    /// True if a segment is `..`, also with percent-encoded dots (RFC 3986 §3.3).
+    /// True if a segment is `..`, also in percent-encoded form (RFC 3986 §3.3).
     fileprivate var hasDotSegments: Bool {
         guard utf8.contains(UInt8(ascii: ".")) || utf8.contains(UInt8(ascii: "%")) else { return false }
         return lowercased().split(separator: "/").contains { segment in

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CBrotli
 
-/// Decodes `br` by libbrotlidec. The window is at most 16 MiB (RFC 7932 §9.1); large-window streams are refused.
+/// A decoder for `br` that uses libbrotlidec. The window is at most 16 MiB (RFC 7932 §9.1). Large-window streams are refused.
 final class BrotliStream: CodingStream {
     private let state: OpaquePointer
     private var hasBegun = false
@@ -9,7 +9,7 @@ final class BrotliStream: CodingStream {
 
     var isComplete: Bool { hasEnded || !hasBegun }
 
-    /// Creates a decoder; nil without memory.
+    /// Creates a decoder, or returns nil if memory is short.
     init?() {
         guard let state = BrotliDecoderCreateInstance(nil, nil, nil) else { return nil }
         self.state = state
@@ -39,7 +39,7 @@ final class BrotliStream: CodingStream {
 
     private var flaw: ContentDecoder.Flaw {
         let code = BrotliDecoderGetErrorCode(state)
-        // The format's own errors lie above those of memory, which begin here.
+        // The error codes of the format are greater than the error codes of memory allocation.
         if code.rawValue <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES.rawValue,
             code.rawValue > BROTLI_DECODER_ERROR_UNREACHABLE.rawValue
         {

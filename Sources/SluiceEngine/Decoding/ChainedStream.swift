@@ -4,7 +4,7 @@ final class ChainedStream: CodingStream {
     private let first: any CodingStream
     private let second: any CodingStream
     private let buffer: UnsafeMutableRawBufferPointer
-    /// The part of the buffer that `second` has not taken.
+    /// The part of the buffer that `second` has not consumed.
     private var unread = 0..<0
     private var firstHasMore = false
     private var secondHasMore = false
@@ -12,7 +12,7 @@ final class ChainedStream: CodingStream {
 
     var isComplete: Bool { unread.isEmpty && first.isComplete && second.isComplete }
 
-    /// Creates a chain; `second` decodes the output of `first`.
+    /// Creates a chain. `second` decodes the output of `first`.
     init(_ first: any CodingStream, _ second: any CodingStream, bufferSize: Int) {
         self.first = first
         self.second = second

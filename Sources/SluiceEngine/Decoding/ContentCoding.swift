@@ -10,14 +10,14 @@ import SluiceHTTP
 package enum ContentCoding: Sendable, Equatable {
     /// RFC 1952.
     case gzip
-    /// RFC 1950, or RFC 1951 without the zlib format around it, which some servers send under this name.
+    /// RFC 1950, or RFC 1951 without the zlib format, which some servers send under this name.
     case deflate
     /// Brotli, RFC 7932.
     case br
     /// RFC 8878, with a window of at most 8 MiB (RFC 9659).
     case zstd
 
-    /// The coding of a registered name, in any case; nil for any other, `identity` included.
+    /// Creates the coding for a registered name, ignoring case. Returns nil for any other name, including `identity`.
     init?(_ name: some StringProtocol) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -30,24 +30,24 @@ package enum ContentCoding: Sendable, Equatable {
 }
 
 extension ContentDecoder {
-    /// The codings that a body is sent with.
+    /// The content codings of a body.
     package enum Plan: Sendable, Equatable {
-        /// None, or `identity` only.
+        /// No coding, or only `identity`.
         case identity
-        /// One or two codings in the order in which they were applied, as the field lists them: the last is removed first.
+        /// One or two codings in the order of the field, in which they were applied. The last one is removed first.
         case decode([ContentCoding])
-        /// At least one coding that is not known; the body is left as it came.
+        /// At least one unknown coding. The body is left encoded.
         case unknown
         /// More than two codings, known or not.
         case tooMany
     }
 
-    /// The value of `Accept-Encoding` that asks for every coding that can be removed.
+    /// The value of `Accept-Encoding` with all supported codings.
     package static var acceptEncoding: StaticString { "deflate, gzip, br, zstd" }
 
     private static var maximumCodings: Int { 2 }
 
-    /// Reads all `Content-Encoding` field lines as one list (RFC 9110 §8.4), its empty elements ignored (§5.6.1.2).
+    /// Parses all `Content-Encoding` field lines as one list (RFC 9110 §8.4). Empty elements are ignored (§5.6.1.2).
     package static func plan(for headers: HTTPHeaders) -> Plan {
         guard headers.contains(.contentEncoding) else { return .identity }
         var codings: [ContentCoding] = []
@@ -64,7 +64,7 @@ extension ContentDecoder {
         return codings.count == count ? .decode(codings) : .unknown
     }
 
-    /// An element without the white space around it; nil if there is nothing else.
+    /// Returns an element without surrounding white space, or nil if it is empty.
     private static func trimmed(_ element: Substring.UTF8View) -> Substring? {
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         guard let start = element.firstIndex(where: { !isBlank($0) }),

@@ -9,56 +9,56 @@ import SluiceHTTP
 
 /// Removes the content codings of a body in bounded steps.
 ///
-/// No call of ``next(from:at:)`` takes more than 64 KiB of input or makes more than 64 KiB of output, so a loop that serves many
-/// connections can go on with another one between two calls. A call that has taken half a millisecond ends sooner.
+/// A call of ``next(from:at:)`` consumes at most 64 KiB of input and produces at most 64 KiB of output, so a loop can serve other
+/// connections between two calls. A call ends early after half a millisecond.
 ///
-/// Memory is bounded too: beside the buffers about 48 KiB for gzip and deflate, 17 MiB at most for br and 9 MiB for zstd. Limits on
-/// size and ratio are the caller's, by ``decoded``.
+/// Memory is bounded too: in addition to the buffers, about 48 KiB for gzip and deflate, at most 17 MiB for br and 9 MiB for zstd. The
+/// caller enforces limits on size and ratio with ``decoded``.
 ///
-/// A class, since the libraries' states must not be copied. Not for two threads at a time.
+/// The decoder is a class because the states of the libraries must not be copied. It must not be used by two threads at a time.
 package final class ContentDecoder {
-    /// A step's result.
+    /// The result of a step.
     package enum Step {
         /// At most ``pieceSize`` bytes.
         case output(Data)
-        /// The input is used up and nothing is left to give out.
+        /// The input is consumed, and there is no more output.
         case needsInput
-        /// The call took as much as one may and made no output; the next one goes on.
+        /// The call reached its limit without output. Call again to continue.
         case again
-        /// The body cannot be decoded. Every later call says the same.
+        /// The body cannot be decoded. Every later call returns the same result.
         case failed(Flaw)
     }
 
     /// The reason why a body cannot be decoded.
     package enum Flaw: Sendable, Equatable {
         case damaged
-        /// The body ends before its coding's end mark.
+        /// The body ends before the end mark of its coding.
         case truncated
-        /// Bytes follow the coding's end mark.
+        /// Bytes follow the end mark of the coding.
         case trailingData
-        /// The body asks for a window of more than 8 MiB (zstd) or 16 MiB (br).
+        /// The body requires a window of more than 8 MiB (zstd) or 16 MiB (br).
         case windowTooLarge
         case noMemory
     }
 
-    /// The largest piece of output, in bytes.
+    /// The maximum size of an output piece in bytes.
     package static var pieceSize: Int { 64 << 10 }
 
-    /// The size of the input, and of what lies between two codings, that is decoded between two looks at the clock, in bytes.
+    /// The number of bytes, of the input and between two codings, that are decoded between two checks of the clock.
     private static var sliceSize: Int { 8 << 10 }
-    /// The time after which a call takes no further slice, in nanoseconds.
+    /// The time in nanoseconds after which a call decodes no further slice.
     private static var budget: Int64 { 500_000 }
 
-    /// The total size of the output so far, in bytes.
+    /// The total output size so far, in bytes.
     package private(set) var decoded: Int64 = 0
 
     private let stream: any CodingStream
     private var hasMore = false
     private var flaw: Flaw?
 
-    /// Creates a decoder; nil without memory, or unless there are one or two codings.
+    /// Creates a decoder. Returns nil if memory is short, or unless there are one or two codings.
     ///
-    /// - Parameter codings: In the order in which they were applied, as ``Plan/decode(_:)`` has them.
+    /// - Parameter codings: The codings in the order in which they were applied, as in ``Plan/decode(_:)``.
     package init?(_ codings: [ContentCoding]) {
         guard codings.count <= 2, let last = codings.last, let stream = ContentDecoder.stream(for: last) else {
             return nil
@@ -80,9 +80,9 @@ package final class ContentDecoder {
         }
     }
 
-    /// Decodes from `input`, beginning at `position`, which is moved behind the bytes that were taken.
+    /// Decodes from `input`, starting at `position`, which is advanced past the consumed bytes.
     ///
-    /// To be called again with the same input until the step is `.needsInput` or `.failed`.
+    /// Call it again with the same input until the step is `.needsInput` or `.failed`.
     package func next(from input: UnsafeRawBufferPointer, at position: inout Int) -> Step {
         if let flaw { return .failed(flaw) }
         guard position < input.count || hasMore else { return .needsInput }
@@ -99,18 +99,17 @@ package final class ContentDecoder {
         return position < input.count || hasMore ? .again : .needsInput
     }
 
-    /// Ends the input, to be called after a step of `.needsInput`.
+    /// Ends the input. Call it after a step of `.needsInput`.
     ///
-    /// - Returns: Nil if every stream has reached its end mark, or if there was no input at all: a response to HEAD or with an empty
-    ///   body may have a `Content-Encoding`.
+    /// - Returns: Nil if every stream has reached its end mark, or if there was no input: a response to HEAD or with an empty body may have
+    ///   a `Content-Encoding`.
     package func finish() -> Flaw? {
         flaw ?? (stream.isComplete && !hasMore ? nil : .truncated)
     }
 
-    /// Decodes slice by slice until the piece is full, or as much was taken or as much time has passed as one call may use.
+    /// Decodes slice by slice until the piece is full, or until the limit on input or time of one call is reached.
     ///
-    /// Input that makes no output can cost far more than such that does: 64 KiB of empty deflate blocks, each with codes of its own,
-    /// take 7 ms.
+    /// Input that produces no output can be much more expensive: 64 KiB of empty deflate blocks, each with its own codes, take 7 ms.
     private func decode(
         _ input: UnsafeRawBufferPointer,
         at position: inout Int,
@@ -133,7 +132,7 @@ package final class ContentDecoder {
         return made
     }
 
-    /// Makes data of a piece without a copy; the unused rest of the piece is given back.
+    /// Creates `Data` from a piece without a copy, and releases the unused rest of the piece.
     private static func data(_ piece: UnsafeMutableRawPointer, count: Int) -> Data {
         let kept = count < pieceSize ? realloc(piece, count) ?? piece : piece
         return Data(bytesNoCopy: kept, count: count, deallocator: .free)

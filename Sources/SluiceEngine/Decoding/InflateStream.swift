@@ -1,20 +1,20 @@
 #if os(Linux)
 import CZlib
 
-/// Decodes `gzip` and `deflate` by zlib.
+/// A decoder for `gzip` and `deflate` that uses zlib.
 ///
-/// A `gzip` body is one or more members (RFC 1952 §2.2), all of which are decoded. Zero bytes behind the last one are padding and
-/// ignored; anything else is a flaw.
+/// A `gzip` body has one or more members (RFC 1952 §2.2), which are all decoded. Zero bytes after the last one are ignored as padding.
+/// Any other bytes are an error.
 ///
-/// A `deflate` body is in zlib's format; where its first two bytes are no header of that (RFC 1950 §2.2), the body is raw deflate
-/// data, which some servers send. Up to four bytes behind raw data are ignored, since of those servers some add zlib's checksum.
+/// A `deflate` body has the zlib format. If its first two bytes are not a zlib header (RFC 1950 §2.2), the body is decoded as raw deflate
+/// data, which some servers send. Up to four bytes after raw data are ignored, because some of these servers append a zlib checksum.
 final class InflateStream: CodingStream {
     private enum Framing { case gzip, zlib, raw }
 
     private enum Place {
-        /// No byte has come.
+        /// No byte has been received.
         case start
-        /// One byte of a `deflate` body has come, which does not tell its framing.
+        /// One byte of a `deflate` body has been received, which does not determine its format.
         case secondByte(first: UInt8)
         case inside
         case behindEnd
@@ -35,11 +35,11 @@ final class InflateStream: CodingStream {
         }
     }
 
-    /// Creates a decoder; nil without memory.
+    /// Creates a decoder, or returns nil if memory is short.
     init?(gzip: Bool) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 bits are the largest window; 16 more ask for gzip's framing in place of zlib's.
+        // 15 bits select the largest window. Adding 16 selects the gzip format instead of zlib.
         let size = Int32(MemoryLayout<z_stream>.size)
         guard inflateInit2_(stream, gzip ? 15 + 16 : 15, ZLIB_VERSION, size) == Z_OK else {
             stream.deallocate()
@@ -98,8 +98,8 @@ final class InflateStream: CodingStream {
         }
     }
 
-    /// Tells the framing of a `deflate` body from its first two bytes: compression method 8, a window of at most 32 KiB and a
-    /// multiple of 31 make a header.
+    /// Determines the format of a `deflate` body from its first two bytes. A zlib header has compression method 8, a window of at most
+    /// 32 KiB, and is a multiple of 31.
     private func begin(_ first: UInt8, _ second: UInt8) {
         let isHeader = first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 + Int(second)) % 31 == 0
         if !isHeader {
@@ -109,7 +109,7 @@ final class InflateStream: CodingStream {
         place = .inside
     }
 
-    /// Decodes a body's first byte, which makes no output in either framing.
+    /// Decodes the first byte of a body, which produces no output in either format.
     private func inflate(_ first: UInt8, _ progress: inout CodingProgress) {
         var noOutput: UInt8 = 0
         withUnsafeBytes(of: first) { input in
@@ -128,7 +128,7 @@ final class InflateStream: CodingStream {
     ) {
         let (left, free) = (input.count - progress.taken, output.count - progress.made)
         guard free > 0, let target = output.baseAddress else { return }
-        // zlib reads from here and never writes; it wants an address even for no bytes.
+        // zlib only reads from this address. It requires an address even for no bytes.
         let source = left > 0 ? input.baseAddress.map { $0 + progress.taken } : UnsafeRawPointer(target)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: source?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(left)

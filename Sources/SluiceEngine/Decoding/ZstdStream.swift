@@ -1,11 +1,10 @@
 #if os(Linux)
 import CZstd
 
-/// Decodes `zstd` by libzstd: any number of frames, skippable ones among them (RFC 8878 §3.1).
+/// A decoder for `zstd` that uses libzstd. It accepts any number of frames, including skippable ones (RFC 8878 §3.1).
 ///
-/// The first bytes of each frame are looked at before libzstd gets them. It decodes a short frame in one step without regard to
-/// the limit of its window, so that the same body would be refused or not by how it was cut; and it may have been built with
-/// decoders for formats older than the standard.
+/// The header of each frame is checked before libzstd receives it, for two reasons. libzstd decodes a short frame in one step without
+/// checking its window limit, so the result would depend on how the body is split. It may also support formats older than the standard.
 final class ZstdStream: CodingStream {
     /// The binary logarithm of the largest window, 8 MiB (RFC 9659 §3).
     private static let windowLog: Int32 = 23
@@ -16,7 +15,7 @@ final class ZstdStream: CodingStream {
 
     var isComplete: Bool { header.count == 0 }
 
-    /// Creates a decoder; nil without memory.
+    /// Creates a decoder, or returns nil if memory is short.
     init?() {
         guard let context = ZSTD_createDCtx() else { return nil }
         guard ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZstdStream.windowLog)) == 0 else {
@@ -34,7 +33,7 @@ final class ZstdStream: CodingStream {
         var flaw: ContentDecoder.Flaw?
         repeat {
             let rest = UnsafeRawBufferPointer(rebasing: input[source.pos...])
-            // Between frames libzstd has nothing to give out and takes a call without input for a mistake.
+            // Between frames, libzstd has no output and treats a call without input as an error.
             if rest.isEmpty, header.count == 0 { break }
             flaw = header.check(rest, isFirst: !hasDecodedFrame)
             if flaw != nil { break }
@@ -63,22 +62,22 @@ final class ZstdStream: CodingStream {
     }
 }
 
-/// The part of a frame's header that decides if the frame is decoded (RFC 8878 §3.1.1.1 and §3.1.2).
+/// The part of a frame header that determines if the frame is decoded (RFC 8878 §3.1.1.1 and §3.1.2).
 private struct ZstdFrameHeader {
     private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
-    /// The first byte may also be any from 0x50 to 0x5F.
+    /// The magic number of a skippable frame. Its first byte may be any from 0x50 to 0x5F.
     private static let skippableMagic: [UInt8] = [0x50, 0x2A, 0x4D, 0x18]
     private static let descriptorIndex = 4
 
-    /// The number of bytes of the frame that were taken.
+    /// The number of consumed bytes of the frame.
     private(set) var count = 0
     private var isSkippable = false
     private var hasWindowDescriptor = false
 
     mutating func advance(by taken: Int) { count += taken }
 
-    /// Looks at the bytes that come next, of which those that were not taken may be shown again. Bytes that begin no frame are trailing
-    /// data unless they are the first.
+    /// Checks the next bytes. Bytes that were not consumed may be passed again. Bytes that start no frame are trailing data unless they are
+    /// the first.
     mutating func check(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> ContentDecoder.Flaw? {
         var index = count
         for byte in bytes {
@@ -94,7 +93,7 @@ private struct ZstdFrameHeader {
                 // Without the Single_Segment_flag a Window_Descriptor follows.
                 hasWindowDescriptor = byte & 0x20 == 0
             } else if hasWindowDescriptor {
-                // Exponent and mantissa: an exponent of 13 with no mantissa is 8 MiB.
+                // The high bits are the exponent, the low bits the mantissa: an exponent of 13 with no mantissa is 8 MiB.
                 if byte > 13 << 3 { return .windowTooLarge }
             }
             index += 1

@@ -3,26 +3,26 @@ import CLinux
 import Glibc
 import SluiceHTTP
 
-/// A thread that waits for sockets, timers and posted work: the part of it that other threads may use.
+/// A thread that waits for sockets, timers and posted jobs. This type is the part that other threads may use.
 ///
-/// The thread belongs to the process and ends with it.
+/// The thread runs until the process ends.
 package final class EventLoop: Sendable {
-    /// Work that runs on the loop's thread, and must not wait there.
+    /// A job for the loop's thread. It must not block.
     package typealias Job = @Sendable (LoopThread) -> Void
 
     private struct Mailbox {
         var jobs: [Job] = []
-        /// True while the thread is in epoll_wait or about to be, so that the next post must wake it.
+        /// True while the thread is in epoll_wait or about to enter it, so the next post must wake it.
         var isAsleep = false
     }
 
     let epoll: Int32
     private let wakeUp: Int32
     private let mailbox = Locked(Mailbox())
-    /// The loop's place among those of the engine.
+    /// The index of the loop in the engine.
     package let index: Int
 
-    /// Starts a loop; nil where the system gives no descriptor or thread.
+    /// Starts a loop, or returns nil if the system provides no descriptor or thread.
     package init?(index: Int) {
         self.index = index
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -43,7 +43,7 @@ package final class EventLoop: Sendable {
 
     private func startThread() -> Bool {
         var thread = pthread_t()
-        // The thread never ends, and so the loop is never released.
+        // The thread never ends, so the loop is never released.
         let context = Unmanaged.passRetained(self)
         let status = pthread_create(
             &thread,
@@ -52,7 +52,7 @@ package final class EventLoop: Sendable {
                 guard let context else { return nil }
                 let loop = Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
                 sluice_set_thread_name("sluice-\(loop.index)")
-                // Signals are for the program's own threads.
+                // Signals are handled by the threads of the program.
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_SETMASK, &signals, nil)
@@ -68,7 +68,7 @@ package final class EventLoop: Sendable {
         return true
     }
 
-    /// Runs work on the loop's thread as soon as it can.
+    /// Runs a job on the loop's thread as soon as possible.
     package func post(_ job: @escaping Job) {
         let mustWake = mailbox.withLock { mailbox in
             mailbox.jobs.append(job)
@@ -78,7 +78,7 @@ package final class EventLoop: Sendable {
         if mustWake { eventfd_write(wakeUp, 1) }
     }
 
-    /// Takes the posted jobs; returns true if there are none and the thread may sleep, so that the next post wakes it.
+    /// Takes the posted jobs. Returns true if there are none and the thread may sleep. The next post then wakes it.
     func takeJobs(inExchangeFor empty: inout [Job], maySleep: Bool) -> Bool {
         mailbox.withLockUnchecked { mailbox in
             swap(&mailbox.jobs, &empty)
@@ -87,7 +87,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// Stops the thread for good, between two jobs, while the process exits.
+    /// Stops the thread between two jobs, permanently, while the process exits.
     func halt(_ latch: ExitLatch) {
         post { thread in
             latch.signal()
@@ -96,7 +96,7 @@ package final class EventLoop: Sendable {
     }
 }
 
-/// A flag that one thread waits for, with a limit, while the process exits.
+/// A flag that one thread waits for with a time limit while the process exits.
 final class ExitLatch: Sendable {
     private let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
 

@@ -4,9 +4,9 @@ import Glibc
 import SluiceHTTP
 import Synchronization
 
-/// Something that a loop calls when its descriptor stirs, its deadline passes or its turn comes again.
+/// A handler that a loop calls for events on its descriptor, for its deadline, and for further turns.
 package protocol LoopHandler: AnyObject, Sendable {
-    /// Handles readiness; `events` is epoll's mask.
+    /// Handles events. `events` is the mask of epoll.
     func ready(_ events: UInt32, on thread: LoopThread)
     /// Handles a deadline set with ``LoopThread/setTimer(_:at:)``.
     func deadlinePassed(on thread: LoopThread)
@@ -16,11 +16,11 @@ extension LoopHandler {
     package func deadlinePassed(on thread: LoopThread) {}
 }
 
-/// The part of a loop that belongs to its thread: epoll's registrations, timers and those whose turn comes again.
+/// The part of a loop that only its own thread uses: epoll registrations, timers and requested turns.
 ///
-/// No turn works longer than a slice; a handler that has more to do asks for another turn with ``runAgain(_:)``.
+/// A turn works for one slice at most. A handler with more work requests another turn with ``runAgain(_:)``.
 package final class LoopThread {
-    /// Names a handler on its loop until it is removed; an event for a removed one is ignored.
+    /// The identity of a registered handler. Events for a removed handler are ignored.
     package struct Registration: Hashable, Sendable {
         fileprivate let index: UInt32
         fileprivate let generation: UInt32
@@ -34,21 +34,21 @@ package final class LoopThread {
         var timer: TimerHeap<Registration>.ID?
     }
 
-    /// The most bytes that one turn reads, and the size of the buffer it reads into.
+    /// The maximum number of bytes that one turn reads, and the size of its buffer.
     package static let slice = 64 << 10
 
-    /// True while the processor time of each turn is taken, for tests.
+    /// True to measure the processor time of each turn, for tests.
     package static let measuresTurns = Atomic(false)
 
     package let loop: EventLoop
-    /// The time at the beginning of this round.
+    /// The time at the start of the current round.
     package private(set) var now = MonotonicTime.now
-    /// A buffer for the time of one turn.
+    /// A buffer that is valid for one turn.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: slice, alignment: 64)
-    /// Large buffers for bodies, which go to their readers without a copy.
+    /// Large buffers for bodies, which are passed to their readers without a copy.
     package let buffers = ReadBuffers(size: 256 << 10)
     var isHalted = false
-    /// The processor time of the longest turn of any handler since it was last set to zero.
+    /// The processor time of the longest turn of any handler since the last reset.
     package var longestTurn = Duration.zero
 
     private var entries: [Entry] = []
@@ -71,7 +71,7 @@ package final class LoopThread {
 
     // MARK: Registration
 
-    /// Begins to call a handler.
+    /// Registers a handler.
     package func register(_ handler: any LoopHandler) -> Registration {
         let index: UInt32
         if let free = freeEntries.popLast() {
@@ -84,19 +84,19 @@ package final class LoopThread {
         return Registration(index: index, generation: entries[Int(index)].generation)
     }
 
-    /// Watches a descriptor for everything, edge-triggered; returns false where the system refuses.
+    /// Watches a descriptor for all events, edge-triggered. Returns false if the system call fails.
     package func watch(_ descriptor: Int32, for registration: Registration) -> Bool {
         let mask = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         var event = epoll_event(events: mask, data: epoll_data(u64: registration.token))
         return epoll_ctl(loop.epoll, EPOLL_CTL_ADD, descriptor, &event) == 0
     }
 
-    /// Lets another handler take over a registration, with its descriptor and timer.
+    /// Replaces the handler of a registration. The descriptor and the timer remain.
     package func replaceHandler(of registration: Registration, with handler: any LoopHandler) {
         if self.handler(registration) != nil { entries[Int(registration.index)].handler = handler }
     }
 
-    /// Calls the handler no more. Its descriptor leaves epoll by being closed.
+    /// Removes a handler. Closing its descriptor removes it from epoll.
     package func unregister(_ registration: Registration) {
         guard handler(registration) != nil else { return }
         let index = Int(registration.index)
@@ -106,7 +106,7 @@ package final class LoopThread {
         freeEntries.append(registration.index)
     }
 
-    /// Sets the one deadline of a handler; the distant future removes it.
+    /// Sets the deadline of a handler, of which there is one. The distant future removes it.
     package func setTimer(_ registration: Registration, at deadline: MonotonicTime) {
         guard handler(registration) != nil else { return }
         let index = Int(registration.index)
@@ -119,7 +119,7 @@ package final class LoopThread {
         }
     }
 
-    /// Gives a handler another turn in the next round, after all others have had theirs.
+    /// Calls a handler again in the next round, after all other handlers.
     package func runAgain(_ registration: Registration) {
         runnable.append(registration)
     }
@@ -135,7 +135,7 @@ package final class LoopThread {
     /// Runs until the process ends.
     func run() -> Never {
         while true {
-            // A thread that returned would free what others may still use while the process is taken down.
+            // Returning would free objects that other threads may still use while the process exits.
             if isHalted { while true { pause() } }
             runJobs()
             fireTimers()
@@ -154,7 +154,7 @@ package final class LoopThread {
     }
 
     private func fireTimers() {
-        // A timer that a handler sets anew for this moment must not keep the round from ending.
+        // Limit the number of timers, in case a handler sets its timer to the current time again.
         var left = timers.count
         while left > 0, let registration = timers.popExpired(at: now) {
             left -= 1
@@ -174,7 +174,7 @@ package final class LoopThread {
     }
 
     private func wait() {
-        // Jobs may have posted others, without a wake-up.
+        // Jobs may have posted other jobs without a wake-up.
         let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: .now) : 0
         let count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
         now = .now
@@ -188,7 +188,7 @@ package final class LoopThread {
         }
     }
 
-    /// The processor time of this thread so far: what others take of a processor does not count.
+    /// The processor time of this thread so far. The time of other threads does not count.
     private static var work: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,8 +1,8 @@
 import SluiceHTTP
 
-/// Deadlines in a binary heap, each of which can be moved or removed in logarithmic time.
+/// A binary heap of deadlines, which can be moved or removed in logarithmic time.
 package struct TimerHeap<Element> {
-    /// Names one timer until it fires or is removed.
+    /// The identity of a timer until it fires or is removed.
     package struct ID: Hashable, Sendable {
         fileprivate let slot: Int
         fileprivate let generation: UInt32
@@ -17,7 +17,7 @@ package struct TimerHeap<Element> {
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Slots, the earliest deadline first.
+    /// The slot indices, ordered as a heap with the earliest deadline first.
     private var heap: [Int] = []
 
     package init() {}
@@ -25,7 +25,7 @@ package struct TimerHeap<Element> {
     /// The number of timers.
     package var count: Int { heap.count }
 
-    /// The earliest deadline; the distant future where there is none.
+    /// The earliest deadline, or the distant future if there are no timers.
     package var earliest: MonotonicTime { heap.first.map { slots[$0].deadline } ?? .distantFuture }
 
     /// Adds a timer.
@@ -45,7 +45,7 @@ package struct TimerHeap<Element> {
         return ID(slot: slot, generation: slots[slot].generation)
     }
 
-    /// Gives a timer another deadline; returns false if it has fired or was removed.
+    /// Changes the deadline of a timer. Returns false if it has fired or was removed.
     package mutating func move(_ id: ID, to deadline: MonotonicTime) -> Bool {
         guard contains(id) else { return false }
         let isEarlier = deadline < slots[id.slot].deadline
@@ -55,7 +55,7 @@ package struct TimerHeap<Element> {
         return true
     }
 
-    /// Removes a timer; returns its element, nil if it has fired or was removed.
+    /// Removes a timer and returns its element, or nil if it has fired or was removed.
     @discardableResult
     package mutating func remove(_ id: ID) -> Element? {
         contains(id) ? take(at: slots[id.slot].position) : nil

@@ -7,14 +7,14 @@ import SluiceHTTP
 ///                               ├─ delay passed: the next attempt beside it
 ///                               └─ connected: won, the other attempts are abandoned
 ///
-/// The versions alternate, that of the first address ahead (§4), and each attempt has a head start of the delay (§5). The delay never
-/// ends an attempt, so all of them may run at the same time. The caller repeats ``next(at:)`` until it is told to wait or the race is
-/// over, and again after each event and when the time it waits for has come.
+/// The IP versions alternate, starting with the version of the first address (§4). Each attempt has a head start of `delay` (§5). The
+/// delay never ends an attempt, so all attempts may run at the same time. The caller repeats ``next(at:)`` until the action is to wait
+/// or the race is over, and calls it again after each event and at the returned time.
 package struct AddressRace: Sendable {
     package enum Action: Equatable, Sendable {
         /// Start to connect to the address; events of this attempt carry the index.
         case attempt(Int, SocketAddress)
-        /// Do nothing before an event or that time, which is the distant future once all attempts have been started.
+        /// Wait for an event or until that time, which is the distant future once all attempts have been started.
         case wait(until: MonotonicTime)
         /// Use that attempt's connection, and close those of the others.
         case won(Int, abandon: [Int])
@@ -32,7 +32,7 @@ package struct AddressRace: Sendable {
     private var nextAttempt: MonotonicTime?
     /// The attempts that have neither failed nor been abandoned, in the order of their start.
     private var open: [Int] = []
-    /// The attempts among them that are connected, in the order in which that happened.
+    /// The connected attempts, in the order in which they connected.
     private var connected: [Int] = []
     private var winner: Int?
 
@@ -47,15 +47,15 @@ package struct AddressRace: Sendable {
         self.delay = max(delay, AddressRace.minimumDelay)
     }
 
-    /// True once an attempt has connected, or all have failed.
+    /// True once an attempt has connected or all attempts have failed.
     package var isOver: Bool {
         winner != nil || !connected.isEmpty || (started == addresses.count && open.isEmpty)
     }
 
-    /// The attempts that run: started, neither failed nor abandoned.
+    /// The attempts that have been started and have neither failed nor been abandoned.
     package var running: [Int] { open.filter { $0 != winner } }
 
-    /// Returns the next thing to do; once the race is over, the outcome.
+    /// Returns the next action, or the outcome once the race is over.
     package mutating func next(at now: MonotonicTime) -> Action {
         if let winner { return .won(winner, abandon: []) }
         if let first = connected.first {
@@ -71,7 +71,7 @@ package struct AddressRace: Sendable {
         return .attempt(started, addresses[started])
     }
 
-    /// Takes note of a failed attempt, whose connection the caller closes; the next one starts at once.
+    /// Records a failed attempt, whose connection the caller closes. The next attempt starts at once.
     package mutating func attemptFailed(_ index: Int, at now: MonotonicTime) {
         guard winner == nil, let place = open.firstIndex(of: index) else { return }
         open.remove(at: place)
@@ -79,13 +79,13 @@ package struct AddressRace: Sendable {
         nextAttempt = now
     }
 
-    /// Takes note of a connected attempt; the first one wins.
+    /// Records a connected attempt. The first one wins.
     package mutating func attemptConnected(_ index: Int) {
         guard winner == nil, open.contains(index), !connected.contains(index) else { return }
         connected.append(index)
     }
 
-    /// The addresses without duplicates, in turn of one version and of the other, beginning with the first address.
+    /// Returns the addresses without duplicates, alternating between the IP versions, starting with the first address.
     private static func interleaved(_ addresses: [SocketAddress], limit: Int) -> [SocketAddress] {
         var seen: Set<SocketAddress> = []
         let unique = addresses.filter { seen.insert($0).inserted }
