@@ -1,16 +1,16 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The connections of one client, and the requests that wait for them: carries out what ``PoolState`` decides.
+/// The connections of one client, and the requests that wait for them. Performs the actions that ``PoolState`` returns.
 package final class ConnectionPool: LoopHandler {
     typealias State = PoolState<Call, PooledConnection, Dial>
 
     let configuration: SocketTransport.Configuration
     let engine: Engine
-    /// The protection spaces that the client's requests have found.
+    /// The protection spaces known to the client.
     let protectionSpaces = Locked(ProtectionSpaces())
     private let state: Locked<State>
-    /// The loop that watches the deadlines of requests without a connection.
+    /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop
     private let alarm = Locked(Alarm())
 
@@ -62,7 +62,7 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Finds another connection for a request whose own one was dead before anything was sent.
+    /// Finds another connection for a request whose connection was dead before anything was sent.
     private func beginAgain(
         _ call: Call,
         in group: State.GroupID,
@@ -97,13 +97,13 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Sends a request again whose connection died unanswered, by a new one.
+    /// Sends a request again on another connection, because its connection died without a response.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - connection: The shared connection that it leaves, where it was one: another stream of it may do.
-    ///   - group: Its group.
-    ///   - thread: The thread of a loop, if the caller is on one.
+    ///   - connection: The shared connection of the request, if there is one. Another stream of it may be used.
+    ///   - group: The group of the request.
+    ///   - thread: The thread of a loop, if the caller runs on one.
     func resend(
         _ call: Call,
         leaving connection: PooledConnection? = nil,
@@ -119,7 +119,7 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Takes a cancelled request out of those that have no connection.
+    /// Removes a cancelled request that has no connection.
     func withdraw(_ call: Call) {
         let actions = state.withLockUnchecked { $0.remove(call, at: .now) }
         perform(actions ?? [], on: nil)
@@ -127,13 +127,13 @@ package final class ConnectionPool: LoopHandler {
 
     // MARK: Connections
 
-    /// Takes back a request's slot, and its connection if that can be used again.
+    /// Releases the slot of a request, and its connection if that is reusable.
     func release(_ connection: PooledConnection?, of group: State.GroupID, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { $0.release(connection, of: group, at: thread?.now ?? .now) }
         if !actions.isEmpty { perform(actions, on: thread) }
     }
 
-    /// Takes back the slots of requests that a shared connection has carried.
+    /// Releases the slots of requests on a shared connection.
     func releaseStreams(_ count: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
         for _ in 0..<count {
             let actions = state.withLockUnchecked { state in
@@ -143,7 +143,7 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Notes the number of requests that a shared connection may carry at a time.
+    /// Sets the number of concurrent requests on a shared connection.
     func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { state in
             state.setCapacity(capacity, of: .http2(connection), in: connection.group)
@@ -151,7 +151,7 @@ package final class ConnectionPool: LoopHandler {
         perform(actions, on: thread)
     }
 
-    /// Gives a connection no further requests: it has closed, or is about to.
+    /// Removes a connection that has closed or is about to, so that it takes no further requests.
     func remove(_ connection: PooledConnection, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { $0.removeConnection(connection, of: connection.group) }
         perform(actions, on: thread)
@@ -182,17 +182,17 @@ package final class ConnectionPool: LoopHandler {
 
     // MARK: Idle connections
 
-    /// The moment since which the least recently used connection has been idle; the distant future where none is.
+    /// The time since which the least recently used connection has been idle, or the distant future if none is idle.
     var oldestIdle: MonotonicTime { state.withLockUnchecked { $0.oldestIdle } ?? .distantFuture }
 
-    /// Closes the connection that has been idle for the longest time; returns false where none is.
+    /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     func closeOldestIdle() -> Bool {
         guard let connection = state.withLockUnchecked({ $0.popOldestIdle() }) else { return false }
         connection.closeIdle()
         return true
     }
 
-    /// Closes every idle connection, and keeps none any more: the client is gone.
+    /// Closes all idle connections, and keeps none from now on. Called when the client is released.
     func close() {
         engine.descriptors.remove(ObjectIdentifier(self))
         let idle = state.withLockUnchecked { state in
@@ -206,14 +206,14 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Lets go of the loop once the client is gone and no request has a deadline any more.
+    /// Unregisters from the loop once the client is released and no request has a deadline.
     private func leaveLoop(on thread: LoopThread) {
         guard state.withLockUnchecked({ $0.nextDeadline }) == .distantFuture else { return }
         let registration = alarm.withLock { $0.isClosed ? $0.registration.take() : nil }
         if let registration { thread.unregister(registration) }
     }
 
-    /// The numbers of requests that have a slot, and of those that wait for one.
+    /// The number of requests that have a slot, and of those that wait for one.
     var load: (active: Int, queued: Int) { state.withLockUnchecked { ($0.active, $0.waiting) } }
 
     // MARK: Actions
@@ -241,7 +241,7 @@ package final class ConnectionPool: LoopHandler {
 
     // MARK: Deadlines
 
-    /// Sets the timer if a request has to be failed before it fires.
+    /// Moves the timer forward if a deadline is earlier.
     private func watchDeadlines() {
         let next = state.withLockUnchecked { $0.nextDeadline }
         let isEarlier = alarm.withLock { alarm in

@@ -6,12 +6,12 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// One request on a connection of HTTP/1.1: its framing on the way out, and the parser of its response.
+/// One request on a connection of HTTP/1.1: the framing of the request and the parser of the response.
 final class HTTP1Transaction: Transaction {
     private(set) var parser: ResponseParser
     private var isChunked = false
 
-    /// Prepares a request for its connection; see ``Transaction``.
+    /// Creates the transaction of a request. See ``Transaction``.
     override init(
         _ call: Call,
         on carrier: any RequestCarrier,
@@ -29,7 +29,7 @@ final class HTTP1Transaction: Transaction {
 
     // MARK: Sending
 
-    /// Puts the head, and a body that lies in memory, into the output.
+    /// Appends the head, and a body in memory, to the output.
     func start(_ output: inout OutputQueue, now: MonotonicTime) {
         let expects = openBody()
         let framing: RequestWriter.Framing
@@ -58,7 +58,7 @@ final class HTTP1Transaction: Transaction {
         }
     }
 
-    /// Puts more of the body into the output, if it has run dry.
+    /// Appends more of the body to the output, up to the size of an inline body.
     func fill(_ output: inout OutputQueue, now: MonotonicTime) {
         guard sending == .body, output.count < Transaction.inlineBody else { return }
         awaitsBody = false
@@ -88,7 +88,7 @@ final class HTTP1Transaction: Transaction {
 
     // MARK: Receiving
 
-    /// True if the body can be read into buffers of its own, past the parser's input.
+    /// The number of remaining body bytes if the body can be read into separate buffers without the parser's input, or nil.
     var largeRead: Int? {
         guard head != nil, decoder == nil, repetition == nil, let left = parser.bytesLeft, left >= 64 << 10 else {
             return nil
@@ -96,7 +96,7 @@ final class HTTP1Transaction: Transaction {
         return Int(clamping: left)
     }
 
-    /// Takes a piece of the body that was read into a buffer of its own.
+    /// Processes a piece of the body that was read into a separate buffer.
     func take(_ piece: Data) -> Status {
         var position = 0
         let status = piece.withUnsafeBytes { input -> Status in
@@ -118,14 +118,14 @@ final class HTTP1Transaction: Transaction {
         }
     }
 
-    /// Takes what was read, as far as it can.
+    /// Processes received bytes.
     ///
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - position: The first byte that has not been taken; moved behind what was.
-    ///   - budget: The bytes of output that the turn may still make.
-    ///   - now: The time.
-    /// - Returns: What follows.
+    ///   - position: The first unprocessed byte, advanced past the processed bytes.
+    ///   - budget: The number of output bytes that the turn may still produce.
+    ///   - now: The current time.
+    /// - Returns: The status of the response.
     func process(_ input: UnsafeRawBufferPointer, from position: inout Int, budget: inout Int, now: MonotonicTime)
         -> Status
     {
@@ -156,13 +156,13 @@ final class HTTP1Transaction: Transaction {
         }
     }
 
-    /// True if the body of a response that is not the caller's is read, so that the connection can be used again.
+    /// Returns true if the body of a discarded response should be read, to reuse the connection.
     private func isWorthDraining(_ head: HTTPResponse) -> Bool {
         let length = head.bodyLength(of: call.request.method) ?? 0
         return sending == .sent && length <= Transaction.drainedBody && parser.length != .untilClose
     }
 
-    /// The server has closed: returns how the response has ended by that.
+    /// Ends the response because the server has closed the connection, and returns the result.
     func end() -> Status {
         switch parser.finish() {
         case .end: complete(endsWithConnection: parser.length == .untilClose)

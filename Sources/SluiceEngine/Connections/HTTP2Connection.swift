@@ -5,12 +5,13 @@ import Glibc
 import SluiceHTTP
 import Synchronization
 
-/// An open connection of HTTP/2, which carries many requests at a time (RFC 9113).
+/// An open connection of HTTP/2, which carries concurrent requests (RFC 9113).
 ///
-/// It belongs to one loop for life. A request is begun by whichever thread has it, under the connection's lock; where few are under way
-/// it is written at once, and otherwise with others at the loop's next turn. The loop never waits for the lock, as with ``Connection``.
+/// It belongs to one loop for its lifetime. A request starts on the calling thread, under the lock of the connection. If few requests are
+/// active, it is written at once, otherwise together with others in the next turn of the loop. The loop never waits for the lock, as with
+/// ``Connection``.
 final class HTTP2Connection: LoopHandler, RequestCarrier {
-    /// The requests under way up to which a caller's thread writes a further one itself.
+    /// The maximum number of active requests, including the new one, at which the calling thread writes the request itself.
     private static let directStreams = 2
 
     private struct State {
@@ -18,20 +19,20 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var stream: SocketStream
         let session: HTTP2Session
         var output = OutputQueue()
-        /// True if the socket takes no more output until it says so.
+        /// True while the socket accepts no more output.
         var isBlocked = false
-        /// True once the pool has been told to give the connection no further request.
+        /// True once the connection has left the pool and takes no further request.
         var isRetired = false
-        /// The requests at a time that the pool has been told of; 0 before the server has said anything.
+        /// The number of concurrent requests that the pool knows of. 0 before the settings of the server have arrived.
         var capacity = 0
-        /// The words of a failed write; what the server said before is still read.
+        /// The message of a failed write. Input that the server sent before is still read.
         var writeFailure: String?
         var requests = 0
         var idleSince: MonotonicTime
         var liveness: HTTP2Liveness
-        /// True while a turn has been asked for that writes what was begun.
+        /// True while a requested turn will write the submitted requests.
         var awaitsTurn = false
-        /// The time for which the loop's timer is set.
+        /// The time for which the timer is set.
         var timerAt = MonotonicTime.distantFuture
     }
 
@@ -41,17 +42,17 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     private let descriptor: Int32
     private let remoteAddress: String
     private let timings: ConnectionTimings
-    /// The moment at which the dial began.
+    /// The time at which the dial began.
     private let dialed: MonotonicTime
-    /// The moment from which it is too old to be used again.
+    /// The time from which the connection is too old for another request.
     private let expires: MonotonicTime
-    /// The failed check of pins that are only reported.
+    /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
-    /// True while bodies that had nothing to send may have more.
+    /// True if a body that had nothing to send may have more.
     private let bodiesHaveMore = Atomic(false)
 
-    /// Takes over a socket that is connected; nil where memory is short.
+    /// Creates a connection from a connected socket, or returns nil if memory is short.
     init?(_ dialed: DialedSocket, from dial: Dial) {
         let now = MonotonicTime.now
         guard let session = HTTP2Session(at: now) else { return nil }
@@ -74,22 +75,22 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         )
     }
 
-    /// True if the thread is that of the connection's loop.
+    /// Returns true if the thread belongs to the connection's loop.
     func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
 
-    /// Sends the settings, at the latest with the first request.
+    /// Sends the settings, if no request has sent them before.
     func start(on thread: LoopThread) {
         place.runAgain(self, on: thread)
     }
 
     // MARK: Beginning
 
-    /// Sends a request by this connection, on any thread.
+    /// Sends a request on this connection, from any thread.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - thread: The loop's thread, if the caller is on it.
-    /// - Returns: False if the connection takes no further request now; nothing was sent then.
+    ///   - thread: The loop's thread, if the caller runs on it.
+    /// - Returns: False if the connection currently takes no further request. Nothing was sent then.
     func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
         let now = MonotonicTime.now
         var effects = HTTP2Effects()
@@ -100,7 +101,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 return false
             }
             guard call.begin(on: self) else {
-                // The request was cancelled on the way here.
+                // The request was cancelled before it started.
                 effects.released = 1
                 return true
             }
@@ -165,7 +166,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
     }
 
-    /// Runs one turn under the lock; if somebody holds it, the connection gets another turn once it is free.
+    /// Runs one turn under the lock. If the lock is held, the holder gives the connection another turn.
     private func locked(
         _ events: UInt32,
         on thread: LoopThread,
@@ -191,7 +192,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         pull(&state, &effects, on: thread)
         push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
-        // The output may hold an error that answers the input.
+        // The output may have produced an error that concerns the input.
         settle(&state, &effects, now: thread.now)
         if state.isOpen, let failure = state.session.failure {
             lose(&state, failure, isFault: true, &effects, thread.now)
@@ -218,7 +219,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()
-                // The server may have said why before it closed.
+                // The server may have sent a reason before it closed.
                 state.stream.mayRead = true
                 state.stream.hasHungUp = true
                 effects.wantsTurn = true
@@ -254,12 +255,12 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if hasMore { effects.wantsTurn = true }
     }
 
-    /// Notes that the server is there.
+    /// Records a sign of life of the server.
     private func hear(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
         if state.liveness.hear(at: now) { effects.capacity = state.capacity }
     }
 
-    /// Tells the pool what the server has said of further requests.
+    /// Passes a GOAWAY or a changed limit on concurrent requests to the pool.
     private func note(_ state: inout State, _ effects: inout HTTP2Effects) {
         if state.session.isGoingAway {
             retire(&state, &effects)
@@ -270,7 +271,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
     }
 
-    /// Acts on what has come for the streams.
+    /// Processes the streams that have received something.
     private func settle(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
         let touched = state.session.takeTouched()
         if !touched.isEmpty { state.liveness.progress() }
@@ -309,7 +310,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         leave(stream, &state, &effects, now)
     }
 
-    /// Fails a request, and takes it off the wire.
+    /// Fails a request and resets its stream.
     private func end(
         _ stream: HTTP2Stream,
         _ error: SluiceError,
@@ -321,7 +322,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         leave(stream, &state, &effects, now)
     }
 
-    /// Hands over what a stream has for its caller, and gives its slot back.
+    /// Delivers the outcome of a stream to its caller, and releases its slot.
     private func leave(
         _ stream: HTTP2Stream,
         _ state: inout State,
@@ -350,7 +351,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.isRetired { close(&state, &effects) }
     }
 
-    /// A stream is closed before its response was complete: by the server, or since what that sent is malformed.
+    /// Handles a stream that was closed before its response was complete, by the server or because the response is malformed.
     private func reset(
         _ stream: HTTP2Stream,
         _ state: inout State,
@@ -360,7 +361,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         let host = stream.call.serverName
         let name = HTTP2Session.name(of: stream.closeCode)
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
-            // The server has not looked at it (RFC 9113 §8.7).
+            // The server has not processed the request (RFC 9113 §8.7).
             let error = SluiceError(.connectionLost, "The server at \(host) refused the request's stream.")
             return resend(stream, else: error, &state, &effects, now)
         }
@@ -390,7 +391,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         )
     }
 
-    /// Sends a request again, by this connection or another; fails it if that is not possible.
+    /// Sends a request again, on this connection or another. Fails it after too many attempts.
     private func resend(
         _ stream: HTTP2Stream,
         else error: SluiceError,
@@ -419,7 +420,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     // MARK: Ends of the connection
 
-    /// Gives the connection no further request.
+    /// Removes the connection from the pool, so that it takes no further requests.
     private func retire(_ state: inout State, _ effects: inout HTTP2Effects) {
         guard !state.isRetired else { return }
         state.isRetired = true
@@ -427,9 +428,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.session.count == 0 { close(&state, &effects) }
     }
 
-    /// The connection is gone: sends those requests again that may be, and fails the others.
+    /// Handles the loss of the connection: sends requests again if possible, and fails the others.
     ///
-    /// The error is nil where the server has closed. A server that has broken the rules must not see its requests again.
+    /// The error is nil if the server has closed the connection. After a protocol violation, requests that were written are not sent again.
     private func lose(
         _ state: inout State,
         _ error: SluiceError?,
@@ -440,7 +441,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         retire(&state, &effects)
         for stream in state.session.all {
             stream.isClosed = true
-            // The whole response has come, and waits for its reader.
+            // The whole response has been received, and only waits to be decoded.
             if stream.hasEnded, stream.failure == nil, stream.hasUndecoded { continue }
             let failure = error ?? stream.closedEarly(goAway: state.session.goAwayReason)
             let isUnanswered = stream.firstByte == nil && stream.failure == nil
@@ -475,13 +476,13 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         effects.isGone = true
     }
 
-    /// Takes a request off the wire: its caller has left.
+    /// Resets the stream of a request whose caller has left.
     func abandon(_ call: Call) {
         state.abandon(call)
         place.loop.post { [self] in ready(0, on: $0) }
     }
 
-    /// Closes a connection that the pool has taken out of those that are idle.
+    /// Closes a connection that the pool has removed from its idle connections.
     func closeIdle() {
         var effects = HTTP2Effects()
         state.withLock { state in
@@ -491,11 +492,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         perform(effects, on: nil)
     }
 
-    /// The error for a connection that was lost.
+    /// Returns the error for a lost connection.
     private func lost(_ state: State) -> SluiceError {
         let words = state.writeFailure ?? state.stream.lastFailure
         let host = state.session.all.first?.call.serverName ?? ""
-        // TLS 1.3 tells after the handshake that a client certificate is missing or not accepted.
+        // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure { return failure.error(host: host) }
         return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
     }
@@ -510,7 +511,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 continue
             }
             if !state.isRetired, state.liveness.requestTimedOut(began: stream.began) {
-                // Nothing at all has come since the request was sent: no other may follow until the server shows itself.
+                // Nothing has been received since the request was sent. Do not send others until the server responds.
                 effects.capacity = 0
             }
             end(stream, stream.call.timeoutError(at: now), &state, &effects, now)
@@ -530,9 +531,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
     }
 
-    /// Has the loop look at the deadlines of the connection and of one stream, unless its timer comes before them anyway.
+    /// Sets the timer to the earlier deadline of the connection and of one stream, unless it fires before them anyway.
     ///
-    /// Deadlines of streams move away as a rule, so that the others need not be looked at before the timer fires.
+    /// Deadlines of streams usually move to a later time, so the other streams are only checked when the timer fires.
     private func setTimer(
         for stream: HTTP2Stream?,
         _ state: inout State,
@@ -567,7 +568,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }
         for call in effects.resends { pool.resend(call, leaving: .http2(self), in: group, on: thread) }
         for call in effects.downgrades { call.beginByHTTP1() }
-        // The caller's next request finds the connection and the slot free.
+        // Deliver last, so that the caller's next request finds the connection and the slot free.
         for (call, result) in effects.answers { call.answer(result) }
         for end in effects.bodyEnds { end.pipe.finish(end.result, trailers: end.trailers) }
     }

@@ -1,21 +1,21 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The effects of a turn of a connection of HTTP/2, which follow once its lock is free.
+/// The effects of a turn, which are performed after the lock of the connection is released.
 struct HTTP2Effects {
     var answers: [(call: Call, result: Result<TransportResponse, SluiceError>)] = []
     var bodyEnds: [Transaction.BodyEnd] = []
-    /// The requests whose slots are free.
+    /// The number of released request slots.
     var released = 0
     var resends: [Call] = []
-    /// Requests that their server wants by HTTP/1.1.
+    /// Requests that must be sent with HTTP/1.1 (RFC 9113 §7).
     var downgrades: [Call] = []
-    /// The requests at a time that the pool does not know of yet.
+    /// A changed number of concurrent requests, to pass to the pool.
     var capacity: Int?
-    /// The pool gives the connection no further request.
+    /// True to remove the connection from the pool.
     var leavesPool = false
     var isClosed = false
-    /// The socket is closed, so that the loop does not know the connection any more.
+    /// True if the socket is closed, so the connection leaves the loop.
     var isGone = false
     var timer: MonotonicTime?
     var wantsTurn = false

@@ -2,48 +2,48 @@
 import CNghttp2
 import SluiceHTTP
 
-/// The HTTP/2 of one connection, by libnghttp2: frames, header compression, flow control and the streams.
+/// The HTTP/2 protocol state of one connection, implemented by libnghttp2: frames, header compression, flow control and streams.
 ///
-/// It does no input or output itself. Its connection, which holds the lock over it, gives it what was read and writes what it has to send.
-/// Streams for which something has come are collected until the connection takes them with ``takeTouched()``.
+/// It performs no I/O. The connection, which holds the lock, passes in received bytes and writes the output. Streams that have received
+/// something are collected until the connection takes them with ``takeTouched()``.
 final class HTTP2Session {
-    /// The requests that a server is assumed to take before its settings have come, and the most that one connection carries.
+    /// The assumed number of concurrent requests before the server's settings arrive.
     static let initialStreams = 100
-    /// The most requests that one connection carries at a time, whatever its server permits.
+    /// The maximum number of concurrent requests on one connection, regardless of the server's limit.
     private static let maximumStreams = 1000
-    /// The stream identifier from which a connection takes no more requests: there are none beyond 2³¹ - 1.
+    /// The stream identifier from which a connection takes no more requests. The largest identifier is 2³¹ - 1.
     private static let lastIdentifier: UInt32 = 0x7fff_ff00
 
     private let raw: OpaquePointer
     private var streams: [Int32: HTTP2Stream] = [:]
     private var touched: [HTTP2Stream] = []
-    /// Streams of which a turn could not decode all that had come.
+    /// Streams with received bytes that a turn could not decode.
     private(set) var undecoded: [HTTP2Stream] = []
     private var guardian: FloodGuard
-    /// Streams that were reset, and whose heads may still be on their way.
+    /// The number of reset streams whose heads may still arrive.
     private var unansweredResets = 0
     /// The time of the call in progress.
     private var now: MonotonicTime
-    /// The bytes of decoded output that the turn may still make.
+    /// The number of decoded bytes that the turn may still produce.
     private var outputBudget = 0
-    /// The moment at which the last PING or the settings were sent, unless they have been answered.
+    /// The time at which the unanswered PING or settings were sent, or nil.
     private var askedAt: MonotonicTime?
     private var pingIsOut = false
 
-    /// The time that the answer to a frame takes, by the settings or the last PING.
+    /// The measured round-trip time, from the settings or the last PING.
     private(set) var roundTrip = Duration.milliseconds(100)
-    /// The requests that the server lets the connection carry at a time.
+    /// The number of concurrent requests on the connection.
     private(set) var capacity = HTTP2Session.initialStreams
-    /// True once the server has said that it takes no more requests.
+    /// True once the server accepts no more requests.
     private(set) var isGoingAway = false
-    /// The error that ends the connection, found by what came.
+    /// The error that ends the connection.
     private(set) var failure: SluiceError?
-    /// nghttp2's words for the last frame that broke the rules.
+    /// The message of nghttp2 for the last invalid frame.
     private var words: String?
-    /// The reason that the server gave with GOAWAY, where it was an error.
+    /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
 
-    /// Creates a session, with its settings ready to be sent; nil where memory is short.
+    /// Creates a session with its settings ready to be sent. Returns nil if memory is short.
     init?(at now: MonotonicTime) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
@@ -55,11 +55,11 @@ final class HTTP2Session {
             nghttp2_option_del(options)
         }
         HTTP2Session.set(callbacks)
-        // Windows follow the readers, and a stream that has ended is not remembered.
+        // Windows are updated when readers consume bytes. Closed streams are not retained.
         nghttp2_option_set_no_auto_window_update(options, 1)
         nghttp2_option_set_no_closed_streams(options, 1)
         nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(HTTP2Session.initialStreams))
-        // Frames of types that are not in RFC 9113 are counted, then dropped (RFC 9113 §5.5).
+        // Frames of types that are not in RFC 9113 are counted, then ignored (RFC 9113 §5.5).
         for type in UInt8(10)...255 { nghttp2_option_set_user_recv_extension_type(options, type) }
         var session: OpaquePointer?
         guard nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else { return nil }
@@ -86,7 +86,7 @@ final class HTTP2Session {
 
     // MARK: Requests
 
-    /// The streams that carry a request.
+    /// The number of active streams.
     var count: Int { streams.count }
     var all: [HTTP2Stream] { Array(streams.values) }
 
@@ -94,7 +94,7 @@ final class HTTP2Session {
         for stream in streams.values { body(stream) }
     }
 
-    /// True if one more request may be sent.
+    /// True if another request can be sent.
     var hasRoom: Bool {
         !isGoingAway && failure == nil && streams.count < capacity
             && nghttp2_session_get_next_stream_id(raw) < HTTP2Session.lastIdentifier
@@ -105,7 +105,7 @@ final class HTTP2Session {
         streams.values.first { $0.call === call }
     }
 
-    /// Puts a request into the output; returns false if the session has no room for it.
+    /// Submits a request. Returns false if the session has no room for it.
     func submit(_ stream: HTTP2Stream, _ head: inout HTTP2RequestHead, hasBody: Bool) -> Bool {
         let id = head.withFields { fields, count in
             guard hasBody else { return nghttp2_submit_request(raw, nil, fields, count, nil, nil) }
@@ -121,7 +121,7 @@ final class HTTP2Session {
         return true
     }
 
-    /// Takes a stream out, and tells the server unless it has ended it.
+    /// Removes a stream, and resets it unless it is closed.
     func remove(_ stream: HTTP2Stream) {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
         if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
@@ -131,7 +131,7 @@ final class HTTP2Session {
         }
     }
 
-    /// Goes on sending the body of a stream.
+    /// Resumes sending the body of a stream.
     func resume(_ stream: HTTP2Stream) {
         if stream.isDeferred {
             stream.isDeferred = false
@@ -139,7 +139,7 @@ final class HTTP2Session {
         }
     }
 
-    /// Lets the server send as many bytes more as the reader of a stream has taken.
+    /// Returns flow-control credit for bytes that the reader of a stream has consumed.
     func give(_ count: Int, back stream: HTTP2Stream, at now: MonotonicTime) {
         guard !stream.isClosed, !stream.hasEnded else { return }
         if stream.window.take(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
@@ -156,14 +156,14 @@ final class HTTP2Session {
         askedAt = now
     }
 
-    /// Says goodbye, as a client that leaves does.
+    /// Submits a GOAWAY frame without an error.
     func close() {
         nghttp2_session_terminate_session(raw, NGHTTP2_NO_ERROR.rawValue)
     }
 
     // MARK: Output
 
-    /// Puts what is to be sent into the output, up to a number of bytes.
+    /// Appends pending frames to the output, up to a number of bytes.
     func fill(_ output: inout OutputQueue, upTo limit: Int, at now: MonotonicTime) {
         self.now = now
         while output.count < limit {
@@ -202,12 +202,12 @@ final class HTTP2Session {
 
     // MARK: Input
 
-    /// Takes what was read.
+    /// Processes received bytes.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - budget: The bytes of decoded output that the turn may still make.
-    ///   - now: The time.
+    ///   - budget: The number of decoded bytes that the turn may still produce.
+    ///   - now: The current time.
     func receive(_ bytes: UnsafeRawBufferPointer, budget: inout Int, at now: MonotonicTime) {
         guard failure == nil, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         self.now = now
@@ -221,7 +221,7 @@ final class HTTP2Session {
         }
     }
 
-    /// Notes an error of the protocol that nghttp2 has found: it takes no more input, and must not be given any.
+    /// Records a protocol error found by nghttp2, which must not receive any more input.
     private func noteFault() {
         failure =
             failure
@@ -231,7 +231,7 @@ final class HTTP2Session {
             )
     }
 
-    /// Decodes what earlier turns could not, as far as the readers have room for it.
+    /// Decodes the rest of earlier turns, as far as the readers have room.
     func decodeMore(budget: inout Int, at now: MonotonicTime) {
         guard !undecoded.isEmpty else { return }
         for stream in undecoded where !stream.isPaused {
@@ -241,7 +241,7 @@ final class HTTP2Session {
         undecoded.removeAll { !$0.hasUndecoded }
     }
 
-    /// Takes the streams for which something has come.
+    /// Takes the streams that have received something.
     func takeTouched() -> [HTTP2Stream] {
         guard !touched.isEmpty else { return [] }
         defer { touched.removeAll(keepingCapacity: true) }
@@ -249,14 +249,14 @@ final class HTTP2Session {
         return touched
     }
 
-    /// Notes that the connection has to look at a stream.
+    /// Marks a stream for the connection to process.
     func touch(_ stream: HTTP2Stream) {
         if stream.isTouched { return }
         stream.isTouched = true
         touched.append(stream)
     }
 
-    /// The error of a stream that nghttp2 has reset since its answer is malformed.
+    /// The error of a stream that nghttp2 has reset because its response is malformed.
     var malformedAnswer: SluiceError { HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, words) }
 
     private static func failure(_ code: Int32, _ words: String?) -> SluiceError {
@@ -340,10 +340,10 @@ final class HTTP2Session {
         }
     }
 
-    /// Counts frames that carry nothing; fails the connection if there are too many.
+    /// Counts frames that carry nothing. Fails the connection if there are too many.
     private func beginFrame(_ header: nghttp2_frame_hd) -> Int32 {
         let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-        // Padding may be all that there is.
+        // The frame may contain only padding.
         let isPadded = header.flags & UInt8(NGHTTP2_FLAG_PADDED.rawValue) != 0
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: guardian.reward()
@@ -363,7 +363,7 @@ final class HTTP2Session {
 
     private func field(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
         guard let stream = streams[id] else {
-            // A response that nobody waits for costs work all the same.
+            // The response of a removed stream also costs work.
             guard guardian.admit(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
             return 0
         }

@@ -9,26 +9,26 @@ import SluiceHTTP
 ///   └────────┴────────┴──────────────▶ closed early, by a reset or with its connection
 /// ```
 final class HTTP2Stream: Transaction {
-    /// The fields that all heads and the trailer section may have together.
+    /// The maximum total number of fields in all heads and the trailer section.
     private static let fieldLimit = 1000
 
     var id: Int32 = 0
     var window = FlowWindow()
-    /// True while the session's collection of streams has this one.
+    /// True while the stream is in the session's collection of touched streams.
     var isTouched = false
-    /// True while the body has nothing to send, until it is resumed.
+    /// True while sending is suspended because the body has nothing to send.
     var isDeferred = false
-    /// True once the server has ended its side.
+    /// True once the server has ended its side of the stream.
     var hasEnded = false
-    /// True once the stream is closed on both sides, or was reset.
+    /// True once the stream is closed on both sides, or reset.
     var isClosed = false
-    /// True once the server has reset it.
+    /// True once the server has reset the stream.
     var wasReset = false
-    /// The error code with which it was closed.
+    /// The error code with which the stream was closed.
     var closeCode: UInt32 = 0
-    /// The error that ends it, found by what came.
+    /// The error that ends the stream.
     var failure: SluiceError?
-    /// True once the fields are so many that skipping them costs too much.
+    /// True once there are so many fields that skipping them costs too much.
     private(set) var isHopeless = false
 
     private var fields = HTTP2ResponseHead()
@@ -36,14 +36,14 @@ final class HTTP2Stream: Transaction {
     private var fieldCount = 0
     private var informational = 0
     private var trailerFields = HTTPHeaders()
-    /// Bytes of the body that the server must not replace yet.
+    /// The number of body bytes for which the server has no credit yet.
     private var held = 0
 
     override var trailers: HTTPHeaders { trailerFields }
 
     // MARK: Sending
 
-    /// Opens the body and returns the head; waits for a 100 where the request asks for one.
+    /// Opens the body and returns the head. Waits for a 100 response if the request expects one.
     func start(now: MonotonicTime) -> (head: HTTP2RequestHead, hasBody: Bool) {
         let expects = openBody()
         if expects { sending = .waitsForContinue(until: now + call.context.timeouts.continueWait) }
@@ -60,7 +60,7 @@ final class HTTP2Stream: Transaction {
         return (head, hasBody)
     }
 
-    /// Reads the body that is sent.
+    /// Copies the next bytes of the request body into a buffer.
     func read(into buffer: UnsafeMutableRawBufferPointer, now: MonotonicTime) -> UploadPipe.Piece {
         switch sending {
         case .body: break
@@ -85,7 +85,7 @@ final class HTTP2Stream: Transaction {
 
     // MARK: Receiving
 
-    /// Takes a field of a head or of the trailer section; returns the error of one that is too many.
+    /// Adds a field of a head or of the trailer section. Returns an error if it exceeds a limit.
     func takeField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> SluiceError? {
         fieldBytes += name.count + value.count + 4
         fieldCount += 1
@@ -99,7 +99,7 @@ final class HTTP2Stream: Transaction {
         return nil
     }
 
-    /// Takes the end of a head or of the trailer section.
+    /// Ends a head or the trailer section.
     func endFields(ends: Bool, now: MonotonicTime) {
         lastActivity = now
         if firstByte == nil { firstByte = now }
@@ -125,22 +125,22 @@ final class HTTP2Stream: Transaction {
         }
     }
 
-    /// Takes a piece of the body.
+    /// Processes a piece of the body.
     ///
-    /// - Returns: The bytes that the server may replace at once.
+    /// - Returns: The number of bytes of credit to return to the server at once.
     func receive(_ bytes: UnsafeRawBufferPointer, budget: inout Int, now: MonotonicTime) -> Int {
         lastActivity = now
         held += bytes.count
         guard failure == nil else { return 0 }
-        // RFC 9113 §8.1: there is no body before a head, which nghttp2 has seen to.
+        // RFC 9113 §8.1: nghttp2 ensures that no body precedes the head.
         if head == nil { return 0 }
         take(takeBody(bytes, budget: &budget))
         return takeCredit()
     }
 
-    /// Decodes what could not be decoded in its turn.
+    /// Decodes bytes that an earlier turn could not decode.
     ///
-    /// - Returns: The bytes that the server may replace.
+    /// - Returns: The number of bytes of credit to return to the server.
     func decodeMore(budget: inout Int) -> Int {
         take(decodeRest(budget: &budget))
         return takeCredit()
@@ -150,14 +150,14 @@ final class HTTP2Stream: Transaction {
         if case .failed(let error)? = status { failure = failure ?? error }
     }
 
-    /// Takes the bytes that the reader has room for again.
+    /// Takes the credit for bytes that the reader has room for.
     func takeCredit() -> Int {
         if isPaused || hasUndecoded { return 0 }
         defer { held = 0 }
         return held
     }
 
-    /// The error of a stream whose connection the server has closed, for the reason that it gave with GOAWAY, if it did.
+    /// Returns the error of a stream whose connection the server has closed, with the reason from GOAWAY if there is one.
     func closedEarly(goAway reason: String?) -> SluiceError {
         let host = call.serverName
         if let reason {
@@ -167,10 +167,10 @@ final class HTTP2Stream: Transaction {
         return SluiceError(.connectionLost, "The server at \(host) closed the connection without an answer.")
     }
 
-    /// The outcome once everything that the server sent is decoded; nil until then.
+    /// Returns the outcome once all received bytes are decoded, or nil before that.
     func outcome() -> Status? {
         if let failure { return .failed(failure) }
-        // The rest of the response is not the caller's.
+        // The request is sent again, so the rest of this response is discarded.
         if repetition != nil { return .complete }
         guard hasEnded, !hasUndecoded else { return nil }
         guard head != nil else { return .failed(ResponseFlaw.closedInHead.error) }

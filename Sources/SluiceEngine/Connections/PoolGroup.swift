@@ -1,32 +1,32 @@
 import SluiceHTTP
 
-/// The connections to one origin that one policy allows to share, and the requests that need one of them.
+/// The connections to one origin that share a policy, and the requests that wait for one of them.
 struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
-    /// A connection that nobody uses.
+    /// An idle connection.
     struct Idle {
         let connection: Connection
         let since: MonotonicTime
     }
 
-    /// A connection that several requests use at a time.
+    /// A connection with concurrent requests.
     struct Shared {
         let connection: Connection
-        /// The requests that it may carry at a time.
+        /// The maximum number of concurrent requests.
         var capacity: Int
         var streams = 0
-        /// True once it has taken no further request, until one of those that it carries ends.
+        /// True after the connection refused a request, until one of its requests ends.
         var isFull = false
-        /// The moment since which it has carried none.
+        /// The time since which the connection has carried no request.
         var since: MonotonicTime
 
         var hasRoom: Bool { streams < capacity && !isFull }
     }
 
-    /// The use of the connections, by the version of HTTP that the server speaks.
+    /// The mode of use of the connections, which depends on the HTTP version of the server.
     enum Sharing {
         case unknown, exclusive, multiplexed
 
-        /// The use before anything is known of the server.
+        /// The mode before the server is known.
         init(_ origin: HTTPOrigin, _ plan: ConnectionPlan) {
             switch plan.httpVersion {
             case .http1: self = .exclusive
@@ -36,27 +36,27 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         }
     }
 
-    /// The requests that one more connection of HTTP/2 is made for: as many as a server lets it have as a rule.
+    /// The number of waiting requests per dial of HTTP/2, the usual limit of servers on concurrent requests.
     private static var usualCapacity: Int { 100 }
 
     let origin: Int
     let plan: ConnectionPlan
     var sharing: Sharing
-    /// Connections that nobody uses, the most recently used last.
+    /// The idle connections, in order of their last use.
     var idle: [Idle] = []
     var shared: [Shared] = []
-    /// The requests at a time that the server lets a connection have, as it last said.
+    /// The last known number of concurrent requests that the server allows on a connection.
     var knownCapacity: Int?
-    /// Requests with a slot and without a connection, the oldest first.
+    /// Requests that have a slot but no connection, the oldest first.
     var connecting: [Call] = []
-    /// Dials in progress, and those that are to be started.
+    /// The number of dials in progress or about to be started.
     var dials = 0
-    /// True once a further connection could not be made while others are there, so that requests wait for those.
+    /// True after a dial failed while other connections exist. Requests then wait for these connections.
     var hasFailedToGrow = false
-    /// Requests and dials, which keep the group alive.
+    /// The number of requests and dials that keep the group alive.
     var users = 0
 
-    /// True if a request that needs a connection, and has no dial of its own, is to have one.
+    /// True if a request that needs a connection, and has no dial, should start one.
     var needsDial: Bool {
         switch sharing {
         case .exclusive: true
@@ -65,23 +65,23 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         }
     }
 
-    /// True if nothing keeps the group.
+    /// True if the group can be removed.
     var isUnused: Bool { users == 0 && idle.isEmpty && shared.isEmpty }
 
-    /// True if a shared connection without streams is idle; a request may wait for one that takes none at the moment.
+    /// True if a shared connection without streams counts as idle. It does not while requests wait for it.
     private var mayCloseShared: Bool { connecting.isEmpty }
 
-    /// The connections that nobody uses.
+    /// The number of idle connections.
     var idleCount: Int { idle.count + (mayCloseShared ? shared.count { $0.streams == 0 } : 0) }
 
-    /// The moment since which the least recently used connection has been idle.
+    /// The time since which the least recently used connection has been idle.
     var oldestIdle: MonotonicTime? {
         let unused = mayCloseShared ? shared.lazy.filter { $0.streams == 0 }.map(\.since).min() : nil
         guard let first = idle.first?.since else { return unused }
         return unused.map { min($0, first) } ?? first
     }
 
-    /// Takes out the connection that has been idle for the longest time.
+    /// Removes the connection that has been idle for the longest time.
     mutating func popOldestIdle() -> Connection? {
         guard let since = oldestIdle else { return nil }
         if idle.first?.since == since { return idle.removeFirst().connection }
@@ -89,7 +89,7 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         return shared.remove(at: index).connection
     }
 
-    /// Takes the connection that was used last, or room on a shared one.
+    /// Takes the most recently used idle connection, or a stream of a shared one.
     mutating func takeConnection() -> Connection? {
         if let idle = idle.popLast() { return idle.connection }
         guard let index = shared.firstIndex(where: \.hasRoom) else { return nil }

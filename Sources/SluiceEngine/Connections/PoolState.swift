@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// The decisions of one client's connection pool, as a value: which request uses which connection, which ones connect, wait or are refused.
+/// The state of one client's connection pool, as a value. It decides which request uses which connection, connects, waits or is refused.
 ///
-/// A request is first given a slot, of which there are so many for an origin and for the client. With a slot it takes the connection to its
-/// origin that was used last, or dials one. A connection that becomes free first goes to the oldest request that is dialing to the same
-/// origin; the dial that is left over then belongs to nobody, and its connection is kept for the next request.
+/// A request first receives a slot. The number of slots is limited for each origin and for the client. With a slot, the request takes the
+/// most recently used connection to its origin, or dials one. A released connection goes to the oldest request that is connecting to the
+/// same origin. The dial of that request is then left without an owner, and its connection is kept for the next request.
 ///
 /// ```
 /// queued ──slot──▶ connecting ──connection──▶ running ──▶ done
@@ -12,27 +12,27 @@ import SluiceHTTP
 ///    └── removed, expired, or failed ◀───────────┘ (retry goes back to connecting, and keeps its slot)
 /// ```
 ///
-/// A connection of HTTP/2 is shared by as many requests as the server lets it have. As long as it is not known which version a server
-/// speaks, one dial serves all requests of a group; those that find no room wait for a stream or for one more connection.
+/// A connection of HTTP/2 is shared by as many requests as the server allows. While the version of a server is unknown, one dial serves all
+/// requests of a group. Requests without room wait for a stream or for another connection.
 package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObject> {
-    /// The number of a group: the connections to one origin that one policy allows to share.
+    /// The number of a group, which contains the connections to one origin that share a policy.
     package typealias GroupID = Int
 
     package enum Action {
-        /// Send the request by the connection.
+        /// Send the request on the connection.
         case start(Call, Connection)
         /// Connect for the request of the group, then call ``dialStarted(_:for:in:)``.
         case dial(Call, GroupID)
-        /// Stop connecting: nobody waits for it any more.
+        /// Cancel the dial, because no request waits for it.
         case cancel(Dial)
-        /// Close the connection: idle ones are not kept any more.
+        /// Close the connection, because idle connections are no longer kept.
         case discard(Connection)
-        /// Answer the request with an error.
+        /// Fail the request.
         case fail(Call, Failure)
     }
 
     package enum Failure: Equatable {
-        /// The time to connect is up; with the dial that had not succeeded by then, if there was one.
+        /// The connection time-out has passed. The value is the unfinished dial, if there was one.
         case connectTimedOut(Dial?)
         case timedOut
         case failed(SluiceError)
@@ -50,7 +50,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         case connection(Connection)
         case dial
         case waiting
-        /// As many requests wait as may.
+        /// The maximum number of requests is already waiting.
         case refused
     }
 
@@ -63,18 +63,18 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         var groups: [GroupID] = []
     }
 
-    /// A request that has no connection yet.
+    /// A request without a connection.
     private struct Pending {
         let call: Call
         let group: GroupID
         let total: MonotonicTime
         var connectTimeout: Duration?
-        /// True once it has a slot.
+        /// True once the request has a slot.
         var isConnecting = false
-        /// True from when its caller is told to connect until the dial ends.
+        /// True from the decision to start a dial for the request until the dial ends.
         var dials = false
         var dial: Dial?
-        /// The moment at which it must have a connection.
+        /// The time by which the request must have a connection.
         var deadline = MonotonicTime.distantFuture
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
@@ -83,13 +83,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     private struct Dialing {
         let dial: Dial
         let group: GroupID
-        /// The request that it belongs to; nil once that has another connection.
+        /// The request that the dial belongs to. Nil once that request has another connection.
         var owner: Call?
         /// The deadline of a dial without an owner.
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
 
-    /// False once the client is gone, and connections are closed as soon as nobody uses them.
+    /// False once the client is released. Connections are then closed as soon as they are idle.
     package var keepsIdle = true
     private var queue: TransferQueue<Int, ObjectIdentifier, Call>
     private var originNumbers: [HTTPOrigin: Int] = [:]
@@ -105,13 +105,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         queue = TransferQueue(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
     }
 
-    /// The earliest deadline of a request that has no connection yet, or of a dial.
+    /// The earliest deadline of a request without a connection, or of a dial.
     package var nextDeadline: MonotonicTime { timers.earliest }
-    /// Requests that have a slot.
+    /// The number of requests that have a slot.
     package var active: Int { queue.active }
-    /// Requests that wait for a slot.
+    /// The number of requests that wait for a slot.
     package var waiting: Int { queue.waiting.count }
-    /// Connections that nobody uses.
+    /// The number of idle connections.
     package var idleCount: Int {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
@@ -123,14 +123,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - origin: Where it goes.
-    ///   - plan: How the origin is reached.
-    ///   - priority: Which of several that wait goes first.
-    ///   - total: The moment at which it must have ended.
-    ///   - connectTimeout: The time it may take to connect, from when it has a slot.
-    ///   - now: The time.
-    /// - Returns: Its group, and the connection or what else happens. After ``Acquisition/dial`` the caller connects,
-    ///   and calls ``dialStarted(_:for:in:)``; after ``Acquisition/waiting`` an action tells it what to do.
+    ///   - origin: The origin of the request.
+    ///   - plan: The connection policy.
+    ///   - priority: The priority among waiting requests.
+    ///   - total: The time by which the request must have ended.
+    ///   - connectTimeout: The maximum time to connect, measured from when the request has a slot.
+    ///   - now: The current time.
+    /// - Returns: The group, and the connection or another result. After ``Acquisition/dial`` the caller connects and calls
+    ///   ``dialStarted(_:for:in:)``. After ``Acquisition/waiting`` a later action decides.
     package mutating func acquire(
         _ call: Call,
         to origin: HTTPOrigin,
@@ -159,18 +159,18 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// Finds another connection for a request whose own one was dead; it keeps its slot.
+    /// Finds another connection for a request whose connection was dead. The request keeps its slot.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - group: Its group.
-    ///   - fresh: True for a connection that no other request has used.
-    ///   - leaving: The shared connection that has ended the request's stream, where it was one.
-    ///   - refusing: The shared connection that did not take the request, where it was one.
-    ///   - total: The moment at which it must have ended.
-    ///   - connectTimeout: The time it may take to connect.
-    ///   - now: The time.
-    /// - Returns: The connection or what else happens, as for a new request.
+    ///   - group: The group of the request.
+    ///   - fresh: True to require a connection that no other request has used.
+    ///   - leaving: The shared connection that has ended the request's stream, if there is one.
+    ///   - refusing: The shared connection that did not accept the request, if there is one.
+    ///   - total: The time by which the request must have ended.
+    ///   - connectTimeout: The maximum time to connect.
+    ///   - now: The current time.
+    /// - Returns: The connection or another result, as for a new request.
     package mutating func reacquire(
         _ call: Call,
         in group: GroupID,
@@ -191,7 +191,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return connect(id, at: now) ? .dial : .waiting
     }
 
-    /// Takes out a request that has no connection yet; returns nil if it has one or has ended.
+    /// Removes a request that has no connection. Returns nil if it has one or has ended.
     package mutating func remove(_ call: Call, at now: MonotonicTime) -> [Action]? {
         let id = ObjectIdentifier(call)
         guard let pending = take(id) else { return nil }
@@ -214,7 +214,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// Fails the requests whose time is up, and ends the dials whose time is up.
+    /// Fails the requests and ends the dials whose deadlines have passed.
     package mutating func expire(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         while let id = timers.popExpired(at: now) {
@@ -228,7 +228,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
             if expired.isConnecting, expired.total > now, groups[expired.group]?.shared.isEmpty == false {
-                // It waits for a stream, which takes as long as it may take.
+                // The request waits for a stream, which may take up to the total time.
                 setTimer(id, at: expired.total)
                 pending[id]?.deadline = expired.total
                 continue
@@ -242,7 +242,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     // MARK: Connections
 
-    /// Notes that a request's connection is free, or is gone if it cannot be used again; the request's slot becomes free.
+    /// Releases the slot of a request, and its connection. The connection is nil if it cannot be reused.
     package mutating func release(_ connection: Connection?, of group: GroupID, at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if let connection { offer(connection, to: group, at: now, &actions) }
@@ -250,7 +250,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// Notes that a request on a shared connection has ended; its slot becomes free.
+    /// Releases the slot and the stream of a request on a shared connection.
     package mutating func releaseStream(
         of connection: Connection,
         in group: GroupID,
@@ -273,7 +273,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// Notes the number of requests that a shared connection may carry at a time.
+    /// Sets the number of concurrent requests on a shared connection.
     package mutating func setCapacity(_ capacity: Int, of connection: Connection, in group: GroupID) -> [Action] {
         guard let index = sharedIndex(of: connection, in: group) else { return [] }
         var actions: [Action] = []
@@ -285,10 +285,10 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// The requests at a time that the server of a group lets a connection have, as it last said; nil if it has not.
+    /// Returns the last known number of concurrent requests that the server of a group allows, or nil if it is unknown.
     package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
 
-    /// Takes out a connection that is idle or shared, and gets no further request; those that it carries go on.
+    /// Removes an idle or shared connection, which takes no further requests. Active requests continue.
     package mutating func removeConnection(_ connection: Connection, of group: GroupID) -> [Action] {
         var actions: [Action] = []
         if let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection.id == connection.id }) {
@@ -301,12 +301,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// The moment since which the least recently used connection has been idle.
+    /// The time since which the least recently used connection has been idle.
     package var oldestIdle: MonotonicTime? {
         groups.lazy.compactMap { $0?.oldestIdle }.min()
     }
 
-    /// Takes out the connection that has been idle for the longest time.
+    /// Removes the connection that has been idle for the longest time.
     package mutating func popOldestIdle() -> Connection? {
         var oldest: (group: GroupID, since: MonotonicTime)?
         for (id, group) in groups.enumerated() {
@@ -318,7 +318,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return connection
     }
 
-    /// Takes out all idle connections.
+    /// Removes all idle connections.
     package mutating func removeAllIdle() -> [Connection] {
         var all: [Connection] = []
         while let connection = popOldestIdle() { all.append(connection) }
@@ -327,10 +327,10 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     // MARK: Dials
 
-    /// Notes the dial that was started for a request, or for another of its group if that has been served meanwhile; to be called once for
-    /// each request that is told to connect.
+    /// Records a started dial for a request, or for another request of the group if the first already has a connection. Call it once for
+    /// each request that must connect.
     ///
-    /// - Returns: False if no request of the group needs it, and it is to be cancelled.
+    /// - Returns: False if no request of the group needs the dial. The caller then cancels it.
     package mutating func dialStarted(_ dial: Dial, for call: Call, in group: GroupID) -> Bool {
         let candidates = [call] + (groups[safe: group]??.connecting ?? [])
         let owner = candidates.first { candidate in
@@ -348,14 +348,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return true
     }
 
-    /// Notes that a dial has connected. Its connection goes to the oldest request that needs one.
+    /// Records a connected dial. Its connection goes to the oldest request that needs one.
     ///
     /// - Parameters:
     ///   - dial: The dial.
-    ///   - connection: Its connection.
-    ///   - capacity: The number of requests that the connection carries at a time; nil for one of HTTP/1.1.
-    ///   - now: The time.
-    /// - Returns: False if the dial was cancelled, and what is to be done.
+    ///   - connection: The connection.
+    ///   - capacity: The number of concurrent requests on the connection, or nil for HTTP/1.1.
+    ///   - now: The current time.
+    /// - Returns: False if the dial was cancelled, and the actions to perform.
     package mutating func dialSucceeded(
         _ dial: Dial,
         _ connection: Connection,
@@ -376,7 +376,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         } else {
             groups[group]?.sharing = .exclusive
             if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
-                // The owner still waits, and takes over the dial of the request that got its connection, or the one that is to be started.
+                // The owner is still waiting. It takes over the dial of the request that received the connection.
                 if let dial = served.dial {
                     adopt(dial, by: owner)
                 } else if served.dials {
@@ -389,9 +389,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return (true, actions)
     }
 
-    /// Notes that a dial has failed: the request that it belongs to fails with it, and those that have waited for the last one.
+    /// Records a failed dial. Its owner fails, and so do the requests that waited for the last dial.
     ///
-    /// Requests that can wait for a stream of another connection do so.
+    /// If the group has a shared connection, requests wait for its streams instead of failing.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
         guard let (owner, group) = remove(dial) else { return [] }
         defer { leave(group) }
@@ -457,7 +457,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// Puts a request that has a slot among those that need a connection; returns true if a dial is to be started for it.
+    /// Adds a request with a slot to those that need a connection. Returns true if a dial must be started for it.
     private mutating func connect(_ id: ObjectIdentifier, at now: MonotonicTime) -> Bool {
         guard let request = pending[id] else { return false }
         let deadline: MonotonicTime = min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture)
@@ -470,14 +470,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return true
     }
 
-    /// Notes that a dial is to be started, which keeps its group until it ends, even where the request has left by then.
+    /// Records that a dial will be started. The dial keeps the group alive until it ends, even if the request leaves first.
     private mutating func willDial(_ id: ObjectIdentifier, in group: GroupID) {
         pending[id]?.dials = true
         groups[group]?.dials += 1
         groups[group]?.users += 1
     }
 
-    /// Has requests connect that wait for a dial which has ended, or for more connections.
+    /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
     private mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
         while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
             willDial(ObjectIdentifier(call), in: group)
@@ -485,7 +485,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// The oldest request that needs a connection and has no dial.
+    /// Returns the oldest request that needs a connection and has no dial.
     private func requestWithoutDial(in group: GroupID) -> Call? {
         groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.dials == false }
     }
@@ -494,7 +494,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[safe: group]??.shared.firstIndex { $0.connection.id == connection.id }
     }
 
-    /// Starts requests that wait for a connection where shared ones have room.
+    /// Starts waiting requests on shared connections with room.
     private mutating func serve(_ group: GroupID, _ actions: inout [Action]) {
         while let index = groups[safe: group]??.shared.firstIndex(where: \.hasRoom),
             let served = takeOldestConnecting(of: group), let shared = groups[group]?.shared[index]
@@ -504,7 +504,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// Takes out the oldest request that needs a connection; its dial stays, for others.
+    /// Removes the oldest request that needs a connection. Its dial remains for others.
     private mutating func takeOldestConnecting(of group: GroupID) -> Pending? {
         guard groups[safe: group]??.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
             let served = take(ObjectIdentifier(call))
@@ -524,7 +524,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return request
     }
 
-    /// Gives a connection to the oldest request that needs one, or keeps it as idle.
+    /// Passes a connection to the oldest request that needs one, or keeps it as idle.
     @discardableResult
     private mutating func offer(
         _ connection: Connection,
@@ -544,7 +544,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return served
     }
 
-    /// Leaves a dial to whoever needs its connection next; it ends when its request would have had to be connected.
+    /// Leaves a dial without an owner. It ends at the deadline of its former owner.
     private mutating func disown(_ dial: Dial, until deadline: MonotonicTime) {
         let id = ObjectIdentifier(dial)
         guard dials[id] != nil else { return }
@@ -575,7 +575,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         if let group = remove(dial)?.group { leave(group) }
     }
 
-    /// Frees a slot, and lets the next request have it.
+    /// Releases a slot, and passes it to the next request.
     private mutating func releaseSlot(of group: GroupID, at now: MonotonicTime, _ actions: inout [Action]) {
         let next = queue.release(host: groups[group]?.origin ?? 0)
         leave(group)

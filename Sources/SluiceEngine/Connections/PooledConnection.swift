@@ -1,5 +1,5 @@
 #if os(Linux)
-/// A connection of a pool, of either version of HTTP.
+/// A connection of a pool, with HTTP/1.1 or HTTP/2.
 enum PooledConnection: Sendable, Identifiable {
     case http1(Connection)
     case http2(HTTP2Connection)
@@ -26,12 +26,12 @@ enum PooledConnection: Sendable, Identifiable {
         }
     }
 
-    /// Sends a request by this connection.
+    /// Sends a request on this connection.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - thread: The thread of a loop, if the caller is on one.
-    /// - Returns: False if it cannot; nothing was sent then.
+    ///   - thread: The thread of a loop, if the caller runs on one.
+    /// - Returns: False if the connection cannot take the request. Nothing was sent then.
     func begin(_ call: Call, on thread: LoopThread?) -> Bool {
         switch self {
         case .http1(let connection): connection.begin(call, on: connection.isOf(thread) ? thread : nil)
@@ -39,7 +39,7 @@ enum PooledConnection: Sendable, Identifiable {
         }
     }
 
-    /// Closes a connection that the pool has taken out of those that are idle.
+    /// Closes a connection that the pool has removed from its idle connections.
     func closeIdle() {
         switch self {
         case .http1(let connection): connection.closeIdle()

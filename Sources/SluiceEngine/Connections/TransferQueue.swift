@@ -1,25 +1,25 @@
 import SluiceHTTP
 
-/// The requests that may start and those that wait, with a limit for each host and one in all.
+/// The queue of requests, with a limit on running requests for each host and in total.
 ///
-/// A higher priority goes first, within one priority hosts take turns, and within one host requests start in the order of arrival. A
-/// request of low priority waits as long as others of a higher one may start. Beyond a number of waiting requests, further ones are
-/// refused at once.
+/// Requests with a higher priority start first. Within one priority, hosts take turns. Within one host, requests start in the order of
+/// arrival. A request with a low priority waits as long as requests with a higher one can start. If the maximum number of requests is
+/// waiting, further ones are refused at once.
 package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     package enum Admission: Equatable {
         case admitted
         case waiting
-        /// As many wait as may.
+        /// The maximum number of requests is already waiting.
         case refused
     }
 
-    /// A place in a line. The number tells it from one of an element that left and whose identity was used again.
+    /// A place in the queue. The number distinguishes it from an earlier place whose element had the same identity.
     fileprivate struct Place {
         let id: ID
         let number: Int
     }
 
-    /// The places of one host and one priority, in order of arrival; places of elements that have left are skipped.
+    /// The places of one host and one priority, in order of arrival. Places of removed elements are skipped.
     fileprivate struct Places {
         var waiting: [Place] = []
         var next = 0
@@ -27,22 +27,22 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     fileprivate struct Line {
         var active = 0
-        /// By priority, the lowest first; empty where nobody has waited yet.
+        /// The places by priority, the lowest first. Empty until an element waits.
         var places: [Places] = []
     }
 
-    /// The number of lines up to which empty ones are kept.
+    /// The number of queues up to which empty ones are kept for reuse.
     private static var maximumLines: Int { 1024 }
 
     private let limit: Int
     private let limitPerHost: Int
     private let maximumWaiting: Int
     private var lines: [Host: Line] = [:]
-    /// By priority, the lowest first: the hosts for which elements wait, the one whose turn is next in front.
+    /// The hosts with waiting elements, in the order of their turns, by priority, the lowest first.
     private var turns: [[Host]] = Array(repeating: [], count: RequestPriority.allCases.count)
     private var elements: [ID: (number: Int, element: Element)] = [:]
     private var lastNumber = 0
-    /// The places of elements that have left.
+    /// The number of places of removed elements.
     private var vacancies = 0
     package private(set) var active = 0
 
@@ -54,10 +54,10 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
     package var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
-    /// The places in all lines, those of elements that have left among them.
+    /// The number of places in all queues, including those of removed elements.
     package var places: Int { lines.values.reduce(0) { $0 + $1.places.reduce(0) { $0 + $1.waiting.count - $1.next } } }
 
-    /// Lets an element start at once, or wait in its host's line, or refuses it.
+    /// Starts an element, adds it to the queue of its host, or refuses it.
     package mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal)
         -> Admission
     {
@@ -73,7 +73,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return .waiting
     }
 
-    /// Takes an element out of its line; nil if it is not waiting.
+    /// Removes a waiting element. Returns nil if it is not waiting.
     package mutating func remove(_ id: ID) -> Element? {
         guard let element = elements.removeValue(forKey: id)?.element else { return nil }
         vacancies += 1
@@ -81,7 +81,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return element
     }
 
-    /// Gives back the slot of an element that had been admitted; returns the one that may start in its place.
+    /// Releases the slot of an element. Returns the element that may start in its place.
     package mutating func release(host: Host) -> Element? {
         active -= 1
         lines[host]?.active -= 1
@@ -121,7 +121,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return nil
     }
 
-    /// Removes the places of elements that have left. Done once they are more than those that wait, so that it is cheap in the long run.
+    /// Removes the places of removed elements. This happens once they outnumber the waiting elements, so the average cost is constant.
     private mutating func closeUp() {
         vacancies = 0
         let elements = elements
@@ -138,7 +138,7 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 extension TransferQueue.Line {
     fileprivate var isEmpty: Bool { active == 0 && places.allSatisfy(\.isEmpty) }
 
-    /// Takes a slot if there is one.
+    /// Takes a slot if one is free.
     fileprivate mutating func occupy(upTo limit: Int) -> Bool {
         guard active < limit else { return false }
         active += 1
@@ -149,7 +149,7 @@ extension TransferQueue.Line {
         for level in places.indices where !places[level].isEmpty { places[level].keep(isKept) }
     }
 
-    /// Takes a place behind the others of its priority; returns true if there are none.
+    /// Adds a place at the end of its priority. Returns true if it is the first.
     fileprivate mutating func append(_ place: TransferQueue.Place, _ level: Int) -> Bool {
         if places.isEmpty { places = Array(repeating: .init(), count: RequestPriority.allCases.count) }
         defer { places[level].waiting.append(place) }
@@ -165,7 +165,7 @@ extension TransferQueue.Places {
         next = 0
     }
 
-    /// Takes the first in line; the array's used front half goes at once, so that this is cheap in the long run.
+    /// Removes the first place. The consumed half of the array is removed at once, so the average cost is constant.
     fileprivate mutating func popFirst() -> TransferQueue.Place? {
         guard next < waiting.count else { return nil }
         defer {

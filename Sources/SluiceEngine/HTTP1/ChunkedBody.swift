@@ -1,22 +1,22 @@
 #if os(Linux)
-/// The framing of a chunked body (RFC 9112 §7.1) up to the trailer section, which is not part of it.
+/// A parser of the chunked framing (RFC 9112 §7.1) up to the trailer section, which is not part of it.
 ///
-/// Every byte is used as it comes; nothing of a size line is left for the next input.
+/// Every byte is consumed at once. An incomplete size line does not have to be kept for the next input.
 package struct ChunkedBody: Sendable {
     package enum Step: Sendable, Equatable {
-        /// All of the input is used.
+        /// All of the input is consumed.
         case needsMore
         /// Data of the body, as offsets into the input.
         case data(Range<Int>)
-        /// The last chunk's size line is used; the trailer section comes next.
+        /// The size line of the last chunk is consumed. The trailer section follows.
         case lastChunk
     }
 
-    /// The hexadecimal digits a size may have; a size of so many fits into 60 bits.
+    /// The maximum number of hexadecimal digits of a size, which then fits into 60 bits.
     package static let digitLimit = 15
-    /// The bytes that the extensions of one chunk may take.
+    /// The maximum number of bytes of one chunk's extensions.
     package static let extensionLimit = 4 << 10
-    /// The bytes that the extensions of all chunks together may take.
+    /// The maximum total number of bytes of the extensions of all chunks.
     package static let extensionSumLimit = 64 << 10
 
     private enum State: UInt8 {
@@ -25,14 +25,14 @@ package struct ChunkedBody: Sendable {
 
     private var state = State.size
     private var digits: UInt8 = 0
-    /// The size as far as it is read, then the bytes of the chunk that are still to come.
+    /// The partially read size, then the remaining bytes of the chunk.
     private var left: Int64 = 0
     private var extensionCount = 0
     private var extensionSum = 0
 
     package init() {}
 
-    /// Takes the input from `position`, which is moved behind what was used.
+    /// Consumes input from `position`, which is advanced past the consumed bytes.
     package mutating func next(
         in input: UnsafeRawBufferPointer,
         from position: inout Int
@@ -55,7 +55,7 @@ package struct ChunkedBody: Sendable {
         return .needsMore
     }
 
-    /// Takes a byte of the framing.
+    /// Consumes a byte of the framing.
     @inline(__always)
     private mutating func take(_ byte: UInt8) throws(ResponseFlaw) {
         switch state {
@@ -105,7 +105,7 @@ package struct ChunkedBody: Sendable {
 }
 
 extension UInt8 {
-    /// The value of a hexadecimal digit; nil for other bytes.
+    /// Returns the value of a hexadecimal digit, or nil for other bytes.
     @inline(__always)
     fileprivate var hexDigit: UInt8? {
         if self &- 48 < 10 { return self &- 48 }

@@ -1,17 +1,17 @@
 #if os(Linux)
 import Glibc
 
-/// A field line taken apart in place: a token, a colon, and a value without the white space around it (RFC 9112 §5).
+/// A field line, parsed in place: a token, a colon, and a value without surrounding white space (RFC 9112 §5).
 struct FieldLine {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
-    /// `name: value` as it was sent, where it was sent in the usual form with a single space; nil otherwise.
+    /// The bytes of the line if it has the form `name: value` with a single space, or nil otherwise.
     let usualForm: UnsafeRawBufferPointer?
 
-    /// Takes a line without its CRLF; nil if the name is no token with the colon right behind it, or if the value
-    /// holds a control character other than HTAB.
+    /// Parses a line without its CRLF. Returns nil if the name is not a token followed directly by the colon, or if the value
+    /// contains a control character other than HTAB.
     ///
-    /// A line that begins with white space, obs-fold (RFC 9112 §5.2) among them, is none.
+    /// A line that starts with white space, including obs-fold (RFC 9112 §5.2), is not a field line.
     @inline(__always)
     init?(_ line: UnsafeRawBufferPointer) {
         guard let base = line.baseAddress else { return nil }
@@ -31,34 +31,34 @@ struct FieldLine {
     }
 }
 
-/// The lines of a head or a trailer section, found across inputs and within a budget of bytes.
+/// A reader for the lines of a head or a trailer section, across inputs and within a limit on bytes.
 struct LineReader {
     enum Step {
         /// A line without its CRLF.
         case line(UnsafeRawBufferPointer)
-        /// The line has no end in this input.
+        /// The line does not end in this input.
         case incomplete
-        /// The line ends without CR, or holds a NUL or a CR elsewhere.
+        /// The line ends without CR, or contains a NUL or a CR elsewhere.
         case malformed
-        /// The line does not end within the budget.
+        /// The line does not end within the limit.
         case overBudget
     }
 
-    /// The bytes that lines may still take, their ends included.
+    /// The number of bytes that further lines may have, including line ends.
     private(set) var budget: Int
-    /// The bytes at the beginning of the incomplete line in which there is no line feed.
+    /// The number of bytes of the incomplete line that have been searched for a line feed.
     private var searched = 0
-    /// The bytes that searches have looked at; tests hold the number against that of the input's bytes.
+    /// The total number of bytes searched, for tests.
     private(set) var examined = 0
 
     init(budget: Int) {
         self.budget = budget
     }
 
-    /// Returns the next line and moves `position` behind it.
+    /// Returns the next line and advances `position` past it.
     ///
-    /// After `.incomplete` the input from `position` must be at the front of the next one. An incomplete line is refused
-    /// for a NUL or a CR as soon as that is seen, so that the result does not depend on how the input is cut.
+    /// After `.incomplete`, the next input must start with the input from `position`. A NUL or a CR in an incomplete line is
+    /// reported at once, so the result does not depend on how the input is split.
     @inline(__always)
     mutating func next(in input: UnsafeRawBufferPointer, from position: inout Int) -> Step {
         let available = input.count - position
@@ -90,7 +90,7 @@ struct LineReader {
     private mutating func search(_ line: UnsafeRawBufferPointer, isAll: Bool) -> Step {
         var index = max(searched - 1, 0)
         while index < line.count {
-            // A CR at the end may yet be followed by its LF.
+            // A CR at the end may be followed by its LF.
             if line[index] == 0 || (line[index] == 13 && index + 1 < line.count) { return .malformed }
             index += 1
         }
@@ -104,7 +104,7 @@ extension UInt8 {
     @inline(__always)
     var isBlank: Bool { self == 32 || self == 9 }
 
-    /// A `t` for each byte of a token (RFC 9110 §5.6.2), at its own offset; a constant that costs no initialisation.
+    /// A table with a `t` at the offset of each token character (RFC 9110 §5.6.2). As a constant it needs no initialization.
     @inline(__always)
     fileprivate static var tokens: StaticString {
         """
@@ -115,20 +115,20 @@ extension UInt8 {
         """
     }
 
-    /// True for the bytes of a field value and of a reason phrase: HTAB, SP, visible ASCII and obs-text
+    /// Returns true for the bytes of a field value and of a reason phrase: HTAB, SP, visible ASCII and obs-text
     /// (RFC 9110 §5.5, RFC 9112 §4).
     @inline(__always)
     var isFieldByte: Bool { self >= 0x20 ? self != 0x7F : self == 9 }
 }
 
 extension UnsafeRawBufferPointer {
-    /// True if a field value may consist of these bytes.
+    /// Returns true if the bytes are valid in a field value.
     @inline(__always)
     var isFieldText: Bool {
         var index = 0
         while index + 8 <= count {
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // A high bit is left where a byte is below 0x20 or is DEL; which one it is does not matter here.
+            // A high bit remains if a byte is below 0x20 or is DEL. The position of that byte is not needed.
             let controls = (word &- 0x2020_2020_2020_2020) & ~word
             let others = word ^ 0x7F7F_7F7F_7F7F_7F7F
             let deletes = (others &- 0x0101_0101_0101_0101) & ~others
@@ -144,7 +144,7 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// True if these are the letters of `name`, which is in small letters, in any case.
+    /// Returns true if the bytes equal `name`, which is in lower case, ignoring case.
     @inline(__always)
     func isName(_ name: StaticString) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }

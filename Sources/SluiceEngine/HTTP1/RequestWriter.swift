@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// Writes requests as HTTP/1.1 has them (RFC 9112 §3 to §7): heads, and the framing of chunked bodies.
+/// Serializes requests for HTTP/1.1 (RFC 9112 §3 to §7): heads, and the framing of chunked bodies.
 package enum RequestWriter {
     /// The framing of a request's body (RFC 9112 §6).
     package enum Framing: Sendable, Equatable {
@@ -12,32 +12,32 @@ package enum RequestWriter {
 
     /// The form of a request's target (RFC 9112 §3.2).
     package enum Target: Sendable, Equatable {
-        /// Path and query, for the origin itself. A `Proxy-Authorization` of the request's is left out.
+        /// Path and query, for the origin server. The request's own `Proxy-Authorization` field is omitted.
         case origin
-        /// The whole URL, for a proxy. The value of `Proxy-Authorization` takes the place of the request's own; nil for that.
+        /// The absolute URL, for a proxy. The value replaces the request's own `Proxy-Authorization` field, unless it is nil.
         case absolute(proxyAuthorization: String?)
     }
 
-    /// The end of a chunk, behind its data.
+    /// The end of a chunk, after its data.
     package static let chunkEnd: StaticString = "\r\n"
     /// The last chunk with an empty trailer section.
     package static let lastChunk: StaticString = "0\r\n\r\n"
 
     /// Appends the head of a request to `buffer`.
     ///
-    /// The request's fields keep their order and case. `Host` comes first unless the request has one of its own;
-    /// `Accept: */*` and `Accept-Encoding` are added where it has none. The request must have passed
+    /// The request's fields keep their order and case. `Host` comes first unless the request has its own.
+    /// `Accept: */*` and `Accept-Encoding` are added if the request has none. The request must have passed
     /// `HTTPRequest.validate()`: nothing is checked here.
     ///
     /// - Parameters:
-    ///   - request: The request; its body is not looked at.
-    ///   - target: The form of its target, and with it what is said to a proxy.
-    ///   - framing: Decides on `Content-Length` and `Transfer-Encoding`, of which the request's own are left out. A
-    ///     POST, PUT or PATCH with none announces a length of 0 (RFC 9110 §8.6).
+    ///   - request: The request. Its body is ignored.
+    ///   - target: The form of the target, with the credentials for a proxy.
+    ///   - framing: Determines `Content-Length` and `Transfer-Encoding`. The request's own are omitted. A POST, PUT or PATCH
+    ///     without a body announces a length of 0 (RFC 9110 §8.6).
     ///   - codings: The content codings that the caller decodes, as a value for `Accept-Encoding`.
-    ///   - omitsExpect: Leaves out the request's `Expect`.
-    ///   - added: The transport's own fields, behind those of the request.
-    ///   - buffer: Where the head is put.
+    ///   - omitsExpect: True to omit the request's `Expect` field.
+    ///   - added: The fields of the transport, after those of the request.
+    ///   - buffer: The buffer.
     package static func appendHead(
         of request: HTTPRequest,
         target: Target = .origin,
@@ -105,14 +105,14 @@ package enum RequestWriter {
         buffer.append(text: "\r\n")
     }
 
-    /// Appends the size line of a chunk of `count` bytes; nothing for an empty one, which would end the body.
+    /// Appends the size line of a chunk of `count` bytes. Appends nothing for an empty chunk, which would end the body.
     package static func appendChunkHead(_ count: Int, to buffer: inout [UInt8]) {
         guard count > 0 else { return }
         buffer.append(number: UInt64(count), radix: 16)
         buffer.append(text: "\r\n")
     }
 
-    /// Appends the fields that are the request's to decide on, straight from the buffer they lie in.
+    /// Appends the fields that the request controls, directly from their buffer.
     private static func appendFields(
         of headers: HTTPHeaders,
         omitsExpect: Bool,
@@ -126,7 +126,7 @@ package enum RequestWriter {
                 let name = UnsafeRawBufferPointer(rebasing: bytes[line.offset..<line.offset + line.nameLength])
                 switch name.count {
                 case 4 where name.isName("host"):
-                    // RFC 9112 §3.2: there is one.
+                    // RFC 9112 §3.2: there is exactly one.
                     if hasHost { continue }
                     hasHost = true
                 case 6 where name.isName("accept"): hasAccept = true
@@ -157,8 +157,8 @@ extension [UInt8] {
         text.withUTF8 { append(contentsOf: $0) }
     }
 
-    /// Appends the host and port of a request without the scheme's own port, and without the zone of an IPv6 address,
-    /// which means nothing to the server (RFC 9110 §4.2.3 and §7.2, RFC 6874 §4).
+    /// Appends the host and port of a request without the default port of the scheme, and without the zone of an IPv6
+    /// address, which is meaningless to the server (RFC 9110 §4.2.3 and §7.2, RFC 6874 §4).
     mutating func append(hostOf request: HTTPRequest) {
         var authority = request.authority
         authority.withUTF8 { text in
@@ -192,7 +192,7 @@ extension [UInt8] {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// The number that at most 16 bits hold and digits make; nil for anything else.
+    /// The decimal number, or nil if the text is not a number of at most 16 bits.
     fileprivate var number: UInt16? {
         guard !isEmpty else { return nil }
         var number: UInt32 = 0

@@ -1,44 +1,44 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The ways in which a response breaks the rules of HTTP/1.1 or the limits set for it.
+/// The ways in which a response violates HTTP/1.1 or the limits set for it.
 ///
-/// No case carries bytes of the peer, so that none can reach an error's text.
+/// No case contains bytes from the peer, so none can appear in an error message.
 package enum ResponseFlaw: Error, Sendable, Equatable {
-    /// The first line is no status line of HTTP/1.0 or HTTP/1.1 (RFC 9112 §4).
+    /// The first line is not a status line of HTTP/1.0 or HTTP/1.1 (RFC 9112 §4).
     case noStatusLine
-    /// A line of the head is no field line, ends with something other than CRLF, or holds a control character.
+    /// A line of the head is not a field line, does not end with CRLF, or contains a control character.
     case malformedField
-    /// The head, informational ones before it included, is longer than the limit.
+    /// The head, including informational ones before it, is longer than the limit.
     case headTooLarge(limit: Int)
     /// A head or a trailer section has more fields than `ResponseParser.fieldLimit`.
     case tooManyFields
     /// There are more informational responses than `ResponseParser.informationalLimit`.
     case tooManyInformational
-    /// A 101 to a request that offered no other protocol.
+    /// A 101 response to a request without an upgrade.
     case unaskedSwitch
-    /// The Content-Length is no number, is too large for one, or has several values that differ (RFC 9112 §6.3).
+    /// The Content-Length is not a number, too large, or has several different values (RFC 9112 §6.3).
     case malformedLength
     /// The Transfer-Encoding is not exactly `chunked`.
     case unaskedCoding
-    /// A Transfer-Encoding under HTTP/1.0, or beside a Content-Length (RFC 9112 §6.1).
+    /// A Transfer-Encoding in HTTP/1.0, or together with a Content-Length (RFC 9112 §6.1).
     case ambiguousLength
     /// The size line of a chunk is malformed, or its data does not end with CRLF (RFC 9112 §7.1).
     case malformedChunk
-    /// The extensions of a chunk, or of all chunks together, are longer than `ChunkedBody` permits.
+    /// The extensions of a chunk, or of all chunks together, exceed the limits of `ChunkedBody`.
     case chunkExtensionsTooLong
     /// A line of the trailer section is malformed.
     case malformedTrailer
-    /// The trailer section exceeds what the head has left of the limit.
+    /// The trailer section exceeds the rest of the limit that the head has left.
     case trailersTooLarge(limit: Int)
-    /// The connection closed before any byte of a response.
+    /// The connection closed before the first byte of a response.
     case closedUnanswered
     /// The connection closed before the head was complete.
     case closedInHead
-    /// The connection closed before the body, which has an end of its own, was complete.
+    /// The connection closed before the end of a body with known framing.
     case closedInBody
 
-    /// The failure as it is reported to the user.
+    /// The error that is reported to the caller.
     package var error: SluiceError {
         let (code, reason) = meaning
         return SluiceError(code, reason)

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The fields of one head that say where its body ends and whether the connection stays open (RFC 9112 §6 and §9.3).
+/// The fields of one head that determine the end of its body and the reuse of the connection (RFC 9112 §6 and §9.3).
 struct ResponseFraming {
     private enum Coding: UInt8 {
         case none, chunked, other
@@ -13,7 +13,7 @@ struct ResponseFraming {
     private var hasClose = false
     private var hasKeepAlive = false
 
-    /// Takes account of a field if it is one of these.
+    /// Records a field if it is one of these.
     @inline(__always)
     mutating func note(_ field: FieldLine) {
         switch field.name.count {
@@ -25,12 +25,12 @@ struct ResponseFraming {
         }
     }
 
-    /// Checks the lengths of a head that has no body whatever it says: an informational one, 204, 304, any to HEAD.
+    /// Checks the length fields of a response that never has a body: informational, 204, 304, or a response to HEAD.
     func checkLengthOfNone() throws(ResponseFlaw) {
         if isLengthMalformed { throw .malformedLength }
     }
 
-    /// The length of the body of a head that can have one (RFC 9112 §6.3).
+    /// Returns the body length of a response that can have a body (RFC 9112 §6.3).
     func length(isHTTP10: Bool) throws(ResponseFlaw) -> ResponseParser.Length {
         if isLengthMalformed { throw .malformedLength }
         switch coding {
@@ -44,16 +44,15 @@ struct ResponseFraming {
         }
     }
 
-    /// True if the server keeps the connection open (RFC 9112 §9.3) and no framing that the response must not have
-    /// leaves doubt where it ends.
+    /// Returns true if the server keeps the connection open (RFC 9112 §9.3) and the end of the response is unambiguous.
     func keepsOpen(isHTTP10: Bool, status: Int) -> Bool {
         if hasClose || (isHTTP10 && !hasKeepAlive) { return false }
         if coding != .none, isHTTP10 || contentLength != nil { return false }
-        // RFC 9110 §8.6 and RFC 9112 §6.1 forbid both in a 204: a server that sends them may send a body as well.
+        // RFC 9110 §8.6 and RFC 9112 §6.1 forbid both in a 204: a server that sends them may also send a body.
         return status != 204 || (coding == .none && contentLength ?? 0 == 0)
     }
 
-    /// Reads `1*DIGIT`, or a list of such; all values of all lines must be one number (RFC 9110 §8.6).
+    /// Parses a Content-Length value, or a list of values. All values of all lines must be the same number (RFC 9110 §8.6).
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         value.forEachListElement { element in
             guard let number = element.decimalNumber, contentLength ?? number == number else {
@@ -76,7 +75,7 @@ struct ResponseFraming {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Calls `body` with each element between commas, without white space around it; empty ones included.
+    /// Calls `body` with each element between commas, without surrounding white space. Empty elements are included.
     fileprivate func forEachListElement(_ body: (UnsafeRawBufferPointer) -> Void) {
         var start = 0
         while true {
@@ -91,7 +90,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// The number that one digit or more make; nil for anything else and beyond 63 bits.
+    /// The decimal number, or nil if the bytes are not a number of at most 63 bits.
     fileprivate var decimalNumber: Int64? {
         guard !isEmpty else { return nil }
         var number: Int64 = 0

@@ -2,9 +2,9 @@
 import Glibc
 import SluiceHTTP
 
-/// A strict parser of one response of HTTP/1.1 (RFC 9112), informational ones before it included.
+/// A strict parser of one response of HTTP/1.1 (RFC 9112), including informational responses before it.
 ///
-/// A value without effects that works on the input in place:
+/// The parser is a value without side effects and parses the input in place:
 ///
 ///     statusLine → fields ─┬─ 1xx ──────────────→ statusLine
 ///                          ├─ no body ──────────────────────────────→ complete
@@ -12,26 +12,26 @@ import SluiceHTTP
 ///                          ├─ chunked ──→ chunks → trailers ────────→ complete
 ///                          └─ untilClose ────────→ open ── finish ──→ complete
 ///
-/// Lines end with CRLF and nothing else. Whatever a sender must not send is refused where another recipient could read
-/// it in another way; the status may be any number from 100 to 999 (RFC 9110 §15 has clients treat those from 600 as
-/// 5xx, which is for the caller to do).
+/// Lines must end with CRLF. Violations are refused if another recipient could interpret the message differently. The status
+/// may be any number from 100 to 999. RFC 9110 §15 requires clients to treat a status from 600 as 5xx, which is left to the
+/// caller.
 package struct ResponseParser: Sendable {
     package enum Event: Sendable {
-        /// All complete parts of the input are used; what is left from `position` must be put in front of the next input.
+        /// All complete parts of the input are consumed. The input from `position` must precede the next input.
         case needsMore
         /// A 1xx head other than 101.
         case informational(HTTPResponse)
-        /// The final head; its framing is known.
+        /// The final head. Its framing is known.
         case head(HTTPResponse)
         /// A piece of the body, as offsets into the input.
         case body(Range<Int>)
-        /// The message is complete; trailers and `isReusable` are known.
+        /// The message is complete. Trailers and `isReusable` are known.
         case end
-        /// The response cannot be read on; every further call returns the same.
+        /// The response cannot be parsed further. Every later call returns the same.
         case failed(SluiceError)
     }
 
-    /// The way in which the end of a body is found (RFC 9112 §6.3).
+    /// The framing of a body (RFC 9112 §6.3).
     package enum Length: Sendable, Equatable {
         case none
         case exactly(Int64)
@@ -39,9 +39,9 @@ package struct ResponseParser: Sendable {
         case untilClose
     }
 
-    /// The fields a head or a trailer section may have.
+    /// The maximum number of fields of a head or a trailer section.
     package static let fieldLimit = 1000
-    /// The informational responses that may come before the final one.
+    /// The maximum number of informational responses before the final one.
     package static let informationalLimit = 100
 
     private enum State: UInt8 {
@@ -63,18 +63,18 @@ package struct ResponseParser: Sendable {
     private var chunks = ChunkedBody()
     private var failure: SluiceError?
 
-    /// The framing of the body; valid once the final head is known.
+    /// The framing of the body. Valid after the final head.
     package private(set) var length = Length.none
-    /// The fields behind a chunked body, without those that only a head may have; they are no part of the head's.
+    /// The trailer fields of a chunked body, without fields that are only valid in a head. They are not merged into the head.
     package private(set) var trailers = HTTPHeaders()
-    /// True once any byte of a response was seen.
+    /// True once the first byte of a response has been received.
     package private(set) var hasBegun = false
 
-    /// Creates a parser of the response to a request.
+    /// Creates a parser for the response to a request.
     ///
     /// - Parameters:
-    ///   - method: The request's method: a response to HEAD has no body, and one of 2xx to CONNECT neither.
-    ///   - headLimit: The bytes that all heads and the trailer section together may take.
+    ///   - method: The method of the request. A response to HEAD and a 2xx response to CONNECT have no body.
+    ///   - headLimit: The maximum total number of bytes of all heads and the trailer section.
     package init(for method: HTTPMethod, headLimit: Int) {
         isHead = method.rawValue == "HEAD"
         isConnect = method.rawValue == "CONNECT"
@@ -83,26 +83,26 @@ package struct ResponseParser: Sendable {
         lines = LineReader(budget: self.headLimit)
     }
 
-    /// The bytes still to come of a body whose length the head says; nil for others.
+    /// The remaining bytes of a body with a length in the head, or nil for other bodies.
     package var bytesLeft: Int64? {
         if case .exactly = length { left } else { nil }
     }
 
-    /// True once every byte of the message is used, which may be before `.end` is returned.
+    /// True once every byte of the message is consumed, which may be before `.end` is returned.
     package var isComplete: Bool { state == .complete }
 
-    /// True if the message is complete and the server lets another request follow on the connection (RFC 9112 §9.3).
+    /// True if the message is complete and another request may follow on the connection (RFC 9112 §9.3).
     package var isReusable: Bool { state == .complete && keepsOpen }
 
-    /// The bytes that were looked at in search of line ends.
+    /// The number of bytes that were searched for line ends.
     var examinedBytes: Int { lines.examined }
 
-    /// Returns what comes next in the input.
+    /// Returns the next event of the input.
     ///
     /// - Parameters:
-    ///   - input: What the connection has received; it is not kept.
-    ///   - position: An offset into `input`, which is moved behind what was used.
-    /// - Returns: The next event; call again until it is `.needsMore`, `.end` or `.failed`.
+    ///   - input: The received bytes. The parser does not keep them.
+    ///   - position: An offset into `input`, which is advanced past the consumed bytes.
+    /// - Returns: The next event. Call again until it is `.needsMore`, `.end` or `.failed`.
     package mutating func next(in input: UnsafeRawBufferPointer, from position: inout Int) -> Event {
         do throws(ResponseFlaw) {
             switch state {
@@ -130,9 +130,9 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    /// Tells the parser that the other side has closed.
+    /// Ends the input because the peer has closed the connection.
     ///
-    /// - Returns: `.end` for a body that ends so, and for a message that is complete; `.failed` otherwise.
+    /// - Returns: `.end` for a complete message or a body that ends with the connection, or `.failed` otherwise.
     package mutating func finish() -> Event {
         switch state {
         case .statusLine, .fields:
@@ -186,14 +186,14 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    /// Refuses a status line that is still incomplete once its first bytes are wrong: no line end may ever follow them.
+    /// Refuses an incomplete status line if its first bytes are already wrong, because its line end might never arrive.
     private func checkStart(of input: UnsafeRawBufferPointer, from position: Int) throws(ResponseFlaw) {
         let count = min(input.count - position, lines.budget, 7)
         guard count > 0, let base = input.baseAddress else { return }
         if memcmp(base + position, "HTTP/1.", count) != 0 { throw .noStatusLine }
     }
 
-    /// Takes `HTTP/1.x SP 3DIGIT [SP reason]` (RFC 9112 §4).
+    /// Parses `HTTP/1.x SP 3DIGIT [SP reason]` (RFC 9112 §4).
     private mutating func take(statusLine line: UnsafeRawBufferPointer) throws(ResponseFlaw) {
         guard line.count >= 12, let base = line.baseAddress, memcmp(base, "HTTP/1.", 7) == 0 else {
             throw .noStatusLine
@@ -208,7 +208,7 @@ package struct ResponseParser: Sendable {
             guard line[12] == 32, reason.isFieldText else { throw .noStatusLine }
         }
         status = Int(hundreds) * 100 + Int(tens) * 10 + Int(ones)
-        // RFC 9110 §2.5: a higher minor version is read as the highest one known.
+        // RFC 9110 §2.5: a higher minor version is processed as the highest known one.
         isHTTP10 = minor == 0
         if status == 101 { throw .unaskedSwitch }
         state = .fields
@@ -235,7 +235,7 @@ package struct ResponseParser: Sendable {
     private mutating func decideLength() throws(ResponseFlaw) {
         keepsOpen = framing.keepsOpen(isHTTP10: isHTTP10, status: status)
         if isConnect, status < 300 {
-            // RFC 9112 §6.3: the connection is a tunnel, and both fields are to be ignored.
+            // RFC 9112 §6.3: the connection becomes a tunnel, and both fields are ignored.
             keepsOpen = false
             state = .complete
             return
@@ -312,7 +312,7 @@ extension HTTPHeaders {
 }
 
 extension FieldLine {
-    /// True for the fields of framing and routing that a trailer section must not have (RFC 9110 §6.5.1).
+    /// True for framing and routing fields, which are not allowed in a trailer section (RFC 9110 §6.5.1).
     fileprivate var isOfHeadOnly: Bool {
         name.isName("content-length") || name.isName("transfer-encoding") || name.isName("host")
             || name.isName("trailer")

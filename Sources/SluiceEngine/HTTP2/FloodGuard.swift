@@ -1,16 +1,16 @@
 import SluiceHTTP
 
-/// Counts the frames of a connection that carry nothing for any request, and tells when a server sends too many of them.
+/// A token bucket that detects a flood of frames which carry nothing for any request.
 ///
-/// Each such frame takes a token; time and frames that do carry something give tokens back. A server that keeps to the protocol never
-/// runs out of them, and one that floods a client with settings, pings, priorities, resets or empty frames soon does
+/// Each such frame takes a token. Tokens return over time, and with frames that carry something. A conforming server never runs out of
+/// tokens. A server that floods the client with settings, pings, priorities, resets or empty frames soon does
 /// (CVE-2019-9512, CVE-2019-9515, CVE-2019-9518).
 struct FloodGuard {
-    /// The tokens of a connection that has just been made, and the most that it can have.
+    /// The initial and maximum number of tokens.
     static let capacity = 1000
-    /// The tokens that come back in a second.
+    /// The number of tokens that return per second.
     static let refill = 100
-    /// The tokens that a frame with content gives back.
+    /// The number of tokens that a frame with content returns.
     static let reward = 2
 
     private var tokens = FloodGuard.capacity
@@ -20,12 +20,12 @@ struct FloodGuard {
         refilled = now
     }
 
-    /// Notes a frame that carries something for a request, or answers something that was sent.
+    /// Records a frame that carries something for a request, or answers a sent frame.
     mutating func reward() {
         tokens = min(FloodGuard.capacity, tokens + FloodGuard.reward)
     }
 
-    /// Notes a frame that carries nothing; returns false if there have been too many.
+    /// Records a frame that carries nothing. Returns false if there have been too many.
     mutating func admit(at now: MonotonicTime) -> Bool {
         let milliseconds = now.since(refilled).nanoseconds / 1_000_000
         if milliseconds >= 10 {

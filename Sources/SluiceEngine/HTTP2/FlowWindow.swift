@@ -1,32 +1,32 @@
 import SluiceHTTP
 
-/// The bytes that a server may send on one stream before its reader has taken any of them (RFC 9113 §5.2).
+/// The flow-control window of one stream: the bytes that the server may send before the reader consumes them (RFC 9113 §5.2).
 ///
-/// A window begins small, so that a response nobody reads holds little memory. Where a reader takes half of it within two round trips, the
-/// window is what limits the speed, and it grows eightfold.
+/// A window starts small, so an unread response uses little memory. If the reader consumes half of the window within two round trips, the
+/// window limits the speed, and it grows eightfold.
 struct FlowWindow {
-    /// The window of a new stream.
+    /// The initial window of a stream.
     static let initialSize = 256 << 10
-    /// The size at which a window grows no more.
+    /// The maximum window of a stream.
     static let maximumSize = 32 << 20
-    /// The window of a connection. Its bytes are given back as they come, so that no stream waits for another's reader.
+    /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
     static let connectionSize = 64 << 20
-    /// The fewest bytes that are given back to the server at once.
+    /// The minimum credit that is returned to the server at once.
     private static let smallestCredit = 128 << 10
 
     private(set) var size = FlowWindow.initialSize
     private var taken = 0
     private var credit = 0
-    /// The moment since which bytes are counted; nil before the first.
+    /// The start of the current measurement, or nil before the first byte.
     private var began: MonotonicTime?
 
-    /// Notes that bytes have gone to the reader.
+    /// Records bytes that were passed to the reader.
     ///
     /// - Parameters:
-    ///   - count: The bytes.
-    ///   - unread: All bytes that have gone to the reader and were not read yet.
-    ///   - roundTrip: The time that a byte and its answer take.
-    ///   - now: The time.
+    ///   - count: The number of bytes.
+    ///   - unread: The number of all bytes that were passed to the reader and have not been read.
+    ///   - roundTrip: The round-trip time.
+    ///   - now: The current time.
     /// - Returns: True if the window has grown.
     mutating func take(
         _ count: Int,
@@ -48,7 +48,7 @@ struct FlowWindow {
         return !isSlow
     }
 
-    /// Takes the bytes that the server may send again, once they are an eighth of the window; 0 until then.
+    /// Takes the credit for the server once it is an eighth of the window. Returns 0 before that.
     mutating func takeCredit() -> Int {
         guard credit >= max(FlowWindow.smallestCredit, size / 8) else { return 0 }
         defer { credit = 0 }

@@ -2,7 +2,7 @@
 import CNghttp2
 import SluiceHTTP
 
-/// The fields of a request as HTTP/2 has them (RFC 9113 §8.3): names in small letters, the request line as pseudo-header fields.
+/// The fields of a request in HTTP/2 form (RFC 9113 §8.3): lower-case names, and the request line as pseudo-header fields.
 struct HTTP2RequestHead {
     private struct Field {
         let name: Range<Int>
@@ -16,10 +16,10 @@ struct HTTP2RequestHead {
     /// Creates the fields of a request.
     ///
     /// - Parameters:
-    ///   - request: The request; its body is not looked at.
-    ///   - length: The bytes of the body; nil where they are not known, and 0 for none.
+    ///   - request: The request. Its body is ignored.
+    ///   - length: The length of the body. Nil if it is unknown, and 0 for no body.
     ///   - codings: The content codings that the caller decodes, as a value for `accept-encoding`.
-    ///   - omitsExpect: Leaves out the request's `Expect`.
+    ///   - omitsExpect: True to omit the request's `Expect` field.
     init(of request: HTTPRequest, length: Int64?, decodes codings: StaticString?, omitsExpect: Bool) {
         bytes.reserveCapacity(request.headers.byteCount + request.path.utf8.count + 192)
         fields.reserveCapacity(request.headers.count + 8)
@@ -37,7 +37,7 @@ struct HTTP2RequestHead {
         if let length, length > 0 || request.method.announcesNoContent { add("content-length", "\(length)") }
     }
 
-    /// Adds fields behind the request's own.
+    /// Appends fields after the request's own.
     mutating func add(_ headers: HTTPHeaders) {
         if !headers.isEmpty { _ = addFields(of: headers, omitsExpect: false) }
     }
@@ -55,7 +55,7 @@ struct HTTP2RequestHead {
         fields.append(Field(name: name, value: end..<bytes.count, isSecret: isSecret(name, length: bytes.count - end)))
     }
 
-    /// Adds the request's own fields but those of a connection of HTTP/1.1 (RFC 9113 §8.2.2).
+    /// Appends the request's own fields except the connection-specific ones of HTTP/1.1 (RFC 9113 §8.2.2).
     private mutating func addFields(
         of headers: HTTPHeaders,
         omitsExpect: Bool
@@ -79,7 +79,7 @@ struct HTTP2RequestHead {
                 case 15 where name.isName("accept-encoding"): hasAcceptEncoding = true
                 case 16 where name.isName("proxy-connection"): continue
                 case 17 where name.isName("transfer-encoding"): continue
-                // A proxy on the way is another hop, and has had its own.
+                // The credentials for a proxy are sent to the proxy only, in its handshake.
                 case 19 where name.isName("proxy-authorization"): continue
                 default: break
                 }
@@ -103,7 +103,7 @@ struct HTTP2RequestHead {
         return (hasAccept, hasAcceptEncoding)
     }
 
-    /// True for a value that an intermediary must not put into a table that others can probe (RFC 7541 §7.1.3).
+    /// Returns true for a value that intermediaries must not add to a dynamic table that others can probe (RFC 7541 §7.1.3).
     private func isSecret(_ name: Range<Int>, length: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             let name = UnsafeRawBufferPointer(rebasing: bytes[name])
@@ -115,7 +115,7 @@ struct HTTP2RequestHead {
         }
     }
 
-    /// Calls `body` with the fields as nghttp2 takes them; the pointers are valid during the call.
+    /// Calls `body` with the fields in nghttp2's form. The pointers are valid during the call.
     mutating func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         let fields = fields
         return bytes.withUnsafeMutableBufferPointer { bytes in
@@ -139,12 +139,12 @@ struct HTTP2RequestHead {
     }
 }
 
-/// The fields of a response as they come, one after the other.
+/// The fields of a response, collected one by one.
 struct HTTP2ResponseHead {
     private(set) var status = 0
     private(set) var fields = HTTPHeaders()
 
-    /// Takes a field that nghttp2 has found valid.
+    /// Adds a field that nghttp2 has validated.
     mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if name.first == UInt8(ascii: ":") {
             if name.count == 7 { status = value.reduce(0) { $0 * 10 + Int($1 &- 48) } }
@@ -153,7 +153,7 @@ struct HTTP2ResponseHead {
         }
     }
 
-    /// Takes the head, and begins another.
+    /// Returns the head and resets the fields.
     mutating func takeResponse() -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(rawValue: status), version: .http2)
         swap(&response.headers, &fields)
@@ -161,7 +161,7 @@ struct HTTP2ResponseHead {
         return response
     }
 
-    /// Takes the trailer section.
+    /// Returns the trailer section.
     mutating func takeTrailers() -> HTTPHeaders {
         defer { fields = HTTPHeaders() }
         return fields
@@ -169,7 +169,7 @@ struct HTTP2ResponseHead {
 }
 
 extension HTTPMethod {
-    /// True if a request without content says so (RFC 9110 §8.6).
+    /// True for methods whose request without content sends `content-length: 0` (RFC 9110 §8.6).
     fileprivate var announcesNoContent: Bool {
         switch rawValue {
         case "POST", "PUT", "PATCH": true
@@ -179,7 +179,7 @@ extension HTTPMethod {
 }
 
 extension HTTPHeaders {
-    /// The names, in small letters, of the fields that belong to the connection (RFC 9110 §7.6.1).
+    /// The lower-case names of the connection-specific fields that `Connection` lists (RFC 9110 §7.6.1).
     fileprivate var namedByConnection: [[UInt8]] {
         guard contains(.connection) else { return [] }
         return values(for: .connection).flatMap { value in
@@ -189,7 +189,7 @@ extension HTTPHeaders {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes without white space around them.
+    /// The bytes without surrounding white space.
     fileprivate var trimmed: UnsafeRawBufferPointer {
         var (start, end) = (0, count)
         while start < end, self[start].isBlank { start += 1 }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// The signs of life of a connection's server, and the moments at which it is asked for one by PING (RFC 9113 §6.7).
+/// The liveness check of a connection: the last input, and the times at which a PING is sent (RFC 9113 §6.7).
 ///
 /// ```
 ///             silence                no answer
@@ -9,27 +9,27 @@ import SluiceHTTP
 ///   └───── anything comes ───┘
 /// ```
 ///
-/// While a server owes an answer, it is asked after a silence, and less often each time that nothing but its answer to the PING comes:
-/// some servers end a connection that asks too often.
+/// While a response is outstanding, a PING is sent after a time without input. The interval increases while only PING answers arrive,
+/// because some servers close a connection that sends too many PINGs.
 struct HTTP2Liveness {
-    /// The next thing to do.
+    /// The next action.
     enum Step: Equatable {
         case nothing
         case ping
-        /// The server has not answered.
+        /// The server has not answered the PING.
         case lost
     }
 
-    /// The silences before a PING, each a multiple of the first.
+    /// The intervals between PINGs, as multiples of the first.
     private static let factors = [1, 2, 4, 30]
 
-    /// The silence before the first PING, and the time that its answer may take.
+    /// The time without input before the first PING, and the time allowed for its answer.
     private let interval: Duration
     private var pings = 0
     private var asked: MonotonicTime?
-    /// The moment at which anything came last.
+    /// The time of the last input.
     private(set) var lastInput: MonotonicTime
-    /// True while nothing has come since a request ran out of time, so that the connection may be dead.
+    /// True if a request has timed out and nothing was received since, so the connection may be dead.
     private(set) var isSuspect = false
 
     init(interval: Duration, at now: MonotonicTime) {
@@ -37,12 +37,12 @@ struct HTTP2Liveness {
         lastInput = now
     }
 
-    /// Notes that a request is sent on a connection that had none.
+    /// Records that a request is sent on a connection that had no active request.
     mutating func begin(at now: MonotonicTime) {
         lastInput = now
     }
 
-    /// Notes that anything has come; returns true if the connection was suspect.
+    /// Records input. Returns true if the connection was suspect.
     mutating func hear(at now: MonotonicTime) -> Bool {
         lastInput = now
         asked = nil
@@ -50,19 +50,19 @@ struct HTTP2Liveness {
         return isSuspect
     }
 
-    /// Notes that something has come for a request.
+    /// Records input for a request.
     mutating func progress() {
         pings = 0
     }
 
-    /// Notes that a request that began at a moment has run out of time; returns true if the connection is suspect now and was not.
+    /// Records the time-out of a request that began at the given time. Returns true if the connection became suspect.
     mutating func requestTimedOut(began: MonotonicTime) -> Bool {
         guard lastInput <= began, !isSuspect else { return false }
         isSuspect = true
         return true
     }
 
-    /// The moment of the next step.
+    /// Returns the time of the next step.
     func deadline(owesAnswer: Bool) -> MonotonicTime {
         if let asked { return asked + interval }
         guard owesAnswer || isSuspect else { return .distantFuture }
@@ -70,7 +70,7 @@ struct HTTP2Liveness {
         return lastInput + interval * HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
     }
 
-    /// Decides on what to do once the deadline has come.
+    /// Returns the action to take when the deadline has passed.
     mutating func step(owesAnswer: Bool, at now: MonotonicTime) -> Step {
         guard deadline(owesAnswer: owesAnswer) <= now else { return .nothing }
         if asked != nil { return .lost }

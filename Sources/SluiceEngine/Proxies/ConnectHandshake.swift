@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The making of a tunnel through an HTTP proxy by CONNECT (RFC 9110 §9.3.6).
+/// The handshake for a tunnel through an HTTP proxy with CONNECT (RFC 9110 §9.3.6).
 ///
 /// ```
 /// request ──▶ 1xx* ──▶ head ─┬─ 2xx ──▶ done
@@ -11,36 +11,36 @@ import SluiceHTTP
 ///                            └─ any other ──▶ failed
 /// ```
 ///
-/// The request has no field but `Host` and `Proxy-Authorization`. Responses are read by the strict parser, within bounds, and nothing of
-/// them reaches the caller but the status of a refusal. A redirect is a refusal.
+/// The request has only the fields `Host` and `Proxy-Authorization`. The strict parser reads the responses within limits. The caller sees
+/// nothing of them except the status of a refusal. A redirect is a refusal.
 package struct ConnectHandshake: ProxyHandshake {
-    /// The bytes that the heads of one response may take, informational ones included.
+    /// The maximum number of bytes of the heads of one response, including informational ones.
     package static let headLimit = 16 << 10
-    /// The longest body of a 407 that is read; beyond it a new connection costs less.
+    /// The maximum length of a 407 body that is skipped. For a longer body, a new connection is cheaper.
     private static let bodyLimit = 64 << 10
-    /// The challenges that are answered.
+    /// The maximum number of challenges that are answered.
     private static let maximumAnswers = 3
 
-    /// Host and port, the target of the request.
+    /// The host and port of the origin, used as the request target.
     private let authority: String
     private var authenticator: (any ProxyAuthenticator)?
-    /// The answer to a challenge that has not been sent.
+    /// The answer to a challenge, before it is sent.
     private var answer: String?
     private var answers = 0
     private var parser = ConnectHandshake.newParser
-    /// Bytes that were received and not used.
+    /// Received bytes that have not been parsed.
     private var rest: [UInt8] = []
-    /// True from the head of a 407 to its end.
+    /// True from the head of a 407 response to its end.
     private var isChallenged = false
     private var skipped = 0
-    /// True if the last request went by a connection on which another was refused with 407.
+    /// True if the last request was sent on a connection that had received a 407.
     private var isRepeated = false
 
-    /// Prepares a tunnel.
+    /// Creates the handshake for a tunnel.
     ///
     /// - Parameters:
-    ///   - authority: Host and port of the origin; an address of version 6 stands in brackets and has no zone.
-    ///   - authenticator: The credentials; nil for none.
+    ///   - authority: The host and port of the origin. An IPv6 address has brackets and no zone.
+    ///   - authenticator: The credentials, or nil for none.
     package init(to authority: String, authenticator: (any ProxyAuthenticator)?) {
         self.authority = authority
         self.authenticator = authenticator
@@ -94,14 +94,14 @@ package struct ConnectHandshake: ProxyHandshake {
                 isRepeated = true
                 return .send(request())
             case .failed(let error):
-                // The challenge is known; only the way to it is lost.
+                // The challenge is already known, so a new connection can continue.
                 if isChallenged { return .reconnect }
                 return .failed(.tunnel(error.code == .headersTooLarge ? .headTooLarge : .invalidHead))
             }
         }
     }
 
-    /// Takes a final head; returns nil if a body follows that is to be skipped.
+    /// Processes a final head. Returns nil if its body must be skipped.
     private mutating func take(_ head: HTTPResponse, hasMore: Bool) -> ProxyHandshakeAction? {
         let authority = authority
         switch head.status.rawValue {
@@ -122,7 +122,7 @@ package struct ConnectHandshake: ProxyHandshake {
     }
 
     package mutating func closed() -> ProxyHandshakeAction {
-        // Some proxies close after a 407 without saying so.
+        // Some proxies close after a 407 without announcing it.
         if isChallenged || isRepeated && !parser.hasBegun { return .reconnect }
         return .failed(.tunnel(.closed))
     }

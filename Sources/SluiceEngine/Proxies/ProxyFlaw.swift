@@ -1,24 +1,24 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The ways in which a proxy refuses a connection or breaks the rules of its protocol.
+/// The ways in which a proxy refuses a connection or violates its protocol.
 ///
-/// No case carries a text of the proxy's, so that none can reach an error's text.
+/// No case contains text from the proxy, so none can appear in an error message.
 package enum ProxyFlaw: Error, Sendable, Hashable {
-    /// A CONNECT that did not make a tunnel (RFC 9110 §9.3.6).
+    /// A CONNECT request that did not establish a tunnel (RFC 9110 §9.3.6).
     package enum Tunnel: Sendable, Hashable {
         /// A final status other than 2xx and 407.
         case status(Int)
-        /// A 407 where there are no credentials.
+        /// A 407 response, but there are no credentials.
         case asksForCredentials
-        /// A 407 to credentials, or one that they cannot answer.
+        /// A 407 response to the credentials, or a challenge that they cannot answer.
         case refusesCredentials
         case closed
-        /// The response is no valid HTTP.
+        /// The response is not valid HTTP.
         case invalidHead
         /// The head is longer than the limit, or has too many fields.
         case headTooLarge
-        /// Bytes behind the response before the client has said anything: in a tunnel for TLS the server speaks second.
+        /// Bytes follow the response before the client has sent anything. In a tunnel for TLS the client speaks first.
         case surplus
     }
 
@@ -28,30 +28,30 @@ package enum ProxyFlaw: Error, Sendable, Hashable {
         case reply(UInt8)
         /// The CD field of a reply of version 4.
         case rejection(UInt8)
-        /// None of the methods of authentication that were offered is accepted (X'FF').
+        /// The proxy accepts none of the offered authentication methods (X'FF').
         case noMethod
         case refusesCredentials
         case closed
-        /// An answer that the protocol does not know, or to something that was not offered.
+        /// An answer that the protocol does not define, or that does not match the offer.
         case invalidAnswer
         case surplus
-        /// The host's name is longer than the 255 bytes that there is room for, or empty, or holds a zero.
+        /// The host name is empty, longer than 255 bytes, or contains a zero byte.
         case unfitName
-        /// The credentials are longer than the 255 bytes that there is room for, or hold a zero that would end them.
+        /// The credentials are longer than 255 bytes, or contain a zero byte where it would end them.
         case unfitCredentials
-        /// Version 4 reaches no address of version 6, and none of 0.0.0.0/24, which stand for names.
+        /// Version 4 supports neither IPv6 addresses nor addresses in 0.0.0.0/24, which stand for names.
         case unreachableAddress
     }
 
     case tunnel(Tunnel)
     case socks(SOCKS)
 
-    /// Creates the error that is reported to the user.
+    /// Returns the error that is reported to the caller.
     ///
     /// - Parameters:
-    ///   - host: Host and port of the request.
+    ///   - host: The host and port of the request.
     ///   - proxy: The name of the proxy, as the subject of a sentence.
-    /// - Returns: An error of the code ``SluiceError/Code/proxyFailed``.
+    /// - Returns: An error with the code ``SluiceError/Code/proxyFailed``.
     package func error(to host: String, by proxy: String) -> SluiceError {
         let reason =
             switch self {
@@ -95,7 +95,7 @@ extension ProxyFlaw.SOCKS {
         }
     }
 
-    /// The words for a REP field (RFC 1928 §6).
+    /// Returns the description of a REP field (RFC 1928 §6).
     private static func words(ofReply code: UInt8) -> String {
         switch code {
         case 2: "it does not allow that"

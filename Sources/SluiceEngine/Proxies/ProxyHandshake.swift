@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The exchange with a proxy by which a connection to it becomes one to the origin; a value without effects.
+/// The handshake with a proxy that turns a connection to the proxy into one to the origin. It has no side effects.
 ///
 /// ```
 /// begin ──▶ send ──▶ receive* ─┬─▶ done
@@ -10,54 +10,54 @@ import SluiceHTTP
 ///   └──── a new connection ────┴─▶ reconnect
 /// ```
 package protocol ProxyHandshake: Sendable {
-    /// The most bytes to read next, so that none are taken that belong to the origin; at least 1.
+    /// The maximum number of bytes to read next, so that no bytes of the origin are consumed. At least 1.
     var wanted: Int { get }
 
-    /// Begins on a new connection.
+    /// Starts on a new connection.
     ///
     /// - Returns: The first message to the proxy.
     mutating func begin() -> [UInt8]
 
-    /// Takes bytes of the proxy's.
+    /// Processes bytes from the proxy.
     ///
-    /// - Parameter input: At most ``wanted`` bytes, and at least one.
-    /// - Returns: The next thing to do.
+    /// - Parameter input: At least one and at most ``wanted`` bytes.
+    /// - Returns: The next action.
     mutating func receive(_ input: UnsafeRawBufferPointer) -> ProxyHandshakeAction
 
-    /// Takes note that the proxy has closed the connection; returns `reconnect` or `failed`.
+    /// Records that the proxy has closed the connection. Returns `reconnect` or `failed`.
     mutating func closed() -> ProxyHandshakeAction
 
-    /// The flaw of bytes behind the last answer where none can be the origin's.
+    /// The flaw to report if bytes follow the last answer that cannot come from the origin.
     var surplus: ProxyFlaw { get }
 }
 
-/// The next thing to do in a handshake with a proxy.
+/// The next action in a handshake with a proxy.
 package enum ProxyHandshakeAction: Sendable, Equatable {
-    /// Send the bytes, then read on.
+    /// Send the bytes, then continue reading.
     case send([UInt8])
     case needsMore
-    /// The connection is the origin's.
+    /// The connection now leads to the origin.
     case done
-    /// Close the connection, and begin again on a new one to the same proxy.
+    /// Close the connection, and start again on a new one to the same proxy.
     case reconnect
     case failed(ProxyFlaw)
 }
 
-/// The credentials for a proxy, and the decision when they are sent: one of them serves one attempt to connect, reconnects included.
+/// The credentials for a proxy. One instance is used for one attempt to connect, including reconnects.
 package protocol ProxyAuthenticator: Sendable {
-    /// The value of `Proxy-Authorization` for a request that no challenge has just been received for; nil to send none.
+    /// Returns the value of `Proxy-Authorization` for a request that does not answer a challenge, or nil to send none.
     mutating func authorization(method: String, uri: String) -> String?
 
-    /// The value of `Proxy-Authorization` that answers a 407.
+    /// Returns the value of `Proxy-Authorization` that answers a 407 response.
     ///
     /// - Parameters:
     ///   - challenge: The fields of the response.
     ///   - method: The method of the request, `CONNECT` for a tunnel.
-    ///   - uri: The request's target as it was sent.
-    /// - Returns: The value, or nil where there is no answer, or the last one was refused.
+    ///   - uri: The request target.
+    /// - Returns: The value, or nil if there is no answer or the last one was refused.
     mutating func answer(_ challenge: HTTPHeaders, method: String, uri: String) -> String?
 
-    /// Takes the fields of a response to a request that the proxy has let in.
+    /// Processes the fields of a response to a request that the proxy has accepted.
     mutating func accept(_ headers: HTTPHeaders, method: String, uri: String)
 }
 #endif

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The way of a request by a proxy: where to connect to, the handshake that follows there, and the form of the request's target.
+/// The route of a request through a proxy: the address to connect to, the handshake, and the form of the request target.
 ///
 /// | proxy | http | https |
 /// |---|---|---|
@@ -9,11 +9,11 @@ import SluiceHTTP
 /// | SOCKS | its handshake; origin form | its handshake; origin form |
 package struct ProxyRoute: Sendable {
     package enum Passage: Sendable, Equatable {
-        /// The proxy passes each request on.
+        /// The proxy forwards each request.
         case absoluteForm
-        /// The proxy makes a tunnel by CONNECT.
+        /// The proxy establishes a tunnel with CONNECT.
         case tunnel
-        /// The proxy connects by SOCKS.
+        /// The proxy connects with SOCKS.
         case socks
     }
 
@@ -25,7 +25,7 @@ package struct ProxyRoute: Sendable {
     package let passage: Passage
     private let origin: HTTPOrigin
 
-    /// Creates the way to an origin; nil where there is no proxy.
+    /// Creates the route to an origin, or returns nil if there is no proxy.
     package init?(_ plan: ConnectionPlan, to origin: HTTPOrigin) {
         guard let proxy = plan.proxy, let address = proxy.address else { return nil }
         self.proxy = proxy
@@ -36,21 +36,21 @@ package struct ProxyRoute: Sendable {
         passage = proxy.scheme.isSOCKS ? .socks : origin.scheme == "https" ? .tunnel : .absoluteForm
     }
 
-    /// The policy for TLS to the proxy itself; nil where it is reached without.
+    /// The TLS policy for the connection to the proxy, or nil without TLS.
     package var tls: TLSConfiguration? {
         proxy.scheme == .https ? TLSConfiguration(trust: proxy.trust) : nil
     }
 
-    /// True if the client finds the origin's addresses, which the proxy is told in place of the name.
+    /// True if the client resolves the origin's name and sends an address to the proxy.
     package var resolvesOrigin: Bool { proxy.scheme == .socks4 || proxy.scheme == .socks5 }
 
-    /// Prepares the handshake.
+    /// Creates the handshake.
     ///
     /// - Parameters:
-    ///   - addresses: The addresses of the origin, where the client finds them.
-    ///   - spaces: The protection spaces that are known.
-    /// - Returns: The handshake; nil where none is needed.
-    /// - Throws: A flaw where the handshake cannot be made whatever the proxy answers.
+    ///   - addresses: The addresses of the origin, if the client resolves them.
+    ///   - spaces: The known protection spaces.
+    /// - Returns: The handshake, or nil if none is needed.
+    /// - Throws: A flaw if the handshake cannot succeed with any answer of the proxy.
     package func handshake(
         for addresses: [SocketAddress],
         in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces())
@@ -72,7 +72,7 @@ package struct ProxyRoute: Sendable {
         }
     }
 
-    /// Host and port of the origin: always with a port, an address of version 6 in brackets and without its zone.
+    /// The host and port of the origin. The port is always present, and an IPv6 address has brackets and no zone.
     private var originAuthority: String {
         let host = origin.host
         guard host.utf8.contains(UInt8(ascii: ":")) else { return "\(host):\(origin.port)" }
@@ -81,10 +81,10 @@ package struct ProxyRoute: Sendable {
 
     // MARK: Errors
 
-    /// The proxy as errors name it.
+    /// The name of the proxy in error messages.
     package var name: String { proxy.displayName }
 
-    /// The error for a name of the proxy's that does not resolve.
+    /// Returns the error for a proxy name that cannot be resolved.
     package func notResolved(_ failure: Resolver.Failure) -> SluiceError {
         SluiceError(
             .proxyFailed,
@@ -93,18 +93,18 @@ package struct ProxyRoute: Sendable {
         )
     }
 
-    /// The error for a proxy that no socket could be connected to.
+    /// Returns the error for a proxy that cannot be reached.
     package func notConnected(_ cause: SystemError) -> SluiceError {
         SluiceError(.proxyFailed, "No connection to \(name): \(cause.words).", underlyingError: cause)
     }
 
-    /// The error for a failure of TLS to the proxy itself.
+    /// Returns the error for a TLS failure of the proxy.
     package func error(of failure: TLSFailure) -> SluiceError {
         let reason = "No TLS connection to \(name): \(failure.reason(of: "proxy"))."
         return SluiceError(.proxyFailed, reason, underlyingError: failure)
     }
 
-    /// The error for a handshake of TLS with the proxy that failed by an error of its stream.
+    /// Returns the error for a TLS handshake with the proxy that failed with a stream error.
     package func error(ofHandshake error: SluiceError) -> SluiceError {
         if let failure = error.underlyingError as? TLSFailure { return self.error(of: failure) }
         return SluiceError(
@@ -116,7 +116,7 @@ package struct ProxyRoute: Sendable {
 }
 
 extension Proxy {
-    /// The proxy as errors name it: neither user nor password.
+    /// The name of the proxy in error messages, without user name and password.
     var displayName: String { "the proxy at \(address ?? "")" }
 }
 #endif

@@ -1,30 +1,30 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// A handshake with a proxy over one connection after another: carries out what a ``ProxyHandshake`` says, without ever waiting.
+/// Runs a ``ProxyHandshake`` over one or more connections, without blocking.
 struct ProxyTunnel {
     enum Step {
-        /// To be called again once the socket is readable or writable.
+        /// Call again when the socket is readable or writable.
         case waits
         case done
-        /// The connection is to be closed, and a new one to be given to ``begin(on:)``.
+        /// Close the connection, and pass a new one to ``begin(on:)``.
         case reconnect
         case failed(ProxyFlaw)
-        /// TLS to the proxy failed after its handshake.
+        /// TLS with the proxy failed after its handshake.
         case failedTLS(TLSFailure)
     }
 
     private var handshake: any ProxyHandshake
     private var stream: SocketStream?
     private var output = OutputQueue()
-    /// True after a failed write: the proxy may have said why before it closed.
+    /// True after a failed write. The proxy may have sent a reason before it closed.
     private var isWriteFailed = false
 
     init(_ handshake: any ProxyHandshake) {
         self.handshake = handshake
     }
 
-    /// Begins, or begins again, on a connection to the proxy.
+    /// Starts, or restarts, on a connection to the proxy.
     mutating func begin(on stream: SocketStream) {
         self.stream = stream
         isWriteFailed = false
@@ -35,12 +35,12 @@ struct ProxyTunnel {
 
     /// Writes and reads until the handshake is over or the socket has nothing more.
     ///
-    /// One handshake reads a bounded number of bytes, so that this is bounded too.
+    /// One handshake reads a limited number of bytes, so the work is bounded.
     ///
     /// - Parameters:
-    ///   - buffer: Room for what is read.
-    ///   - precedesTLS: True if the client speaks first by the connection, so that bytes which are there already are not the origin's.
-    /// - Returns: The next thing to do.
+    ///   - buffer: A buffer for received bytes.
+    ///   - precedesTLS: True if the client speaks first after the handshake, so early bytes cannot come from the origin.
+    /// - Returns: The next step.
     mutating func advance(reading buffer: UnsafeMutableRawBufferPointer, precedesTLS: Bool) -> Step {
         while true {
             guard write() else { return .waits }
@@ -62,7 +62,7 @@ struct ProxyTunnel {
         }
     }
 
-    /// Writes what waits; returns false if the socket takes no more of it for now.
+    /// Writes pending bytes. Returns false if the socket currently accepts no more.
     private mutating func write() -> Bool {
         while !output.isEmpty {
             switch stream?.write(output) {
@@ -76,10 +76,10 @@ struct ProxyTunnel {
         return true
     }
 
-    /// Checks that nothing follows the proxy's last answer.
+    /// Checks that no bytes follow the proxy's last answer.
     private mutating func ending(_ room: UnsafeMutableRawBufferPointer) -> Step {
         guard case .bytes = stream?.read(into: UnsafeMutableRawBufferPointer(rebasing: room.prefix(1))) else {
-            // The handshake of TLS finds an end by itself.
+            // If the connection has ended, the TLS handshake will detect it.
             return .done
         }
         return step(for: .failed(handshake.surplus))

@@ -9,17 +9,17 @@ import SluiceHTTP
 /// version 4:  request ──▶ reply ──▶ done
 /// ```
 ///
-/// Nothing is sent before the proxy has answered what came before: a proxy that asks for credentials sees no request until it has them.
-/// Bytes are taken exactly to the end of the reply.
+/// Each message is sent only after the answer to the previous one, so the proxy receives no request before the credentials are accepted.
+/// Exactly the bytes of the reply are consumed.
 package struct SOCKSHandshake: ProxyHandshake {
     package enum Version: UInt8, Sendable {
         case four = 4
         case five = 5
     }
 
-    /// A host to connect to, as the proxy is told it.
+    /// A host to connect to, in the form that is sent to the proxy.
     package enum Destination: Sendable, Hashable {
-        /// A name that the proxy looks up; in version 4 by the extension 4a.
+        /// A name that the proxy resolves, with the extension 4a in version 4.
         case name(String)
         case address(IPAddress)
     }
@@ -39,23 +39,23 @@ package struct SOCKSHandshake: ProxyHandshake {
     }
 
     private let version: Version
-    /// The destinations that have not failed: the addresses of one host.
+    /// The addresses of the host, or its name, that have not been tried or are being tried.
     private var destinations: ArraySlice<Destination>
     private let port: UInt16
     private let credentials: Credentials?
     private var state = State.reply
     private var input: [UInt8] = []
-    /// The bytes that the current message has, as far as it is known by now.
+    /// The length of the current message, as far as it is known.
     private var needed = 0
 
-    /// Prepares a handshake.
+    /// Creates a handshake.
     ///
     /// - Parameters:
-    ///   - version: The version to speak.
-    ///   - destinations: The addresses of the origin, of which the next one is tried where the proxy does not reach one, or its name.
+    ///   - version: The protocol version.
+    ///   - destinations: The addresses of the origin, or its name. If the proxy cannot reach one, the next one is tried.
     ///   - port: The port of the origin.
-    ///   - credentials: Name and password; of version 4 the name alone is used. nil for none.
-    /// - Throws: A flaw where something does not fit into the protocol's messages; nothing must be sent then.
+    ///   - credentials: The name and password, or nil for none. Version 4 uses only the name.
+    /// - Throws: A flaw if a value does not fit into the messages of the protocol. Nothing must be sent then.
     package init(
         _ version: Version,
         to destinations: [Destination],
@@ -83,7 +83,7 @@ package struct SOCKSHandshake: ProxyHandshake {
 
     package mutating func begin() -> [UInt8] {
         if version == .four { return expect(.reply, 2, after: request) }
-        // No authentication, and name and password where there are some (RFC 1928 §3).
+        // No authentication, and name and password if there are credentials (RFC 1928 §3).
         return expect(.method, 2, after: credentials == nil ? [5, 1, 0] : [5, 2, 0, 2])
     }
 
@@ -115,7 +115,7 @@ package struct SOCKSHandshake: ProxyHandshake {
 
     // MARK: Answers
 
-    /// Takes the selection of a method (RFC 1928 §3).
+    /// Processes the selected method (RFC 1928 §3).
     private mutating func takeMethod() -> ProxyHandshakeAction? {
         guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
         switch (input[1], credentials) {
@@ -129,14 +129,14 @@ package struct SOCKSHandshake: ProxyHandshake {
         }
     }
 
-    /// Takes the answer to name and password (RFC 1929 §2).
+    /// Processes the answer to name and password (RFC 1929 §2).
     private mutating func takeVerdict() -> ProxyHandshakeAction? {
         guard input[0] == 1 else { return .failed(.socks(.invalidAnswer)) }
         guard input[1] == 0 else { return .failed(.socks(.refusesCredentials)) }
         return .send(expect(.reply, 2, after: request))
     }
 
-    /// Takes a reply (RFC 1928 §6), whose length its fourth and fifth byte tell.
+    /// Processes a reply (RFC 1928 §6). Its fourth and fifth byte determine its length.
     private mutating func takeReply5() -> ProxyHandshakeAction? {
         guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
         guard input[1] == 0 else {
@@ -157,7 +157,7 @@ package struct SOCKSHandshake: ProxyHandshake {
         return nil
     }
 
-    /// Takes a reply of version 4: a zero, a code, and six bytes without meaning.
+    /// Processes a reply of version 4: a zero byte, a code, and six unused bytes.
     private mutating func takeReply4() -> ProxyHandshakeAction? {
         guard input[0] == 0 else { return .failed(.socks(.invalidAnswer)) }
         switch input[1] {
@@ -170,7 +170,7 @@ package struct SOCKSHandshake: ProxyHandshake {
         }
     }
 
-    /// Goes on to the next address, if the proxy has not reached this one and there is another.
+    /// Continues with the next address if the proxy could not reach this one. Fails if there is no other.
     private mutating func refused(_ flaw: ProxyFlaw.SOCKS, isUnreached: Bool) -> ProxyHandshakeAction {
         guard isUnreached, destinations.count > 1 else { return .failed(.socks(flaw)) }
         destinations.removeFirst()
@@ -186,7 +186,7 @@ package struct SOCKSHandshake: ProxyHandshake {
         case .four:
             let user = Array((credentials?.user ?? "").utf8) + [0]
             switch destination {
-            // The extension 4a: an address that cannot be, and the name behind the user.
+            // The extension 4a: an invalid address, and the name after the user.
             case .name(let name): return [4, 1] + port + [0, 0, 0, 1] + user + Array(name.utf8) + [0]
             case .address(let address): return [4, 1] + port + address.bytes + user
             }
@@ -200,18 +200,18 @@ package struct SOCKSHandshake: ProxyHandshake {
 }
 
 extension SOCKSHandshake.Destination {
-    /// Creates the destination for the host of an origin: a name, or an address without brackets, whose zone means nothing to a proxy.
+    /// Creates the destination for the host of an origin: a name, or an address without brackets. The zone is dropped.
     package init(host: String) {
         let text = host.utf8.contains(UInt8(ascii: ":")) ? String(host.prefix { $0 != "%" }) : host
         self = IPAddress(text).map { .address($0) } ?? .name(text)
     }
 
-    /// True if a request of the version has room for it.
+    /// Returns true if a request of the version can contain the destination.
     fileprivate func fits(_ version: SOCKSHandshake.Version) -> Bool {
         switch self {
         case .name(let name): return (1...255).contains(name.utf8.count) && !name.utf8.contains(0)
         case .address(let address):
-            // 4a has 0.0.0.x stand for a name.
+            // In 4a, 0.0.0.x stands for a name.
             return version == .five || address.isIPv4 && !address.bytes.starts(with: [0, 0, 0])
         }
     }

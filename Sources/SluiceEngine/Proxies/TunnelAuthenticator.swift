@@ -1,12 +1,12 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The credentials for the tunnels through a proxy, by Basic or Digest; a nonce that the proxy has accepted serves further tunnels.
+/// The credentials for tunnels through a proxy, with Basic or Digest. An accepted nonce is reused for further tunnels.
 package struct TunnelAuthenticator: ProxyAuthenticator {
     private var authenticator: Authenticator
     private let spaces: Locked<ProtectionSpaces>
 
-    /// Prepares the credentials; nil if the proxy has none.
+    /// Creates the credentials, or returns nil if the proxy has none.
     package init?(_ proxy: Proxy, in spaces: Locked<ProtectionSpaces>) {
         guard let credentials = AuthenticationCredentials(proxy) else { return nil }
         authenticator = Authenticator(credentials)

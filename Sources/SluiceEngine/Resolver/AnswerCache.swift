@@ -1,18 +1,18 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// Answers of look-ups by name, each until its time has passed.
+/// A cache of look-up results by name, each with an expiration time.
 struct AnswerCache {
     typealias Answer = Result<[ScopedAddress], Resolver.Failure>
 
     private struct Entry {
         let answer: Answer
         let expiry: MonotonicTime
-        /// Its place in the order of arrival.
+        /// The position in the order of arrival.
         let number: UInt64
     }
 
-    /// A name that does not exist is asked for again after a second at the latest.
+    /// The maximum time for which a missing name is cached.
     private static var negativeLifetime: Duration { .seconds(1) }
 
     private let lifetime: Duration
@@ -27,7 +27,7 @@ struct AnswerCache {
 
     var count: Int { entries.count }
 
-    /// Returns the answer stored for a name, nil if there is none or its time has passed.
+    /// Returns the cached answer for a name, or nil if there is none or it has expired.
     mutating func answer(to key: String, at now: MonotonicTime) -> Answer? {
         guard let entry = entries[key] else { return nil }
         if entry.expiry > now { return entry.answer }
@@ -35,7 +35,7 @@ struct AnswerCache {
         return nil
     }
 
-    /// Stores addresses, and for a short time that a name does not exist; a temporary failure is not stored.
+    /// Stores addresses, and for a short time that a name does not exist. A temporary failure is not stored.
     mutating func store(_ answer: Answer, for key: String, at now: MonotonicTime) {
         entries[key] = nil
         let lifetime: Duration
@@ -54,7 +54,7 @@ struct AnswerCache {
         entries[key] = nil
     }
 
-    /// Removes all entries whose time has passed, or else the oldest one.
+    /// Removes all expired entries, or the oldest entry if none has expired.
     private mutating func makeRoom(at now: MonotonicTime) {
         entries = entries.filter { $0.value.expiry > now }
         guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) else {

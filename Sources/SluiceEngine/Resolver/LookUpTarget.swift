@@ -2,22 +2,22 @@
 import Glibc
 import SluiceHTTP
 
-/// A host, as written in a URL but without brackets, read as an address or as a name to look up.
+/// A host from a URL, without brackets, parsed as an address or as a name to look up.
 enum LookUpTarget: Hashable {
     case address(ScopedAddress)
     case name(LookUpName)
-    /// No name that could be found: empty, too long, or with a character that would end or change it.
+    /// A text that cannot be looked up: empty, too long, or with a character that would end or change the name.
     case invalid
 
-    /// The longest name that is looked up, in bytes (RFC 1035 §2.3.4).
+    /// The maximum length of a name in bytes (RFC 1035 §2.3.4).
     private static var maximumLength: Int { 255 }
 
-    /// Reads a host.
+    /// Parses a host.
     ///
     /// - Parameters:
-    ///   - host: A name, an IPv4 address, or an IPv6 address with or without a zone (RFC 4007 §11, and RFC 6874's `%25` for the
-    ///     delimiter). Other forms of IPv4 addresses, as `127.1`, are names: the system's resolver reads them.
-    ///   - interfaceIndex: Finds the index of an interface by its name; 0 for none.
+    ///   - host: A name, an IPv4 address, or an IPv6 address with or without a zone (RFC 4007 §11, and RFC 6874's `%25` as the
+    ///     delimiter). Other forms of IPv4 addresses, such as `127.1`, are names, which the system's resolver understands.
+    ///   - interfaceIndex: Returns the index of an interface for its name, or 0 for none.
     init(_ host: String, interfaceIndex: (String) -> UInt32 = { if_nametoindex($0) }) {
         let bytes = host.utf8
         guard (1...LookUpTarget.maximumLength).contains(bytes.count), !bytes.contains(0) else {
@@ -54,14 +54,14 @@ enum LookUpTarget: Hashable {
 
 /// A name to look up.
 struct LookUpName: Hashable {
-    /// The name that equal look-ups share: lower-case ASCII letters, no dot at the end.
+    /// The name that equal look-ups share: lower-case ASCII letters, no trailing dot.
     let key: String
-    /// The name as the system's resolver gets it; a dot at the end keeps it from the search list.
+    /// The name for the system's resolver. A trailing dot prevents the use of the search list.
     let text: String
 
-    /// Creates the look-up of a name; one below `.localhost` becomes that of `localhost` (RFC 6761 §6.3).
+    /// Creates the look-up of a name. A name below `.localhost` becomes `localhost` (RFC 6761 §6.3).
     fileprivate init(key: String, text: String) {
-        // ASCII letters only: Unicode's rules turn other letters (U+212A) into ASCII ones.
+        // Only ASCII letters are lower-cased: Unicode would convert other letters (U+212A) into ASCII.
         let lowercased = String(
             decoding: key.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
             as: UTF8.self
@@ -78,9 +78,9 @@ struct LookUpName: Hashable {
     ]
     private static var maximumAddresses: Int { 32 }
 
-    /// The answer to use for the name, given the system's: no duplicates, at most 32 addresses, at least one.
+    /// Returns the final answer for the name from the system's result: without duplicates and with at most 32 addresses.
     ///
-    /// `localhost` leads to loopback addresses only, with or without the system's help (RFC 6761 §6.3).
+    /// `localhost` resolves to loopback addresses only, even if the system does not know it (RFC 6761 §6.3).
     func answer(from result: Result<[ScopedAddress], Resolver.Failure>) -> Result<[ScopedAddress], Resolver.Failure> {
         if key == LookUpName.localhost {
             guard case .success(let addresses) = result, !addresses.isEmpty, addresses.allSatisfy(\.isLoopback) else {

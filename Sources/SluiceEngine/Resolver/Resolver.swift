@@ -3,15 +3,15 @@ import Dispatch
 import Glibc
 import SluiceHTTP
 
-/// Finds the addresses of hosts, on bounded threads of its own, so that a name server that does not answer stops look-ups only.
+/// Resolves host names on a bounded number of dedicated threads, so a name server that does not answer only blocks look-ups.
 ///
-/// Nobody waits for a thread: a look-up that its callers have left goes on by itself, and the process ends in spite of it.
-/// ``ResolverState`` decides; this class runs the threads.
+/// No caller waits for a thread. A look-up without waiters continues in the background, and does not delay the end of the process.
+/// ``ResolverState`` makes the decisions. This class runs the threads.
 package final class Resolver: Sendable {
     package enum Failure: Error, Sendable, Hashable {
-        /// The name does not exist, has no address, or is no name.
+        /// The name does not exist, has no address, or is invalid.
         case notFound
-        /// The look-up failed for now, in the words of gai_strerror(3).
+        /// The look-up failed temporarily. The value is the message of gai_strerror(3).
         case temporary(String)
         /// No thread could be started.
         case noThread
@@ -19,7 +19,7 @@ package final class Resolver: Sendable {
 
     package typealias Answer = Result<[SocketAddress], Failure>
 
-    /// A caller's place at a look-up.
+    /// The identity of a caller that waits for a look-up.
     package struct Ticket: Sendable, Hashable {
         let lookUp: UInt64
         let number: UInt64
@@ -39,7 +39,7 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// The process's resolver.
+    /// The shared resolver of the process.
     package static let shared = Resolver()
 
     private let state: Locked<ResolverState<Waiter>>
@@ -50,16 +50,16 @@ package final class Resolver: Sendable {
     private let now: @Sendable () -> MonotonicTime
     private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-    /// Creates a resolver, which starts its threads when they are needed.
+    /// Creates a resolver. Its threads start when they are needed.
     ///
     /// - Parameters:
-    ///   - threads: The number of look-ups that run at a time. Look-ups whose callers have all left do not count, up to the same
-    ///     number of them, so there are at most twice as many threads.
-    ///   - lifetime: The time for which addresses are cached; a name that does not exist is cached for a second at most.
+    ///   - threads: The number of concurrent look-ups. Look-ups without waiters do not count, up to the same number of them, so there
+    ///     are at most twice as many threads.
+    ///   - lifetime: The time for which addresses are cached. A missing name is cached for a second at most.
     ///   - idleTime: The time after which a thread without work ends.
-    ///   - lookUp: Finds the addresses of a name; it runs on one of the threads and may block.
-    ///   - now: The clock.
-    ///   - startThread: Runs a closure on a thread; false if there is none to be had.
+    ///   - lookUp: Returns the addresses of a name. Called on one of the threads, where it may block.
+    ///   - now: Returns the current time.
+    ///   - startThread: Runs a closure on a new thread. Returns false if none can be started.
     package init(
         threads: Int = 8,
         lifetime: Duration = .seconds(60),
@@ -75,14 +75,14 @@ package final class Resolver: Sendable {
         self.startThread = startThread
     }
 
-    /// Finds the addresses of a host: at once for an IP address and for a cached answer, and else later.
+    /// Resolves a host. IP addresses and cached answers are returned at once.
     ///
     /// - Parameters:
-    ///   - host: A name or an IP address; no brackets.
-    ///   - port: The port that the addresses get.
-    ///   - completion: Called once with a later answer, on a thread of the resolver, possibly before this method returns; it must not
-    ///     block. Where no thread can be started, another caller of the resolver calls it.
-    /// - Returns: The answer, after which the completion is not called, or a ticket to cancel with.
+    ///   - host: A name or an IP address, without brackets.
+    ///   - port: The port of the returned addresses.
+    ///   - completion: Called once with a later answer, on a thread of the resolver, possibly before this method returns. It must not
+    ///     block. If no thread can be started, it may be called on the thread of another caller.
+    /// - Returns: The answer, after which the completion is not called, or a ticket for cancellation.
     package func resolve(
         _ host: String,
         port: UInt16,
@@ -104,9 +104,9 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// Leaves a look-up, which goes on for others, or else by itself until it ends.
+    /// Cancels the wait for a look-up. The look-up itself continues.
     ///
-    /// - Returns: True if the completion will not be called; false if it has been called or is about to be.
+    /// - Returns: True if the completion will not be called. False if it has been called or is about to be.
     @discardableResult
     package func cancel(_ ticket: Ticket) -> Bool {
         let (isCancelled, work) = state.withLock { $0.cancel(ticket) }
@@ -114,7 +114,7 @@ package final class Resolver: Sendable {
         return isCancelled
     }
 
-    /// Removes the cached answer of a name, since connecting to it failed.
+    /// Removes the cached answer of a name after a failed connection attempt.
     package func forget(_ host: String) {
         guard case .name(let name) = LookUpTarget(host) else { return }
         state.withLock { $0.forget(name) }
@@ -122,7 +122,7 @@ package final class Resolver: Sendable {
 
     /// Starts or wakes a thread.
     ///
-    /// - Returns: False if no thread can be started and the caller's look-up has ended by that; its completion is not called.
+    /// - Returns: False if no thread can be started, which ends the caller's look-up. Its completion is not called.
     private func perform(_ work: ResolverState<Waiter>.Work, for ticket: Ticket?) -> Bool {
         switch work {
         case .none: return true
@@ -139,7 +139,7 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// Looks names up until there have been none for a while.
+    /// Runs look-ups until there have been none for the idle time.
     private func run() {
         var step = state.withLock { $0.threadArrived() }
         while true {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The look-ups, their waiters, the cached answers and the threads of a resolver; it takes events and returns what is to be done.
+/// The look-ups, waiters, cached answers and threads of a resolver. It processes events and returns the work to do.
 ///
 ///     request ──► queued ──► running ──► answered
 ///                   │           │
@@ -12,10 +12,10 @@ import SluiceHTTP
 ///                               │
 ///                     request ──┘ running again
 ///
-/// Equal names share a look-up. Look-ups start in the order of their requests, each on a thread of its own, and run at the same time
-/// up to a bound. An abandoned look-up, for which nobody waits any more, cannot be stopped; it holds its thread but does not count
-/// against the bound, except for those above another such bound. So there are at most twice as many threads as the bound says, and
-/// a name server that does not answer stops others only while that many look-ups hang.
+/// Equal names share a look-up. Look-ups start in the order of their requests, each on its own thread, and run concurrently up to a
+/// bound. An abandoned look-up has no waiters, but cannot be stopped. It occupies its thread but does not count towards the bound, up to
+/// the same number of them. There are therefore at most twice as many threads as the bound. A name server that does not answer blocks
+/// other look-ups only if that many look-ups hang.
 struct ResolverState<Waiter: Sendable>: Sendable {
     typealias Answer = Result<[ScopedAddress], Resolver.Failure>
 
@@ -24,19 +24,19 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         case pending(Resolver.Ticket)
     }
 
-    /// An effect that an event calls for.
+    /// The work that an event requires.
     enum Work: Hashable {
         case none
-        /// Start a thread, which then calls ``threadArrived()``, or else call ``threadFailed()``.
+        /// Start a thread, which then calls ``threadArrived()``. On failure, call ``threadFailed()``.
         case startThread
         /// Wake an idle thread, which then calls ``threadArrived()``.
         case wakeThread
     }
 
-    /// The next thing for a thread to do.
+    /// The next step of a thread.
     enum Step: Hashable {
         case lookUp(id: UInt64, name: String)
-        /// Wait to be woken, and after a time call ``idleTimePassed()``.
+        /// Wait to be woken. After the idle time, call ``idleTimePassed()``.
         case idle
         case end
     }
@@ -53,7 +53,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
     private var idsByKey: [String: UInt64] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// Queued look-ups, oldest first, from `first` on; those that are gone remain in it until they are skipped.
+    /// The queued look-ups from `first` on, the oldest first. Cancelled ones remain until they are skipped.
     private var queue: [UInt64] = []
     private var first = 0
     /// The number of look-ups that wait for a thread.
@@ -61,7 +61,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
     /// The number of running look-ups without a waiter.
     private(set) var abandoned = 0
 
-    /// The number of threads, started ones that have not arrived among them.
+    /// The number of threads, including started ones that have not arrived.
     private(set) var threads = 0
     /// The number of threads that wait to be woken.
     private(set) var idle = 0
@@ -73,7 +73,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         cache = AnswerCache(lifetime: lifetime, capacity: cacheCapacity)
     }
 
-    /// The number of threads that may be occupied now.
+    /// The number of threads that may currently be occupied.
     var capacity: Int { bound + min(abandoned, bound) }
     var occupied: Int { threads - idle }
     var running: Int { lookUps.count - queued }
@@ -99,7 +99,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
 
     /// Removes a waiter.
     ///
-    /// - Returns: False if there is none, since it has been answered or removed.
+    /// - Returns: False if the waiter has already been answered or removed.
     mutating func cancel(_ ticket: Resolver.Ticket) -> (Bool, Work) {
         guard lookUps[ticket.lookUp]?.waiters.removeValue(forKey: ticket.number) != nil else { return (false, .none) }
         guard let lookUp = lookUps[ticket.lookUp], lookUp.waiters.isEmpty else { return (true, .none) }
@@ -119,15 +119,15 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         cache.remove(name.key)
     }
 
-    /// Takes note of a started or woken thread.
+    /// Records the arrival of a started or woken thread.
     mutating func threadArrived() -> Step {
         arriving -= 1
         return nextStep()
     }
 
-    /// Takes note of a thread that could not be started.
+    /// Records a thread that could not be started.
     ///
-    /// - Returns: The waiters to fail, if no thread is left that would ever look up their names.
+    /// - Returns: The waiters to fail, if no thread is left to look up their names.
     mutating func threadFailed() -> [(Resolver.Ticket, Waiter)] {
         arriving -= 1
         threads -= 1
@@ -144,8 +144,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
 
     /// Ends a look-up.
     ///
-    /// - Returns: The answer and those who waited for it, in the order of their requests. When they have been called, the thread asks
-    ///   for its next step.
+    /// - Returns: The answer and its waiters, in the order of their requests. After calling them, the thread requests its next step.
     mutating func finish(_ id: UInt64, _ result: Answer, at now: MonotonicTime) -> (Answer, [Waiter]) {
         guard let lookUp = lookUps.removeValue(forKey: id) else { return (result, []) }
         idsByKey[lookUp.name.key] = nil
@@ -155,13 +154,13 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         return (answer, lookUp.waiters.sorted { $0.key < $1.key }.map(\.value))
     }
 
-    /// Returns the next step of a thread that is neither idle nor looks anything up.
+    /// Returns the next step of a thread that is not idle and has no look-up.
     mutating func nextStep() -> Step {
         if occupied <= capacity, let id = popQueued() {
             lookUps[id]?.isRunning = true
             return .lookUp(id: id, name: lookUps[id]?.name.text ?? "")
         }
-        // Threads that stood in for abandoned look-ups are not kept.
+        // Additional threads for abandoned look-ups are not kept.
         if threads > bound {
             threads -= 1
             return .end
@@ -172,7 +171,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
 
     /// Ends an idle thread.
     ///
-    /// - Returns: False if the thread has just been woken; it then finds that it was.
+    /// - Returns: False if the thread has just been woken. It then continues.
     mutating func idleTimePassed() -> Bool {
         guard idle > 0 else { return false }
         idle -= 1
@@ -180,7 +179,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Occupies a thread for a queued look-up, if one is waiting that no arriving thread will take, and the bound allows it.
+    /// Assigns a thread to a queued look-up, if no arriving thread will take it and the bound allows it.
     private mutating func occupyThread() -> Work {
         guard queued > arriving, occupied < capacity else { return .none }
         arriving += 1
@@ -206,7 +205,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes from the queue what is gone, once it is more than what waits, so that the cost is constant on average.
+    /// Removes cancelled look-ups from the queue once they outnumber the waiting ones, so the average cost is constant.
     private mutating func closeUp() {
         guard queue.count - queued > max(64, queued) || queued == 0 else { return }
         queue = queue[first...].filter { lookUps[$0].map { !$0.isRunning } ?? false }

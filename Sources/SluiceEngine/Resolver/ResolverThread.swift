@@ -1,9 +1,9 @@
 #if os(Linux)
 import Glibc
 
-/// A detached thread for look-ups; the process ends without waiting for it.
+/// A detached thread for look-ups. The process does not wait for it to end.
 enum ResolverThread {
-    /// The name service modules of the C library run on this stack; only touched pages cost memory.
+    /// The stack size, which must suffice for the name service modules of the C library. Only the pages in use consume memory.
     private static var stackSize: Int { 512 << 10 }
 
     private final class Body: Sendable {
@@ -16,14 +16,14 @@ enum ResolverThread {
 
     /// Starts a thread named `sluice-dns` that runs a closure.
     ///
-    /// - Returns: False if the system has no thread to give; the closure is not called then.
+    /// - Returns: False if the system cannot start a thread. The closure is not called then.
     static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { return false }
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         pthread_attr_setstacksize(&attributes, stackSize)
-        // A new thread inherits the mask: the program's signal handlers never run on it.
+        // The new thread inherits the signal mask, so the program's signal handlers never run on it.
         var blocked = sigset_t()
         var previous = sigset_t()
         sigfillset(&blocked)
@@ -46,7 +46,7 @@ enum ResolverThread {
         return result == 0
     }
 
-    /// Names the calling thread for ps(1) and debuggers; the C library declares pthread_setname_np for GNU programs only.
+    /// Names the calling thread for ps(1) and debuggers. The C library declares pthread_setname_np only with `_GNU_SOURCE`.
     private static func setName(_ name: StaticString) {
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }

@@ -4,7 +4,7 @@ import SluiceHTTP
 /// An IP address and the zone it is valid in (RFC 4007), without a port.
 package struct ScopedAddress: Sendable, Hashable {
     package let address: IPAddress
-    /// The index of the interface of an IPv6 zone, 0 for none.
+    /// The interface index of an IPv6 zone, or 0 for none.
     package let scope: UInt32
 
     package init(_ address: IPAddress, scope: UInt32 = 0) {
@@ -12,7 +12,7 @@ package struct ScopedAddress: Sendable, Hashable {
         self.scope = scope
     }
 
-    /// True for 127.0.0.0/8, ::1 and the mapped form of the former.
+    /// True for 127.0.0.0/8, ::1, and the IPv4-mapped form of the former.
     var isLoopback: Bool {
         let bytes = address.bytes
         if address.isIPv4 { return bytes.first == 127 }
@@ -22,9 +22,9 @@ package struct ScopedAddress: Sendable, Hashable {
 }
 
 extension [ScopedAddress] {
-    /// The addresses in their order, each once, at most `limit` of them.
+    /// Returns the addresses in order, without duplicates, and at most `limit` of them.
     ///
-    /// A list that is too long keeps addresses of both versions: a version gives way to the other only above half of the limit.
+    /// A list that is too long keeps addresses of both IP versions. A version loses addresses only above half of the limit.
     func trimmed(to limit: Int) -> [ScopedAddress] {
         var seen: Set<ScopedAddress> = []
         let unique = filter { seen.insert($0).inserted }

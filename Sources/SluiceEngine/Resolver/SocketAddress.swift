@@ -2,11 +2,11 @@
 import Glibc
 import SluiceHTTP
 
-/// An IP address with a port that a socket can connect to.
+/// An IP address and a port, to connect a socket to.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     package let address: IPAddress
     package let port: UInt16
-    /// The index of the interface of an IPv6 zone (RFC 4007), 0 for none.
+    /// The interface index of an IPv6 zone (RFC 4007), or 0 for none.
     package let scope: UInt32
 
     package init(address: IPAddress, port: UInt16, scope: UInt32 = 0) {
@@ -19,9 +19,9 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(address: address.address, port: port, scope: address.scope)
     }
 
-    /// Reads the address and port of a socket address of either version.
+    /// Creates an address from a socket address structure.
     ///
-    /// - Returns: nil for another family, or for a structure that is shorter than its family's.
+    /// - Returns: Nil for another address family, or for a structure that is too short.
     package init?(_ pointer: UnsafePointer<sockaddr>, length: socklen_t) {
         let raw = UnsafeRawPointer(pointer)
         let family = MemoryLayout<sa_family_t>.size
@@ -47,7 +47,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// `AF_INET` or `AF_INET6`, as socket(2) takes it.
     package var family: Int32 { address.isIPv4 ? AF_INET : AF_INET6 }
 
-    /// Calls a closure with the address as connect(2) takes it; the pointer is valid during the call only.
+    /// Calls a closure with the address in the form for connect(2). The pointer is valid during the call only.
     package func withSockaddr<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         if address.isIPv4 {
             var socket = sockaddr_in()
@@ -72,7 +72,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `127.0.0.1:80` or `[::1]:80`, without the zone, which means nothing elsewhere.
+    /// The address as `127.0.0.1:80` or `[::1]:80`, without the zone, which is meaningless on other hosts.
     package var description: String {
         address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
     }

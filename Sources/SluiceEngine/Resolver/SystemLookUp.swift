@@ -2,12 +2,12 @@
 import Glibc
 import SluiceHTTP
 
-/// Looks names up by getaddrinfo(3), and so as the machine's administrator has set it up (hosts file, DNS, mDNS and others).
+/// Resolves names with getaddrinfo(3), according to the configuration of the system (hosts file, DNS, mDNS and others).
 enum SystemLookUp {
-    /// Returns the addresses of a name in the system's order (RFC 6724); blocks for as long as that takes.
+    /// Returns the addresses of a name in the system's order (RFC 6724). Blocks until the answer is known.
     static func addresses(of name: String) -> Result<[ScopedAddress], Resolver.Failure> {
         var hints = addrinfo()
-        // No AI_ADDRCONFIG: it ignores loopback addresses, so that a machine with `lo` only would find nothing.
+        // AI_ADDRCONFIG is not set: it ignores loopback addresses, so a host with only `lo` would resolve nothing.
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
@@ -28,7 +28,7 @@ enum SystemLookUp {
         return .success(addresses)
     }
 
-    /// Returns the failure for a code of getaddrinfo.
+    /// Returns the failure for an error code of getaddrinfo.
     static func failure(_ code: Int32, errno systemCode: Int32) -> Resolver.Failure {
         switch code {
         case EAI_NONAME, noData, noAddressOfFamily: .notFound
@@ -37,7 +37,7 @@ enum SystemLookUp {
         }
     }
 
-    /// `EAI_NODATA` and `EAI_ADDRFAMILY`, which the C library declares for GNU programs only.
+    /// `EAI_NODATA` and `EAI_ADDRFAMILY`, which the C library declares only with `_GNU_SOURCE`.
     private static var noData: Int32 { -5 }
     private static var noAddressOfFamily: Int32 { -9 }
 }
