@@ -1,29 +1,29 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// A connection, as a request that it carries sees it.
+/// The connection that carries a request.
 protocol RequestCarrier: AnyObject, Sendable {
-    /// Takes a request off the wire, on the loop: its caller has left.
+    /// Resets a request whose caller has left, on the loop.
     ///
-    /// Nothing is waited for: a task's cancellation calls this from under a lock that the loop may need to wake the task.
+    /// Must not wait for a lock: a task's cancellation calls this under a lock that the loop may need to resume the task.
     func abandon(_ call: Call)
-    /// Takes more of the body that is sent.
+    /// Sends more of the request body.
     func bodyHasMore(of call: Call)
-    /// Creates the pipe for a body that does not come at once.
+    /// Creates the pipe for a response body that does not arrive at once.
     func makePipe(for call: Call) -> ResponsePipe
 }
 
-/// One request from its caller's point of view: answered once, by the engine or by its own cancellation, whichever comes first.
+/// One request of a caller. It is answered exactly once, by the engine or by its cancellation.
 package final class Call: Sendable {
     package typealias Completion = @Sendable (Result<TransportResponse, SluiceError>) -> Void
 
     private enum Stage {
-        /// Without a connection, or between two.
+        /// No connection yet, or between two connections.
         case waiting
         case running(any RequestCarrier)
         case answered
         case cancelled
-        /// Another call carries it on, by HTTP/1.1.
+        /// Replaced by another call, which uses HTTP/1.1.
         case replaced(Call)
     }
 
@@ -33,11 +33,11 @@ package final class Call: Sendable {
     let context: TransferContext
     let upload: UploadSource
     let pool: ConnectionPool
-    /// The moment of the call, at which the total time begins.
+    /// The start of the call and of the total time.
     let started: MonotonicTime
-    /// The moment at which the body had been prepared.
+    /// The time at which the body was prepared.
     let queued = MonotonicTime.now
-    /// The moment at which the request must have ended.
+    /// The time by which the request must have ended.
     let deadline: MonotonicTime
     private let cookies: CookieExchange?
     private let completion: Completion
@@ -50,20 +50,20 @@ package final class Call: Sendable {
         var authentication: CallAuthentication?
     }
 
-    /// True if the request may answer challenges; only then is anything asked of `authentication`.
+    /// True if the request may answer challenges. If false, `authentication` is not used.
     let hasCredentials: Bool
 
-    /// The attempts so far. Only the connection that has the call touches it.
+    /// The state that carries over between attempts. Only the current connection of the call changes it.
     struct Attempt: Sendable {
-        /// Times that the request was sent again since its connection had died unanswered.
+        /// The number of times that the request was sent again after its connection died without a response.
         var resends = 0
-        /// True once the server has contradicted the Expect field (417).
+        /// True once the server has refused the Expect field (417).
         var omitsExpect = false
-        /// The body, once it has been opened: a stream that can be read only once goes along.
+        /// The opened body. A stream that can be read only once moves on to the next attempt.
         var body: UploadBody?
-        /// The connection that sends a body in pieces.
+        /// The connection that sends the body in pieces.
         var sender: (any RequestCarrier)?
-        /// The moment at which the first attempt had its slot, once a challenge has ended that.
+        /// The time at which the first attempt had its slot, once a challenge has ended it.
         var began: MonotonicTime?
     }
 
@@ -96,15 +96,15 @@ package final class Call: Sendable {
 
     // MARK: Credentials
 
-    /// True if the request goes without its body, to be asked for credentials before that is read.
+    /// True if the request is sent without its body, to receive a challenge first.
     var holdsBodyBack: Bool {
         hasCredentials && state.withLockUnchecked { $0.authentication?.holdsBodyBack ?? false }
     }
 
-    /// Returns the value of `Authorization` for the request that is about to be sent; nil for none. Each attempt asks for its own.
+    /// Returns the value of `Authorization` for the next attempt, or nil for none. Call it once per attempt.
     func authorization() -> String? { authorization(ofProxy: false) }
 
-    /// Returns the value of `Proxy-Authorization` for a request that an HTTP proxy passes on; nil for none.
+    /// Returns the value of `Proxy-Authorization` for a request that an HTTP proxy forwards, or nil for none.
     func proxyAuthorization() -> String? { authorization(ofProxy: true) }
 
     private func authorization(ofProxy isOfProxy: Bool) -> String? {
@@ -114,7 +114,7 @@ package final class Call: Sendable {
         }
     }
 
-    /// Returns the fields that go out with the request's own. Each attempt asks for its own.
+    /// Returns the fields to add to the request. Call it once per attempt.
     func addedFields() -> HTTPHeaders {
         var fields = HTTPHeaders()
         if let cookies = cookieHeader() { fields.append(.cookie, value: cookies) }
@@ -122,33 +122,33 @@ package final class Call: Sendable {
         return fields
     }
 
-    /// Takes the head of a response that may be a challenge.
+    /// Processes the head of a response that may be a challenge.
     ///
-    /// - Parameter head: The final head of a response, of any status.
-    /// - Returns: True if the request has to be sent again, with its body from the start; the response is not the caller's then.
+    /// - Parameter head: The final head of a response, with any status.
+    /// - Returns: True if the request must be sent again with its whole body, and the response discarded.
     func answer(challenge head: HTTPResponse) -> Bool {
         guard hasCredentials else { return false }
         return state.withLockUnchecked { $0.authentication?.takes(head, in: pool.protectionSpaces) ?? false }
     }
 
-    /// Takes what the head of the caller's response says of the credentials: they were let in, and by which nonce they are next.
+    /// Records the acceptance of the credentials and the next nonce from the head of the caller's response.
     func takeAuthenticationInfo(of head: HTTPResponse) {
         guard hasCredentials else { return }
         state.withLockUnchecked { $0.authentication?.takeAcceptance(of: head, in: pool.protectionSpaces) }
     }
 
-    /// Returns the value of the `Cookie` field for an attempt that begins now; nil for no field.
+    /// Returns the value of the `Cookie` field for the next attempt, or nil for no field.
     func cookieHeader() -> FieldValue? { cookies?.header() }
 
-    /// Stores the cookies that a response sets; called with each head but the informational ones.
+    /// Stores the cookies that a response sets. Call it with each head except informational ones.
     func takeCookies(of head: HTTPResponse) { cookies?.take(head) }
 
-    /// Reads or changes what is known of the attempts.
+    /// Reads or changes the state of the attempts.
     func withAttempt<Value>(_ body: (inout Attempt) -> Value) -> Value {
         state.withLockUnchecked { body(&$0.attempt) }
     }
 
-    /// Has the connection that sends the body take what there is of it now.
+    /// Notifies the connection that sends the body that more of it is available.
     func bodyHasMore() {
         let (next, sender): (Call?, (any RequestCarrier)?) = state.withLockUnchecked { state in
             if case .replaced(let call) = state.stage { return (call, nil) }
@@ -158,19 +158,19 @@ package final class Call: Sendable {
         sender?.bodyHasMore(of: self)
     }
 
-    /// The name of the server in errors: host and port, or the path of the unix-domain socket.
+    /// The name of the server in error messages: host and port, or the path of the unix-domain socket.
     var serverName: String { plan.unixSocket.map { "the socket “\($0)”" } ?? request.authority }
 
-    /// The way by a proxy; nil for none.
+    /// The route through a proxy, or nil for none.
     var route: ProxyRoute? { ProxyRoute(plan, to: origin) }
 
-    /// The form in which the request names its target.
+    /// The form of the request target.
     var target: RequestWriter.Target {
         guard plan.proxy != nil, route?.passage == .absoluteForm else { return .origin }
         return .absolute(proxyAuthorization: proxyAuthorization())
     }
 
-    /// Notes the connection that is about to send the request; returns false if the request was cancelled, and must not be sent.
+    /// Records the connection that will send the request. Returns false if the request was cancelled and must not be sent.
     func begin(on connection: any RequestCarrier) -> Bool {
         state.withLockUnchecked { state in
             guard case .waiting = state.stage else { return false }
@@ -179,7 +179,7 @@ package final class Call: Sendable {
         }
     }
 
-    /// Notes that the request has no connection any more and will get another; returns false if it was cancelled.
+    /// Records that the request has left its connection and will get another. Returns false if it was cancelled.
     func beginAgain() -> Bool {
         state.withLockUnchecked { state in
             guard case .running = state.stage else { return false }
@@ -188,7 +188,7 @@ package final class Call: Sendable {
         }
     }
 
-    /// Sends the request by HTTP/1.1, which its server wants for it (RFC 9113 §7); its body has been taken back.
+    /// Sends the request again with HTTP/1.1, which the server requires for it (RFC 9113 §7). Its body has been rewound.
     func beginByHTTP1() {
         let next = Call(
             request,
@@ -211,7 +211,7 @@ package final class Call: Sendable {
         if isWanted { pool.begin(next) }
     }
 
-    /// Answers the caller unless it has been answered.
+    /// Answers the caller, unless the request has already been answered.
     func answer(_ result: Result<TransportResponse, SluiceError>) {
         let isFirst = state.withLockUnchecked { state in
             switch state.stage {
@@ -224,17 +224,17 @@ package final class Call: Sendable {
         if isFirst { completion(result) }
     }
 
-    /// Orders what was written before the answer, where the thread sanitizer sees it.
+    /// Makes the writes before the answer visible to the thread sanitizer.
     func synchronize() {
         state.synchronize()
     }
 
-    /// Fails the request unless it has been answered.
+    /// Fails the request, unless it has already been answered.
     func fail(_ error: SluiceError, response: HTTPResponse? = nil) {
         answer(.failure(error.with(request: request, response: response)))
     }
 
-    /// Answers the caller with a cancellation unless it has been answered, and takes the request off the wire first.
+    /// Cancels the request, unless it has already been answered. Removes it from its connection or from the pool first.
     func cancel() {
         let before = state.withLockUnchecked { state in
             let before = state.stage
@@ -253,7 +253,7 @@ package final class Call: Sendable {
         completion(.failure(SluiceError.cancelled.with(request: request)))
     }
 
-    /// The error for a request whose time is up.
+    /// Returns the error for a request whose deadline has passed.
     func timeoutError(at now: MonotonicTime) -> SluiceError {
         if let total = context.timeouts.total, deadline <= now {
             return SluiceError(.timedOut, "The request took longer than the \(total) allowed in all.")

@@ -9,13 +9,13 @@ import Glibc
 import SluiceHTTP
 import Synchronization
 
-/// An open connection to a server, plain or TLS, by which one request after another goes.
+/// An open connection of HTTP/1.1 to a server, plain or TLS, which carries one request after another.
 ///
-/// It belongs to one loop for life. A request is begun by whichever thread has it, under the connection's lock, so that a small one is
-/// written without a hand-over; everything else happens on the loop. The loop never waits for the lock: it passes over a connection whose
-/// lock is taken, and whoever holds it gives the connection another turn.
+/// It belongs to one loop for its lifetime. A request starts on the calling thread, under the lock of the connection, so a small request
+/// is written without a thread switch. Everything else runs on the loop. The loop never waits for the lock. If the lock is held, the loop
+/// skips the connection, and the holder of the lock gives it another turn.
 package final class Connection: LoopHandler, RequestCarrier {
-    /// The most bytes that one turn reads, writes or decodes: a tenth of a millisecond's work.
+    /// The maximum number of bytes that one turn reads, writes or decodes, about a tenth of a millisecond of work.
     static let turnBytes = 256 << 10
 
     struct State {
@@ -23,17 +23,17 @@ package final class Connection: LoopHandler, RequestCarrier {
         var stream: SocketStream
         var transaction: HTTP1Transaction?
         var output = OutputQueue()
-        /// Bytes that were read and belong in front of what is read next.
+        /// Received bytes that precede the next input.
         var rest: [UInt8] = []
-        /// True if `rest` holds more than an incomplete line.
+        /// True if `rest` contains more than an incomplete line.
         var isRestUnseen = false
-        /// True if the socket takes no more output until it says so.
+        /// True while the socket accepts no more output.
         var isBlocked = false
-        /// The words of a failed write; what the server said before is still read.
+        /// The message of a failed write. Input that the server sent before is still read.
         var writeFailure: String?
         var requests = 0
         var idleSince: MonotonicTime
-        /// The time for which the loop's timer is set.
+        /// The time for which the timer is set.
         var timerAt = MonotonicTime.distantFuture
     }
 
@@ -43,15 +43,15 @@ package final class Connection: LoopHandler, RequestCarrier {
     private let descriptor: Int32
     private let remoteAddress: String
     private let timings: ConnectionTimings
-    /// The moment at which the dial began.
+    /// The time at which the dial began.
     private let dialed: MonotonicTime
-    /// The moment from which it is too old to be used again.
+    /// The time from which the connection is too old for another request.
     private let expires: MonotonicTime
-    /// The failed check of pins that are only reported.
+    /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
 
-    /// Takes over a socket that is connected.
+    /// Creates a connection from a connected socket.
     init(_ dialed: DialedSocket, from dial: Dial) {
         pool = dial.pool
         group = dial.group
@@ -65,17 +65,17 @@ package final class Connection: LoopHandler, RequestCarrier {
         state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
     }
 
-    /// True if the thread is that of the connection's loop.
+    /// Returns true if the thread belongs to the connection's loop.
     func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
 
     // MARK: Beginning
 
-    /// Sends a request by this connection, on any thread.
+    /// Sends a request on this connection, from any thread.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - thread: The loop's thread, if the caller is on it.
-    /// - Returns: False if the connection has died since it was last used; nothing was sent then.
+    ///   - thread: The loop's thread, if the caller runs on it.
+    /// - Returns: False if the connection has died since it was last used. Nothing was sent then.
     func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
         let now = MonotonicTime.now
         var effects = Effects()
@@ -86,7 +86,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 return false
             }
             guard call.begin(on: self) else {
-                // The request was cancelled on the way here. A connection that was made for it alone goes with it.
+                // The request was cancelled before it started. Close a connection that was opened only for this request.
                 state.idleSince = now
                 effects.release = state.requests > 0
                 if state.requests == 0 { close(&state, &effects) }
@@ -115,7 +115,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         return isAlive
     }
 
-    /// Takes more of the body that is sent, on the loop.
+    /// Sends more of the request body, on the loop.
     func bodyHasMore(of call: Call) {
         place.loop.post { [self] in ready(0, on: $0) }
     }
@@ -140,7 +140,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         }
     }
 
-    /// Runs one turn under the lock; if somebody holds it, the connection gets another turn once it is free.
+    /// Runs one turn under the lock. If the lock is held, the holder gives the connection another turn.
     private func locked(
         _ events: UInt32,
         on thread: LoopThread,
@@ -160,13 +160,13 @@ package final class Connection: LoopHandler, RequestCarrier {
         push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
         if state.transaction === transaction { pull(&state, transaction, &effects, on: thread) }
         if state.transaction === transaction {
-            // A 100 may have come.
+            // A 100 (Continue) response may have been received.
             push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
         }
         setTimer(&state, &effects, now: thread.now)
     }
 
-    /// Closes an idle connection if anything has come by it, or its end.
+    /// Closes an idle connection that has received bytes or the end of the stream.
     private func watchIdle(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
         guard state.stream.mayRead else { return }
         switch state.stream.read(into: thread.scratch) {
@@ -199,7 +199,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
     }
 
-    /// Has the loop look at the deadline, unless its timer comes before it anyway.
+    /// Sets the timer to the current deadline, unless it fires before that anyway.
     private func setTimer(_ state: inout State, _ effects: inout Effects, now: MonotonicTime) {
         guard state.isOpen else { return }
         let deadline = state.transaction?.deadline(hasOutput: !state.output.isEmpty) ?? idleDeadline(state)
@@ -241,7 +241,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()
                 transaction.stopSending()
-                // The server may have said why before it closed.
+                // The server may have sent a reason before it closed.
                 state.stream.mayRead = true
                 state.stream.hasHungUp = true
                 effects.wantsTurn = true
@@ -283,7 +283,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         if hasMore, !transaction.isPaused { effects.wantsTurn = true }
     }
 
-    /// Reads once and takes what came.
+    /// Reads once and processes the received bytes.
     private func readOnce(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
@@ -327,7 +327,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         return status
     }
 
-    /// Acts on what came of a piece of input; returns true if more may be read.
+    /// Acts on the status after a piece of input. Returns true if more may be read.
     private func goesOn(
         _ status: Transaction.Status,
         _ state: inout State,
@@ -380,7 +380,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         if !isReusable { close(&state, &effects) }
     }
 
-    /// The server has closed its side.
+    /// Handles the end of the stream from the server.
     private func ended(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
@@ -389,7 +389,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         if transaction.parser.hasBegun {
-            // Without close_notify anybody may have cut the body short (RFC 8446 §6.1).
+            // Without close_notify, an attacker may have truncated the body (RFC 8446 §6.1).
             if !isClean, transaction.parser.length == .untilClose, transaction.head != nil {
                 return fail(&state, transaction, ResponseFlaw.closedInBody.error, &effects)
             }
@@ -404,10 +404,10 @@ package final class Connection: LoopHandler, RequestCarrier {
         died(&state, transaction, error, &effects)
     }
 
-    /// The connection is gone: sends the request again by another one if it may be, and fails it otherwise.
+    /// Handles the loss of the connection: sends the request again on another connection if possible, and fails it otherwise.
     ///
-    /// A connection that was kept open may be closed by the server at any time. The server may have seen the request, so only an
-    /// idempotent one is sent again (RFC 9110 §9.2.2).
+    /// A server may close an idle connection at any time. The server may have processed the request, so only an idempotent request is sent
+    /// again (RFC 9110 §9.2.2).
     private func died(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
@@ -430,7 +430,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         resend(&state, transaction, &effects)
     }
 
-    /// Sends a request again by the connection on which it was challenged.
+    /// Sends a request again on the connection that received the challenge.
     private func sendAgain(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
@@ -446,7 +446,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         push(&state, next, now: now, limit: Transaction.inlineBody, &effects)
     }
 
-    /// Sends a request again by another connection.
+    /// Sends a request again on another connection.
     private func resend(_ state: inout State, _ transaction: HTTP1Transaction, _ effects: inout Effects) {
         if transaction.repetition == .withoutExpect { transaction.call.withAttempt { $0.omitsExpect = true } }
         guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
@@ -480,13 +480,13 @@ package final class Connection: LoopHandler, RequestCarrier {
         effects.isClosed = true
     }
 
-    /// Takes a request off the wire: its caller has left.
+    /// Resets the request of a caller that has left.
     func abandon(_ call: Call) {
         state.abandon(call)
         place.loop.post { [self] in ready(0, on: $0) }
     }
 
-    /// Closes a connection that the pool has taken out of those that are idle.
+    /// Closes a connection that the pool has removed from its idle connections.
     func closeIdle() {
         var effects = Effects()
         state.withLock { state in
@@ -495,12 +495,12 @@ package final class Connection: LoopHandler, RequestCarrier {
         perform(effects, on: nil)
     }
 
-    /// The error for a connection that was lost.
+    /// Returns the error for a lost connection.
     private func lost(_ state: State) -> SluiceError {
         let call = state.transaction?.call
         let words = state.writeFailure ?? state.stream.lastFailure
         let host = call?.serverName ?? ""
-        // TLS 1.3 tells after the handshake that a client certificate is missing or not accepted.
+        // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure {
             if let route = call?.route, route.passage == .absoluteForm { return route.error(of: failure) }
             return failure.error(host: host)
@@ -510,15 +510,15 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     // MARK: Effects
 
-    /// Effects that follow a turn once the lock is free.
+    /// The effects of a turn, which are performed after the lock is released.
     private struct Effects {
         var answer: (call: Call, result: Result<TransportResponse, SluiceError>)?
         var bodyEnd: Transaction.BodyEnd?
-        /// The request's slot is free; with it the connection if it can be used again.
+        /// Set if the request's slot is released. True if the connection can be reused.
         var release: Bool?
         var resend: Call?
         var isClosed = false
-        /// The connection was idle, and the pool does not know yet that it is closed.
+        /// True if the connection was idle and must be removed from the pool.
         var leavesPool = false
         var timer: MonotonicTime?
         var wantsTurn = false
@@ -538,12 +538,12 @@ package final class Connection: LoopHandler, RequestCarrier {
         if effects.leavesPool { pool.remove(.http1(self), on: thread) }
         if let isReusable = effects.release { pool.release(isReusable ? .http1(self) : nil, of: group, on: thread) }
         if let call = effects.resend { pool.resend(call, in: group, on: thread) }
-        // The caller's next request finds the connection and the slot free.
+        // Deliver last, so that the caller's next request finds the connection and the slot free.
         if let (call, result) = effects.answer { call.answer(result) }
         if let end = effects.bodyEnd { end.pipe.finish(end.result, trailers: end.trailers) }
     }
 
-    /// Creates the pipe for a body that does not come at once.
+    /// Creates the pipe for a body that does not arrive at once.
     func makePipe(for call: Call) -> ResponsePipe {
         ResponsePipe(
             highWater: pool.configuration.responseBuffer,
@@ -560,7 +560,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 }
 
 extension HTTPHeaders {
-    /// True if the connection must not be used again (RFC 9112 §9.6).
+    /// True if the connection must not be reused (RFC 9112 §9.6).
     fileprivate var closesConnection: Bool {
         contains(.connection)
             && values(for: .connection).contains { value in

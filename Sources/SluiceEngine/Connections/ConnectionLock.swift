@@ -2,16 +2,16 @@
 import SluiceHTTP
 import Synchronization
 
-/// The lock over a connection's state, for which the connection's loop never waits.
+/// A lock over the state of a connection that the loop never waits for.
 ///
-/// The loop passes over a connection whose lock is taken, and whoever holds it gives the connection another turn. A caller that leaves
-/// does not wait for the lock either: its request is taken off the wire by the next turn.
+/// If the lock is held, the loop skips the connection, and the holder gives it another turn. A cancelled caller does not wait for the lock
+/// either: the next turn resets its request.
 struct ConnectionLock<State>: ~Copyable, Sendable {
-    /// Marks a missed turn that had no events; no bit of epoll's.
+    /// Marks a missed turn without events. The bit is not an event of epoll.
     private static var turnMissed: UInt32 { 1 << 24 }
 
     private let state: Locked<State>
-    /// The events with which the loop came while the lock was taken; 0 if it did not.
+    /// The events of turns that were missed while the lock was held, or 0 for none.
     private let missedEvents = Atomic<UInt32>(0)
     /// Requests whose callers have left.
     private let abandoned = Locked<[Call]>([])
@@ -21,21 +21,21 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
         self.state = Locked(unchecked: state)
     }
 
-    /// Calls `body` with the lock held; ``takeMissedEvents()`` is due afterwards.
+    /// Calls `body` with the lock held. Call ``takeMissedEvents()`` afterwards.
     func withLock<Value>(_ body: (inout State) -> Value) -> Value {
         state.withLockUnchecked(body)
     }
 
-    /// Runs one turn on the loop, if nobody holds the lock.
+    /// Runs one turn on the loop, unless the lock is held.
     ///
     /// - Parameters:
-    ///   - events: The events with which the loop comes.
-    ///   - body: The turn, which is given those of missed turns as well.
-    /// - Returns: False if somebody holds the lock, who will give the connection another turn.
+    ///   - events: The events of this turn.
+    ///   - body: The turn. Its events include those of missed turns.
+    /// - Returns: False if the lock is held. The holder then gives the connection another turn.
     func withLockIfAvailable(_ events: UInt32, _ body: (inout State, UInt32) -> Void) -> Bool {
         if state.withLockIfAvailable({ body(&$0, events) }) != nil { return true }
         missedEvents.bitwiseOr(events | ConnectionLock.turnMissed, ordering: .sequentiallyConsistent)
-        // The holder of the lock may have looked just before.
+        // The holder may have checked for missed events just before.
         let isFree: Void? = state.withLockIfAvailable { state in
             let missed = takeMissedEvents()
             if missed != 0 { body(&state, missed) }
@@ -43,7 +43,7 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
         return isFree != nil
     }
 
-    /// Notes a request whose caller has left, for the next turn.
+    /// Records a request whose caller has left, for the next turn.
     func abandon(_ call: Call) {
         abandoned.withLock { $0.append(call) }
         hasAbandoned.store(true, ordering: .sequentiallyConsistent)
@@ -58,35 +58,35 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the events with which the loop came while the lock was taken; 0 if it did not come.
+    /// Takes the events of missed turns, or 0 if there were none.
     func takeMissedEvents() -> UInt32 {
         missedEvents.exchange(0, ordering: .sequentiallyConsistent)
     }
 }
 
-/// The place of a connection on its loop, to be reached from any thread.
+/// A connection's registration on its loop, usable from any thread.
 ///
-/// Each function is given the loop's thread if the caller is on it, and posts a job otherwise.
+/// Each function takes the loop's thread if the caller runs on it. Otherwise it posts a job.
 struct LoopPlace: Sendable {
     let loop: EventLoop
     let registration: LoopThread.Registration
 
-    /// True if the thread is that of the loop.
+    /// Returns true if the thread belongs to the loop.
     func isOf(_ thread: LoopThread?) -> Bool { thread?.loop === loop }
 
-    /// Leaves the loop; the socket has been closed.
+    /// Unregisters from the loop after the socket has been closed.
     func leave(on thread: LoopThread?) {
         if let thread { return thread.unregister(registration) }
         loop.post { [registration] in $0.unregister(registration) }
     }
 
-    /// Sets the one deadline.
+    /// Sets the deadline of the connection.
     func setTimer(at deadline: MonotonicTime, on thread: LoopThread?) {
         if let thread { return thread.setTimer(registration, at: deadline) }
         loop.post { [registration] in $0.setTimer(registration, at: deadline) }
     }
 
-    /// Gives the connection another turn, after all others have had theirs.
+    /// Gives the connection another turn, after all other handlers.
     func runAgain(_ handler: any LoopHandler, on thread: LoopThread?) {
         if let thread { return thread.runAgain(registration) }
         loop.post { handler.ready(0, on: $0) }

@@ -2,16 +2,16 @@
 import SluiceHTTP
 import Synchronization
 
-/// The transport of Linux: HTTP/1.1 and HTTP/2 over sockets of its own, with TLS by OpenSSL.
+/// The transport for Linux: HTTP/1.1 and HTTP/2 over sockets, with TLS by OpenSSL.
 ///
-/// Each transport has its own connections and limits; the threads that serve them are the process's. There is nothing to shut down: a
-/// transport is made and dropped like any value, and its idle connections are closed with it.
+/// Each transport has its own connections and limits. All transports share the threads of the process. A transport needs no shutdown: its
+/// idle connections are closed when it is released.
 public struct SocketTransport: Transport {
     private typealias Continuation = UnsafeContinuation<Result<TransportResponse, SluiceError>, Never>
 
     private let client: Client
 
-    /// Closes the connections once nobody holds the transport any more.
+    /// Closes the connections when the last copy of the transport is released.
     private final class Client: Sendable {
         let pool: Result<ConnectionPool, SluiceError>
 
@@ -24,15 +24,15 @@ public struct SocketTransport: Transport {
         }
     }
 
-    /// The connections; nil where the engine could not start.
+    /// The connections, or nil if the engine could not start.
     var pool: ConnectionPool? { try? client.pool.get() }
 
-    /// Creates a transport; the engine's threads start with the first one of the process.
+    /// Creates a transport. The first transport of the process starts the engine's threads.
     public init(configuration: Configuration = Configuration()) {
         client = Client(configuration)
     }
 
-    /// Sends a request and returns as soon as the head of the response is known; with the whole body, where both came at once.
+    /// Sends a request and returns when the head of the response is known, or with the whole body if both arrive together.
     public func send(
         _ request: HTTPRequest,
         context: TransferContext
@@ -101,17 +101,17 @@ public struct SocketTransport: Transport {
         }
     }
 
-    /// Sets the number of event loops, each a thread, that serve all transports of the process.
+    /// Sets the number of event loops that serve all transports of the process. Each loop is a thread.
     ///
-    /// The engine starts with the first transport, which the first client creates as a rule: call this before, later calls have no
-    /// effect. Without it there is one loop for two processors, eight at most.
+    /// The engine starts with the first transport, which the first client usually creates. Call this function before, because later calls
+    /// have no effect. By default there is one loop per two processors, and at most eight.
     ///
-    /// - Parameter count: The number of loops; values below 1 count as 1.
+    /// - Parameter count: The number of loops. Values below 1 count as 1.
     public static func setLoopCount(_ count: Int) {
         Engine.requestedLoops.store(max(1, count), ordering: .relaxed)
     }
 
-    /// Counts the transfers and connections of all transports of the process.
+    /// Returns the number of transfers and connections of all transports of the process.
     ///
     /// - Returns: A snapshot.
     public static func statistics() async -> EngineStatistics {
@@ -129,7 +129,7 @@ extension SocketTransport: CallbackTransport {
             let plan = try plan(of: request, context)
             let credentials = try context.credentials(for: request)
             if context.cookies?.isReady == false {
-                // The file of its cookies has to be waited for, once in the life of a jar.
+                // The cookie file must be read first, once in the lifetime of a jar.
                 let task = Task {
                     do throws(SluiceError) {
                         completion(.success(try await send(request, context: context)))
@@ -150,7 +150,7 @@ extension SocketTransport: CallbackTransport {
     }
 }
 
-/// Connects a task's cancellation with a call that may not have begun.
+/// Forwards the cancellation of a task to a call that may not have started.
 private final class RunningCall: Sendable {
     private enum Stage {
         case idle
@@ -177,7 +177,7 @@ private final class RunningCall: Sendable {
         call?.cancel()
     }
 
-    /// Orders what the engine wrote before what the caller reads, where the thread sanitizer sees it.
+    /// Makes the writes of the engine visible to the thread sanitizer before the caller's reads.
     func synchronize() {
         let call: Call? = stage.withLock { stage in
             if case .running(let call) = stage { return call } else { return nil }
@@ -186,13 +186,13 @@ private final class RunningCall: Sendable {
     }
 }
 
-/// The transfers and connections of a process at one moment.
+/// The number of transfers and connections of a process at one moment.
 public struct EngineStatistics: Sendable, Hashable {
-    /// Transfers that have a slot.
+    /// The number of transfers that have a slot.
     public var activeTransfers = 0
-    /// Transfers that wait for a slot.
+    /// The number of transfers that wait for a slot.
     public var queuedTransfers = 0
-    /// Open connections, idle ones included.
+    /// The number of open connections, including idle ones.
     public var connections = 0
 }
 #endif

@@ -6,10 +6,9 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// One request on one connection, of any version of HTTP: what is sent of it, what has come back, and when it is late.
+/// One request on one connection, for any version of HTTP: the sent and received parts of the exchange, and its deadlines.
 ///
-/// It does no input or output itself. Its connection, which holds the lock over it, writes what it puts into the output queue and
-/// gives it what was read.
+/// It performs no I/O. The connection, which holds the lock, writes the output queue and passes in received bytes.
 ///
 /// ```
 ///           ┌─ waits for 100 ─┐
@@ -22,29 +21,29 @@ class Transaction {
         case waitsForContinue(until: MonotonicTime)
         case body
         case sent
-        /// The rest of the body is not sent any more: the response came first, or the socket takes nothing more.
+        /// The rest of the body is not sent, because the response came first or the socket accepts no more.
         case stopped
     }
 
     enum Status {
         case needsInput
-        /// The turn has made enough output, or the reader holds the body back.
+        /// The turn has produced enough output, or the reader exerts back-pressure.
         case blocked
         case complete
         case failed(SluiceError)
     }
 
-    /// Bodies up to this size go out with the head.
+    /// The maximum size of a body that is sent together with the head.
     static let inlineBody = 64 << 10
 
-    /// The most bytes that are read of a response that is not the caller's; with more of them a new connection costs less.
+    /// The maximum number of bytes to read of a discarded response. For a longer body, a new connection is cheaper.
     static let drainedBody = 64 << 10
 
-    /// The cause for which a response is not the caller's, and the request goes again.
+    /// The reason why a response is discarded and the request sent again.
     enum Repetition {
         /// The server has refused the Expect field (417).
         case withoutExpect
-        /// The server or a proxy has asked for credentials, or has taken the request without the body that was held back.
+        /// The server or a proxy has sent a challenge, or has accepted the request without the body that was held back.
         case withCredentials
     }
 
@@ -53,50 +52,50 @@ class Transaction {
     private unowned let carrier: any RequestCarrier
     final var sending = Sending.body
     private(set) final var head: HTTPResponse?
-    /// True once a byte of the request has been given to the socket.
+    /// True once a byte of the request has been written to the socket.
     var hasWritten = false
-    /// True while the reader holds the body back.
+    /// True while the reader exerts back-pressure.
     private(set) var isPaused = false
-    /// True while the body that is sent has no bytes ready.
+    /// True while the request body has no bytes available.
     var awaitsBody = false
     var lastActivity: MonotonicTime
 
-    /// The moment at which it had a connection, or began to wait for one of its own.
+    /// The time at which the request had its slot, or started to wait for its own connection.
     final let began: MonotonicTime
     private let timings: ConnectionTimings
     final var body: UploadBody
     private var sent: Int64 = 0
     final var firstByte: MonotonicTime?
     private(set) final var decoder: ContentDecoder?
-    /// Encoded bytes that were read and could not be decoded in their turn.
+    /// Encoded bytes that were received but not decoded in their turn.
     private var encoded: [UInt8] = []
     private var encodedPosition = 0
     private var pending = Data()
-    /// True if the pipe is to tell when all is read, `pending` included.
+    /// True if the pipe must be asked to report when everything, including `pending`, has been read.
     private var awaitsDrain = false
     private var received: Int64 = 0
     final var receivedEncoded: Int64 = 0
     private var pipe: ResponsePipe?
     private var run: TransferMeter.Run?
-    /// The cause for which the request has to be sent again; nil if the response is the caller's.
+    /// The reason why the request must be sent again, or nil if the response is for the caller.
     private(set) final var repetition: Repetition?
     private var drained = 0
     private(set) final var isComplete = false
-    /// True if requests of other calls went by the connection before.
+    /// True if the connection has carried requests of other calls before.
     private let isShared: Bool
-    /// True if the body is not sent before somebody has asked for credentials.
+    /// True if the body is not sent before a challenge has been received.
     private(set) final var holdsBodyBack = false
 
-    /// Prepares a request for its connection.
+    /// Creates the transaction of a request on a connection.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - carrier: The connection, which owns this.
-    ///   - isReused: True if another request went by the connection before.
-    ///   - began: The moment at which the request had its slot.
-    ///   - timings: What making the connection took; zero where it was there.
-    ///   - isShared: True if the other requests were those of other calls.
-    ///   - now: The time.
+    ///   - carrier: The connection, which owns the transaction.
+    ///   - isReused: True if the connection has carried another request before.
+    ///   - began: The time at which the request had its slot.
+    ///   - timings: The durations of the connection setup. Zero for an existing connection.
+    ///   - isShared: True if the earlier requests belonged to other calls.
+    ///   - now: The current time.
     init(
         _ call: Call,
         on carrier: any RequestCarrier,
@@ -117,7 +116,7 @@ class Transaction {
         body = .none
     }
 
-    /// Prepares a request that goes again by the connection on which it was challenged.
+    /// Creates the transaction of a request that is sent again on the connection that received the challenge.
     convenience init(repeating previous: Transaction, now: MonotonicTime) {
         self.init(
             previous.call,
@@ -132,9 +131,9 @@ class Transaction {
 
     // MARK: Sending
 
-    /// Opens the body, or takes over what an earlier attempt has opened.
+    /// Opens the body, or continues with the body of an earlier attempt.
     ///
-    /// - Returns: True if the server is asked before the body is sent.
+    /// - Returns: True if the body must wait for a 100 (Continue) response.
     final func openBody() -> Bool {
         holdsBodyBack = call.holdsBodyBack
         let (opened, omitsExpect) = call.withAttempt { attempt in
@@ -153,22 +152,22 @@ class Transaction {
     /// The body that this attempt sends.
     final var upload: UploadSource { holdsBodyBack ? .none : call.upload }
 
-    /// The bytes of the body that are on their way.
+    /// The number of body bytes sent.
     final var sentBytes: Int64 { sent }
 
-    /// Counts bytes of the body that are on their way.
+    /// Counts sent body bytes.
     final func countSent(_ bytes: Int) {
         sent += Int64(bytes)
         run?.sent(sent)
     }
 
-    /// True once the source of the body has failed, and all that it gave before has been put into the output.
+    /// True once the source of the body has failed, and its earlier bytes have been added to the output.
     final var hasBodyFailed = false
 
-    /// The error with which the source of the body has failed.
+    /// The error of the body's source.
     var bodyFailure: SluiceError? { body.failure }
 
-    /// Sends no more of the body.
+    /// Stops sending the body.
     func stopSending() {
         if sending == .sent { return }
         sending = .stopped
@@ -178,23 +177,23 @@ class Transaction {
 
     // MARK: Receiving
 
-    /// Takes a 1xx head.
+    /// Processes an informational head.
     final func takeInformational(_ head: HTTPResponse) {
         if case .waitsForContinue = sending, head.status == 100 { sending = .body }
         call.context.onInformational?(head)
     }
 
-    /// Sends the body although the server has not asked for it.
+    /// Starts to send the body without a 100 (Continue) response.
     func waitNoLongerForContinue() {
         if case .waitsForContinue = sending { sending = .body }
     }
 
-    /// Takes the final head.
+    /// Processes the final head.
     ///
     /// - Parameters:
     ///   - head: The head.
     ///   - hasBody: True if a body may follow.
-    /// - Returns: The error that ends the request, if there is one. The response is not the caller's where ``repetition`` is set.
+    /// - Returns: The error that ends the request, or nil. If ``repetition`` is set, the response is discarded.
     final func take(_ head: HTTPResponse, hasBody: Bool) -> SluiceError? {
         call.takeCookies(of: head)
         if case .waitsForContinue = sending, head.status == 417 {
@@ -233,7 +232,7 @@ class Transaction {
         }
     }
 
-    /// Takes a piece of the body; returns nil if more may follow at once.
+    /// Processes a piece of the body. Returns nil if more may follow at once.
     final func takeBody(_ bytes: UnsafeRawBufferPointer, budget: inout Int) -> Status? {
         if repetition != nil {
             drained += bytes.count
@@ -263,13 +262,13 @@ class Transaction {
         }
     }
 
-    /// True if the decoder has more output though all input is taken.
+    /// True if the decoder has more output although all input is consumed.
     private var encodedHasMore = false
 
-    /// True if bytes that were read wait to be decoded.
+    /// True if received bytes wait to be decoded.
     var hasUndecoded: Bool { !encoded.isEmpty || encodedHasMore }
 
-    /// Decodes bytes that came in an earlier turn.
+    /// Decodes bytes from an earlier turn.
     final func decodeRest(budget: inout Int) -> Status {
         encodedHasMore = false
         let status = encoded.withUnsafeBytes { decode($0, from: &encodedPosition, budget: &budget) }
@@ -299,7 +298,7 @@ class Transaction {
         }
     }
 
-    /// Counts bytes of the decoded body against the limits.
+    /// Counts decoded bytes and checks the limits. Returns the error if one is exceeded.
     final func count(_ bytes: Int) -> SluiceError? {
         received += Int64(bytes)
         let limits = call.context.limits
@@ -310,11 +309,11 @@ class Transaction {
 
     /// Ends the body.
     ///
-    /// - Parameter endsWithConnection: True if nothing but the end of the connection says so.
+    /// - Parameter endsWithConnection: True if only the end of the connection marks the end of the body.
     /// - Returns: `complete` or `failed`.
     final func complete(endsWithConnection: Bool = false) -> Status {
         isComplete = true
-        // A body that ends with its connection may have lost all of its bytes.
+        // A body that ends with the connection may have lost all of its bytes.
         if decoder != nil, receivedEncoded == 0, endsWithConnection { return .failed(.encodingCutShort) }
         if let decoder, receivedEncoded > 0 {
             switch decoder.finish() {
@@ -326,14 +325,14 @@ class Transaction {
         return .complete
     }
 
-    /// The trailer section, once the response is complete.
+    /// The trailer section. Valid once the response is complete.
     var trailers: HTTPHeaders { [:] }
 
     // MARK: Handing over
 
     private var answer: Result<TransportResponse, SluiceError>?
 
-    /// The end of a body that goes through a pipe.
+    /// The end of a body that is delivered through a pipe.
     struct BodyEnd {
         let pipe: ResponsePipe
         let result: Result<TransferMetrics, SluiceError>
@@ -342,13 +341,13 @@ class Transaction {
 
     private var bodyEnd: BodyEnd?
 
-    /// Takes the end of the body for its reader, who may send the next request at once.
+    /// Takes the end of the body. Delivering it may cause the reader to send its next request at once.
     func takeBodyEnd() -> BodyEnd? { bodyEnd.take() }
 
-    /// Takes the answer for the caller, if there is one now.
+    /// Takes the answer for the caller, or returns nil if there is none yet.
     func takeAnswer() -> Result<TransportResponse, SluiceError>? { answer.take() }
 
-    /// Hands over what has come so far, at the end of a turn.
+    /// Delivers the received bytes at the end of a turn.
     func flush() {
         guard head != nil else { return }
         if pipe == nil || !pending.isEmpty { flushPending() }
@@ -368,7 +367,7 @@ class Transaction {
         if awaitsDrain { _ = awaitDrain() }
     }
 
-    /// Hands a piece over as it is, behind what waits.
+    /// Delivers a piece without a copy, after the pending bytes.
     final func writeWhole(_ piece: Data) {
         if !pending.isEmpty { flushPending() }
         write(piece)
@@ -380,19 +379,19 @@ class Transaction {
         if pipe?.write(chunk) == true { isPaused = true }
     }
 
-    /// Returns the bytes of the body that wait to be read; asks to be resumed once all are read.
+    /// Returns the number of unread body bytes, and requests a resumption once all are read.
     func awaitDrain() -> Int {
         awaitsDrain = !pending.isEmpty
         return pending.count + (pipe?.awaitDrain() ?? 0)
     }
 
-    /// The reader wants more.
+    /// Resumes after back-pressure.
     func resume(now: MonotonicTime) {
         isPaused = false
         lastActivity = now
     }
 
-    /// Ends the response: the caller gets what is left of it.
+    /// Ends the response and delivers the rest of it.
     func finish(now: MonotonicTime, remoteAddress: String?) {
         guard let head else { return }
         let metrics = metrics(head, now: now, remoteAddress: remoteAddress)
@@ -408,11 +407,11 @@ class Transaction {
         body.close()
     }
 
-    /// Ends the request with an error; what came before it can still be read.
+    /// Ends the request with an error. Bytes received before remain readable.
     func fail(_ error: SluiceError) {
         body.close()
         let error = error.with(request: call.request, response: head)
-        // A redirect is followed by its head, though its body is damaged.
+        // A redirect needs only its head, so it is delivered even if its body is damaged.
         if let head, pipe == nil, !pending.isEmpty || head.status.class == .redirection { flushPending() }
         if let pipe {
             if !pending.isEmpty { flushPending() }
@@ -424,9 +423,9 @@ class Transaction {
         }
     }
 
-    /// Takes the body back for another attempt.
+    /// Rewinds the body for another attempt.
     ///
-    /// - Returns: False if bytes of it are gone that cannot be had again.
+    /// - Returns: False if bytes of the body have been consumed and cannot be read again.
     func rewindBody() -> Bool {
         if repetition == .withCredentials { call.withAttempt { $0.began = began } }
         if holdsBodyBack { return true }
@@ -454,17 +453,17 @@ class Transaction {
 
     // MARK: Deadlines
 
-    /// The moment at which the request is late, unless something happens until then.
+    /// Returns the time at which the request times out if nothing happens before.
     func deadline(hasOutput: Bool) -> MonotonicTime {
         var deadline = call.deadline
         if case .waitsForContinue(let time) = sending { deadline = min(deadline, time) }
-        // A caller that does not read, or has nothing to send yet, is not a server that is silent.
+        // The idle time-out does not apply while the caller does not read, or while the request body has nothing to send.
         guard let idle = call.context.timeouts.idle, !isPaused, !awaitsBody || hasOutput else { return deadline }
         return min(deadline, lastActivity + idle)
     }
 }
 
-/// Offsets from the start of a dial to its stages; all zero for a connection that was there.
+/// The durations from the start of a dial to its stages. All zero for an existing connection.
 struct ConnectionTimings: Sendable {
     var nameLookup = Duration.zero
     var connect = Duration.zero
@@ -489,14 +488,14 @@ extension SluiceError {
 }
 
 extension HTTPHeaders {
-    /// True if the server is asked before the body is sent (RFC 9110 §10.1.1).
+    /// True if the request expects a 100 (Continue) response (RFC 9110 §10.1.1).
     fileprivate var expectsContinue: Bool {
         self[.expect].map { $0.utf8.elementsEqual("100-continue".utf8) { $0.asciiLowercased == $1 } } ?? false
     }
 }
 
 extension UploadSource {
-    /// True if there may be anything to hold back: a request without content must not ask.
+    /// True if the body may have content. A request without content must not expect a 100 (Continue) response.
     fileprivate var mayHaveContent: Bool {
         switch self {
         case .none: false

@@ -6,9 +6,9 @@ import Foundation
 #endif
 import Glibc
 
-/// Bytes that wait to be written to a socket, in order.
+/// A queue of bytes to write to a socket.
 ///
-/// Small pieces are gathered in one buffer, which is kept from one request to the next; large ones are written from where they are.
+/// Small pieces are copied into one buffer, which is reused for later requests. Large pieces are written without a copy.
 struct OutputQueue {
     private enum Segment {
         case range(Range<Int>)
@@ -22,23 +22,23 @@ struct OutputQueue {
         }
     }
 
-    /// Pieces up to this size are copied into the buffer.
+    /// The maximum size of pieces that are copied into the buffer.
     private static let smallPiece = 8 << 10
-    /// The capacity that an empty queue keeps.
+    /// The buffer capacity that an empty queue keeps.
     private static let keptCapacity = 2 << 10
 
     private var buffer: [UInt8] = []
-    /// Everything in order; empty while it lies in the buffer alone.
+    /// All pieces in order. Empty if all bytes are in the buffer.
     private var segments: [Segment] = []
-    /// The position in `segments` of what is written next.
+    /// The index of the next segment to write.
     private var first = 0
-    /// Bytes of the first segment, or of the buffer where there are no segments, that have been written.
+    /// The number of written bytes of the first segment, or of the buffer if there are no segments.
     private var written = 0
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// Lets `append` put bytes behind those that wait.
+    /// Calls a closure that appends bytes to the buffer.
     mutating func append(_ append: (inout [UInt8]) -> Void) {
         let start = buffer.count
         append(&buffer)
@@ -52,7 +52,7 @@ struct OutputQueue {
         }
     }
 
-    /// Puts a piece of a body behind the bytes that wait.
+    /// Appends a piece of a body.
     mutating func append(_ data: Data) {
         guard data.count > OutputQueue.smallPiece else {
             return append { $0.append(contentsOf: data) }
@@ -65,7 +65,7 @@ struct OutputQueue {
         count += data.count
     }
 
-    /// Drops everything.
+    /// Removes everything.
     mutating func removeAll() {
         if buffer.capacity > OutputQueue.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
         segments = []
@@ -74,7 +74,7 @@ struct OutputQueue {
         count = 0
     }
 
-    /// Notes that so many bytes have been written.
+    /// Removes written bytes.
     mutating func consume(_ consumed: Int) {
         count -= consumed
         if count == 0 { return removeAll() }
@@ -86,7 +86,7 @@ struct OutputQueue {
         }
     }
 
-    /// Calls `body` with the contiguous bytes that are written next.
+    /// Calls `body` with the next contiguous bytes to write.
     func withNextBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard first < segments.count else {
             return buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
@@ -101,7 +101,7 @@ struct OutputQueue {
         }
     }
 
-    /// Writes what the socket takes with one system call, from up to four pieces.
+    /// Writes up to four pieces with one system call.
     ///
     /// - Returns: The number of bytes written, or -1 with `errno` set.
     func send(to descriptor: Int32) -> Int {
@@ -114,7 +114,7 @@ struct OutputQueue {
         }
     }
 
-    /// Fills one vector after the other, each within the scope of its bytes, and sends them from the innermost.
+    /// Fills the vectors recursively, each within the scope of its bytes, and sends them in the innermost call.
     private func gather(
         _ segment: Int,
         _ skipped: Int,

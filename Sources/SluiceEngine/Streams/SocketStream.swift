@@ -1,34 +1,34 @@
 #if os(Linux)
 import Glibc
 
-/// The bytes of a connection: a non-blocking socket, with TLS or without. It never raises SIGPIPE.
+/// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
 ///
-/// Not for two threads at a time: the connection's lock guards it.
+/// It must not be used by two threads at a time: the lock of the connection guards it.
 struct SocketStream {
-    /// The outcome of one read or write.
+    /// The result of one read or write.
     enum Moved {
         case bytes(Int)
         case nothing
-        /// The server's end; false without TLS's own word that it is one (RFC 8446 §6.1).
+        /// The end of the stream. `isClean` is false if TLS ended without close_notify (RFC 8446 §6.1).
         case end(isClean: Bool)
         case failed(Int32)
     }
 
     private let descriptor: Int32
     var tls: TLSStream?
-    /// True if the socket may have input that has not been read.
+    /// True if the socket may have unread input.
     var mayRead: Bool
-    /// True once the server has closed its side, so that a short read is not the last one.
+    /// True once the server has closed its side. A short read is then not the last one.
     var hasHungUp = false
 
     init(_ descriptor: Int32, _ tls: TLSStream?) {
         self.descriptor = descriptor
         self.tls = tls
-        // A server's TLS tickets may have been read from the socket together with the end of the handshake.
+        // The socket read that ended the handshake may also have read TLS tickets.
         mayRead = tls != nil
     }
 
-    /// Writes what the socket takes.
+    /// Writes as many bytes as the socket accepts.
     func write(_ output: OutputQueue) -> Moved {
         if let tls {
             return switch output.withNextBytes({ tls.write($0) }) {
@@ -46,7 +46,7 @@ struct SocketStream {
         }
     }
 
-    /// Reads what there is, once.
+    /// Reads available bytes once.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Moved {
         if let tls {
             switch tls.read(into: buffer) {
@@ -73,13 +73,13 @@ struct SocketStream {
         }
     }
 
-    /// Reads until a large buffer is full or nothing is left.
+    /// Reads until the buffer is full or no input is available.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: Moved) {
         var filled = 0
         while filled < buffer.count {
             let moved = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .bytes(let count) = moved else {
-                // The next read finds the end of the connection again.
+                // The next read reports the end of the connection again.
                 return (filled, filled > 0 ? .bytes(filled) : moved)
             }
             filled += count
@@ -88,24 +88,24 @@ struct SocketStream {
         return (filled, .bytes(filled))
     }
 
-    /// Checks if the server has closed its side, without reading.
+    /// Returns true if the server has closed its side, without consuming input.
     func isClosed() -> Bool {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
     }
 
-    /// Checks that nothing has come since the last response: it would be taken for the next one.
+    /// Returns true if nothing has been received since the last response. Such bytes would be parsed as the next response.
     func isSilent() -> Bool {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN { return tls?.hasPendingInput != true }
         guard count > 0, let tls else { return false }
-        // It may be a ticket.
+        // The input may be a TLS ticket.
         return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
     }
 
-    /// The words for the last failure.
+    /// The message for the last failure.
     var lastFailure: String {
         tls?.failureDetail ?? String(cString: strerror(errno)).lowercased()
     }

@@ -6,7 +6,7 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// A request's body as the engine's thread reads it.
+/// A request body that the engine's thread reads.
 package struct UploadBody {
     private enum Source {
         case none
@@ -15,12 +15,12 @@ package struct UploadBody {
     }
 
     private var source: Source
-    /// Opens a stream that can be read a second time.
+    /// Opens a replayable stream again.
     private let reopen: (@Sendable () -> Source)?
 
     package static let none = UploadBody(.none, onData: {})
 
-    /// Makes a body ready to be read; a stream begins to fill its pipe.
+    /// Opens a body. A stream starts to fill its pipe.
     package init(_ upload: UploadSource, onData: @escaping @Sendable () -> Void) {
         switch upload {
         case .none:
@@ -58,7 +58,7 @@ package struct UploadBody {
         }
     }
 
-    /// Takes the next piece as it is, at most `limit` bytes of what lies in memory.
+    /// Takes the next piece without a copy. A piece of a body in memory has at most `limit` bytes.
     mutating func takeChunk(upTo limit: Int) -> (chunk: Data?, piece: UploadPipe.Piece) {
         switch source {
         case .none:
@@ -74,7 +74,7 @@ package struct UploadBody {
         }
     }
 
-    /// Goes back to the first byte; false where bytes of a stream that can be read but once are gone already.
+    /// Returns to the first byte. Returns false if bytes of a stream that can be read only once have been consumed.
     package mutating func rewind() -> Bool {
         switch source {
         case .none:
@@ -95,7 +95,7 @@ package struct UploadBody {
     package func close() {
         guard case .pipe(let pipe, let task) = source else { return }
         pipe.close()
-        // Cancelling runs the handlers of the source's own, which must not hold up the engine.
+        // Cancellation runs handlers of the source, which must not delay the engine.
         Task.detached { task.cancel() }
     }
 }

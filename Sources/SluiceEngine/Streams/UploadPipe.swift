@@ -6,20 +6,20 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// Carries a request's body from the task that reads its source to the engine's thread, which must not wait.
+/// Carries a request body from the task that reads its source to the engine's thread, which must not block.
 ///
-/// The task waits while more than `highWater` bytes have not been sent; so a body of any size takes little memory.
+/// The task waits while `highWater` or more bytes are unsent, so the pipe uses little memory for a body of any size.
 package final class UploadPipe: Sendable {
     package enum Piece: Equatable {
         case bytes(Int)
-        /// Nothing is there yet; `onData` will be called when something is.
+        /// No bytes are available. `onData` will be called when there are.
         case wait
         case end
         case failed
     }
 
     fileprivate struct State {
-        /// Chunks that have not been read, from `first` on.
+        /// The unread chunks, from index `first`.
         var chunks: [Data] = []
         var first = 0
         var bytes = 0
@@ -38,7 +38,7 @@ package final class UploadPipe: Sendable {
         self.onData = onData
     }
 
-    /// The source's failure; nil as long as it has none.
+    /// The failure of the source, or nil if there is none.
     package var failure: SluiceError? {
         state.withLock { state in
             if case .failure(let error) = state.end { error } else { nil }
@@ -48,10 +48,10 @@ package final class UploadPipe: Sendable {
     /// True once the engine has taken a byte.
     package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
 
-    /// True as long as all that the source gives can still be read.
+    /// True as long as all bytes of the source can still be read.
     var isWhole: Bool { state.withLock { !$0.hasBeenRead && !$0.isClosed } }
 
-    /// Adds a chunk, and waits where enough of them are waiting; false once the engine wants no more.
+    /// Adds a chunk, and waits if the pipe is full. Returns false if the pipe is closed.
     package func write(_ chunk: Data) async -> Bool {
         let (isReaderWaiting, isFull, isClosed) = state.withLock { state in
             if state.isClosed { return (false, false, true) }
@@ -80,7 +80,7 @@ package final class UploadPipe: Sendable {
         if isReaderWaiting { onData() }
     }
 
-    /// Copies what is there into the engine's buffer.
+    /// Copies available bytes into a buffer.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
         let (piece, writer): (Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
             let count = state.fill(buffer)
@@ -90,9 +90,9 @@ package final class UploadPipe: Sendable {
         return piece
     }
 
-    /// Takes the next chunk as it is, without copying it.
+    /// Takes the next chunk without copying it.
     ///
-    /// - Returns: The chunk; nil with what to do in its place.
+    /// - Returns: The chunk, or nil. If it is nil, `piece` says what to do next.
     package func takeChunk() -> (chunk: Data?, piece: Piece) {
         let (chunk, piece, writer): (Data?, Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
             guard let chunk = state.popChunk() else { return (nil, state.ending(), nil) }
@@ -102,7 +102,7 @@ package final class UploadPipe: Sendable {
         return (chunk, piece)
     }
 
-    /// The engine wants no more; a writer that waits is let go.
+    /// Closes the pipe and resumes a waiting writer. No more bytes are read.
     package func close() {
         let writer = state.withLock { state in
             state.isClosed = true
@@ -120,7 +120,7 @@ extension UploadPipe.State {
         return isReaderWaiting
     }
 
-    /// Chunks below this size are put together, so that a body in pieces of some bytes costs about what one in large pieces does.
+    /// The size below which chunks are joined, so that a body in many small pieces costs little more than one in large pieces.
     private static let smallChunk = 4 << 10
     private static let joinedChunk = 64 << 10
 
@@ -154,12 +154,12 @@ extension UploadPipe.State {
         }
     }
 
-    /// The writer that waits, if there is room for it to go on.
+    /// Takes the waiting writer if there is room for more bytes.
     fileprivate mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
         bytes < UploadPipe.highWater / 2 ? writer.take() : nil
     }
 
-    /// The outcome of reading where no chunk is left.
+    /// The result of reading when there is no chunk.
     fileprivate mutating func ending() -> UploadPipe.Piece {
         switch end {
         case .success: return .end

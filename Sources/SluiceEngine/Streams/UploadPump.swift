@@ -2,10 +2,10 @@
 import SluiceHTTP
 
 extension UploadPipe {
-    /// Reads a source to its end into the pipe, holding it to the length it announced.
+    /// Reads a source to its end into the pipe, and checks its announced length.
     ///
-    /// The chunk that completes the length waits until the source has ended, so that a body that is too long fails
-    /// before the server can take it for whole.
+    /// The chunk that completes the length is held back until the source has ended. A body that is too long therefore fails before the
+    /// server can treat it as complete.
     package func pump(_ stream: HTTPBody.Stream, length: Int64?) async {
         let next = stream.open()
         var count: Int64 = 0

@@ -6,13 +6,13 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// A request's body made ready to send: opened, and its length known where it can be.
+/// A request body that is ready to be sent.
 package enum UploadSource: Sendable {
     case none
     case data(Data)
     case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
 
-    /// The number of bytes it gives; nil where that is not known.
+    /// The length of the body in bytes, or nil if it is unknown.
     package var length: Int64? {
         switch self {
         case .none: 0
@@ -21,7 +21,7 @@ package enum UploadSource: Sendable {
         }
     }
 
-    /// Makes a source of a body that has been prepared.
+    /// Creates a source from a prepared body.
     package init(_ body: HTTPBody) throws(SluiceError) {
         switch body.source {
         case .none: self = .none

@@ -8,7 +8,7 @@ import Foundation
 import Glibc
 import SluiceHTTP
 
-/// The identity of a file's contents: another one is there as soon as one of these differs.
+/// The identity of a file's contents. A change of the contents changes at least one of these values.
 struct FileIdentity: Sendable, Hashable {
     let path: String
     private let device: UInt
@@ -17,7 +17,7 @@ struct FileIdentity: Sendable, Hashable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// The file that a path leads to now; nil if there is none.
+    /// Returns the identity of the file at a path, or nil if there is none.
     init?(at path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -33,13 +33,13 @@ struct FileIdentity: Sendable, Hashable {
         nanoseconds = status.st_mtim.tv_nsec
     }
 
-    /// True if the path still leads to the same contents, as far as can be told without reading them.
+    /// True if the file at the path is still the same, according to its metadata.
     var isCurrent: Bool { FileIdentity(at: path) == self }
 }
 
-/// The contents of a certificate source and, for a file, the identity of what was read.
+/// The contents of a certificate source and, for a file, its identity.
 struct CertificateFile {
-    /// More than any collection of authorities has.
+    /// The maximum size of a file, well above any collection of authorities.
     private static let maximumSize = 32 << 20
 
     let contents: [UInt8]
@@ -96,9 +96,9 @@ struct CertificateFile {
         Unreadable(reason: "\(path): \(String(cString: strerror(number)).lowercased())")
     }
 
-    /// The certificates of a PEM text (RFC 7468), which the caller frees by ``free(_:)``.
+    /// Parses the certificates of a PEM text (RFC 7468). The caller frees them with ``free(_:)``.
     ///
-    /// - Throws: The words of OpenSSL where one of them cannot be parsed or there is none.
+    /// - Throws: The message of OpenSSL if a certificate cannot be parsed or there is none.
     func certificates() throws(Unreadable) -> [OpaquePointer] {
         var certificates: [OpaquePointer] = []
         let reason = contents.withUnsafeBytes { bytes -> String? in
@@ -132,7 +132,7 @@ struct CertificateFile {
     }
 }
 
-/// Gives OpenSSL no password: without a callback it would ask the terminal.
+/// Supplies no password to OpenSSL. Without a callback, OpenSSL would prompt on the terminal.
 private let refusePassword:
     @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
         _,

@@ -8,7 +8,7 @@ import Foundation
 import SluiceHTTP
 
 extension CertificateSummary {
-    /// The names and times in a certificate of OpenSSL's. It may be anybody's, so its texts are cut to what can be shown.
+    /// Creates a summary of an OpenSSL certificate. The certificate is untrusted, so its texts are shortened and made printable.
     package init(_ certificate: OpaquePointer, at position: Int) {
         self.init(
             subject: CertificateSummary.name(X509_get_subject_name(certificate)),
@@ -53,7 +53,7 @@ extension CertificateSummary {
         return sluice_tls_seconds(time, &seconds) == 1 ? Date(timeIntervalSince1970: Double(seconds)) : nil
     }
 
-    /// A text without line breaks and other controls.
+    /// Returns a text without line breaks and other control characters.
     fileprivate static func printable(_ bytes: UnsafeRawBufferPointer) -> String {
         String(String(decoding: bytes.prefix(255), as: UTF8.self).unicodeScalars.filter { !$0.properties.isControl })
     }
@@ -69,7 +69,7 @@ extension Unicode.Scalar.Properties {
 }
 
 extension PublicKeyPin {
-    /// The pin of a certificate's key; nil where it cannot be read.
+    /// Creates the pin of a certificate's public key, or returns nil if the key cannot be read.
     package init?(of certificate: OpaquePointer) {
         var digest = [UInt8](repeating: 0, count: 32)
         guard sluice_tls_key_digest(certificate, &digest) == 1 else { return nil }

@@ -3,17 +3,17 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// The results of verifying one connection's certificates.
+/// The result of verifying the certificates of one connection.
 struct CertificateVerification {
-    /// The longest that a verification stands for sessions which are resumed again and again.
+    /// The maximum time for which a verification is valid for resumed sessions.
     private static let maximumAge: Int64 = 86_400
 
-    /// The first check that failed: OpenSSL's number for it, and the certificate.
+    /// The first failed check: its OpenSSL error code and the certificate.
     private(set) var finding: (code: Int32, certificate: CertificateSummary)?
 
-    /// Is told by OpenSSL of each certificate in a chain, and of each check that fails.
+    /// Called by OpenSSL for each certificate in a chain, and for each failed check.
     ///
-    /// The stream is reached by the SSL and not by the context, which many connections share.
+    /// The stream is found through the SSL object, because connections share the context.
     static let callback: @convention(c) (Int32, OpaquePointer?) -> Int32 = { isAccepted, verification in
         guard isAccepted != 1, let verification else { return isAccepted }
         guard let stream = TLSStream.of(sluice_tls_connection(verification)) else { return 0 }
@@ -36,7 +36,7 @@ struct CertificateVerification {
         if finding == nil { finding = (code, certificate) }
     }
 
-    /// The failure that the first failed check is; nil where all were met.
+    /// Returns the failure for the first failed check, or nil if there is none.
     func failure(for identity: ServerIdentity?) -> TLSFailure? {
         guard let finding else { return nil }
         let check = TLSFailure.Check(finding: finding.code)
@@ -47,14 +47,14 @@ struct CertificateVerification {
         return TLSFailure(check, on: finding.certificate, detail: detail)
     }
 
-    /// The server's own certificate, also that of a session that was resumed.
+    /// Returns the server's certificate, also for a resumed session.
     static func ownCertificate(of connection: OpaquePointer) -> CertificateSummary? {
         guard let certificate = SSL_get1_peer_certificate(connection) else { return nil }
         defer { X509_free(certificate) }
         return CertificateSummary(certificate, at: 0)
     }
 
-    /// True if a key in the chain that was verified is pinned; where none was, since any certificate is accepted, the server's own key.
+    /// Returns true if a key in the verified chain is pinned. If any certificate is accepted, only the server's own key is checked.
     static func meets(_ pins: PublicKeyPins, _ connection: OpaquePointer, hasVerified: Bool) -> Bool {
         if hasVerified {
             return (0..<sluice_tls_chain_count(connection)).contains { position in
@@ -69,8 +69,8 @@ struct CertificateVerification {
         return PublicKeyPin(of: certificate).map(pins.pins.contains) ?? false
     }
 
-    /// Seconds since 1970 until which a chain that has been verified now is good for sessions that are resumed: until a certificate in
-    /// it expires, and a day at most.
+    /// Returns the time, in seconds since 1970, until which a chain verified now is valid for resumed sessions: the earliest expiration of
+    /// its certificates, and at most one day.
     static func end(for connection: OpaquePointer, hasVerified: Bool) -> Int64 {
         let limit = Int64(time(nil)) + maximumAge
         guard hasVerified else { return limit }

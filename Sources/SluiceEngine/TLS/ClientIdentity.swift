@@ -7,14 +7,14 @@ import Foundation
 #endif
 import SluiceHTTP
 
-/// A client certificate with its key and the certificates of authorities behind it, as OpenSSL objects.
+/// A client certificate with its private key and intermediate certificates, as OpenSSL objects.
 ///
-/// Lives on the stack of the function that prepares a context; the context takes references of its own.
+/// It exists only while a context is prepared. The context takes its own references.
 struct ClientIdentity: ~Copyable {
     private let certificate: OpaquePointer
     private let key: OpaquePointer
     private let chain: [OpaquePointer]
-    /// The files that were read.
+    /// The files from which the identity was read.
     let files: [FileIdentity]
 
     /// Reads a client certificate.
@@ -45,7 +45,7 @@ struct ClientIdentity: ~Copyable {
             CertificateFile.free(certificates)
             throw error
         }
-        // `certificates()` gives at least one.
+        // `certificates()` returns at least one.
         certificate = certificates[0]
         chain = Array(certificates.dropFirst())
         files = [file.identity, keyFile.identity].compactMap(\.self)
@@ -103,7 +103,7 @@ struct ClientIdentity: ~Copyable {
                     bio,
                     nil,
                     { room, count, _, password in
-                        // Without a callback OpenSSL would ask the terminal.
+                        // Without a callback, OpenSSL would prompt on the terminal.
                         guard let password = password?.assumingMemoryBound(to: [UInt8].self).pointee, let room,
                             password.count <= Int(count)
                         else { return -1 }
@@ -128,7 +128,7 @@ struct ClientIdentity: ~Copyable {
         CertificateFile.free(chain)
     }
 
-    /// Has a context show the certificate to servers that ask for one.
+    /// Configures a context to present the certificate to servers that request one.
     func install(in context: OpaquePointer) throws(TLSFailure) {
         ERR_clear_error()
         guard SSL_CTX_use_certificate(context, certificate) == 1, SSL_CTX_use_PrivateKey(context, key) == 1,

@@ -1,14 +1,14 @@
 #if os(Linux)
 
-/// A key under which distinguished names that RFC 5280 §7.1 calls equal are found, made without OpenSSL's parser.
+/// A hash key for distinguished names, computed without OpenSSL's parser.
 ///
-/// The letters and digits of all values in small letters. Names that are equal have the same key; names with the same key can still
-/// differ, so a match is only a candidate.
+/// The key contains the letters and digits of all values in lower case. Names that are equal according to RFC 5280 §7.1 have the same key.
+/// Names with the same key may still differ, so a match is only a candidate.
 struct DistinguishedNameKey: Hashable {
-    /// The key's characters; nil for a name with values in two-byte or four-byte characters, which any name could be equal to.
+    /// The characters of the key. Nil for a name with two-byte or four-byte characters, which might equal any other name.
     let text: [UInt8]?
 
-    /// The key of a name in DER.
+    /// Creates the key of a DER-encoded name.
     init(_ name: some Collection<UInt8>) {
         var reader = DERReader(Array(name)[...])
         var text: [UInt8]? = []
@@ -27,14 +27,14 @@ struct DistinguishedNameKey: Hashable {
             // UTF8String, NumericString, PrintableString, TeletexString, IA5String and VisibleString.
             case 0x0C, 0x12, 0x13, 0x14, 0x16, 0x1A:
                 for byte in element.contents where byte.isLetterOrDigit { text?.append(byte | 0x20) }
-            // An attribute's type.
+            // The type of an attribute.
             case 0x06: continue
             default: text = nil
             }
         }
     }
 
-    /// False if names with these keys cannot be equal.
+    /// Returns false if names with these keys cannot be equal.
     func mayEqual(_ other: DistinguishedNameKey) -> Bool {
         guard let text, let others = other.text else { return true }
         return text == others
@@ -54,7 +54,7 @@ extension UInt8 {
 
 /// Reads the elements of a DER text (X.690 §8.1) one after another.
 struct DERReader {
-    /// An element's tag and contents.
+    /// The tag and the contents of an element.
     struct Element {
         let tag: UInt8
         let contents: ArraySlice<UInt8>
@@ -68,7 +68,7 @@ struct DERReader {
         rest = bytes
     }
 
-    /// The next element; nil at the end and where the bytes are not DER.
+    /// Returns the next element, or nil at the end or if the bytes are not valid DER.
     mutating func next() -> Element? {
         guard let tag = rest.first, tag & 0x1F != 0x1F, rest.count >= 2 else { return nil }
         var position = rest.startIndex + 2
@@ -86,7 +86,7 @@ struct DERReader {
         return element
     }
 
-    /// The subject of a certificate in DER (RFC 5280 §4.1).
+    /// Returns the subject of a DER-encoded certificate (RFC 5280 §4.1).
     static func subject(ofCertificate certificate: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var outer = DERReader(certificate)
         guard let sequence = outer.next(), sequence.tag == 0x30 else { return nil }
@@ -94,7 +94,7 @@ struct DERReader {
         guard let body = inner.next(), body.tag == 0x30 else { return nil }
         var fields = DERReader(body.contents)
         var field = fields.next()
-        // The version stands first if it is not 1.
+        // The version comes first, unless it is 1.
         if field?.tag == 0xA0 { field = fields.next() }
         // Serial number, signature algorithm, issuer and validity.
         for _ in 0..<4 { field = fields.next() }

@@ -2,13 +2,13 @@
 import CSSL
 import Glibc
 
-/// The functions by which OpenSSL reads and writes a stream of TLS through another one, in place of a socket.
+/// The functions that OpenSSL uses to read and write one TLS stream through another instead of a socket.
 ///
-/// They are called within the calls of the inner stream, on the same thread and under the same lock. The outer stream leaves the error
-/// queue of OpenSSL empty, so that the inner one finds no error but its own; an alert of the inner one, whose error is in the queue
-/// already, is written without a look at it.
+/// OpenSSL calls them during calls of the inner stream, on the same thread and under the same lock. The outer stream leaves OpenSSL's
+/// error queue empty, so that the inner stream finds only its own errors. While the inner stream sends an alert, its error is already in
+/// the queue and is preserved.
 enum NestedTLS {
-    /// The BIO_METHOD, as a bit pattern since pointers are not Sendable; it stays for the life of the process.
+    /// The BIO_METHOD as a bit pattern, because pointers are not Sendable. It is never freed.
     static let method = UInt(bitPattern: sluice_tls_nested_method())
 
     static let read:
@@ -34,7 +34,7 @@ enum NestedTLS {
 }
 
 extension TLSStream.Transfer {
-    /// The transfer as the BIO takes it.
+    /// Returns the transfer in the form for the BIO.
     fileprivate func result(_ error: UnsafeMutablePointer<Int32>?) -> Int32 {
         switch self {
         case .bytes(let count): return Int32(clamping: count)
@@ -42,7 +42,7 @@ extension TLSStream.Transfer {
         case .wantsWrite: return SLUICE_TLS_WANTS_WRITE
         case .closed: return 0
         case .failed(let number):
-            // An alert of the outer TLS has no number of the system's.
+            // An alert of the outer TLS has no error number of the system.
             error?.pointee = number == 0 ? EPROTO : number
             return SLUICE_TLS_FAILED
         }

@@ -1,13 +1,13 @@
 #if os(Linux)
 import CSSL
 
-/// An error of OpenSSL's queue, which belongs to the calling thread.
+/// An error from OpenSSL's error queue of the calling thread.
 struct OpenSSLError {
     let code: UInt
-    /// OpenSSL's words, such as `tlsv13 alert certificate required`.
+    /// The message of OpenSSL, such as `tlsv13 alert certificate required`.
     let words: String
 
-    /// The oldest error of the queue, which is the cause of the later ones; the queue is empty afterwards.
+    /// Returns the oldest error of the queue, which caused the later ones, and empties the queue.
     static func take() -> OpenSSLError? {
         let code = ERR_peek_error()
         guard code != 0 else { return nil }
@@ -25,12 +25,12 @@ struct OpenSSLError {
         return OpenSSLError(code: code, words: words)
     }
 
-    /// The words of the oldest error, or others where OpenSSL has none; the queue is empty afterwards.
+    /// Returns the message of the oldest error, or the given one if there is no error, and empties the queue.
     static func takeWords(or words: String) -> String { take()?.words ?? words }
 
-    /// The reason within OpenSSL's part that reports the error; nil if that part is not TLS.
+    /// The reason code of an error that the SSL library of OpenSSL reports. Nil for other libraries.
     var reasonOfTLS: Int32? {
-        // ERR_GET_LIB and ERR_GET_REASON, which are inline functions over these bits.
+        // ERR_GET_LIB and ERR_GET_REASON are inline functions on these bits.
         guard (code >> 23) & 0xFF == UInt(ERR_LIB_SSL) else { return nil }
         return Int32(truncatingIfNeeded: code & 0x7F_FFFF)
     }

@@ -2,13 +2,13 @@
 import CSSL
 import SluiceHTTP
 
-/// The name or address that a server's certificate must be for (RFC 9525 §6, RFC 9110 §4.3.4).
+/// The name or address that a server's certificate must match (RFC 9525 §6, RFC 9110 §4.3.4).
 enum ServerIdentity: Sendable, Hashable {
-    /// A name in small letters, without the root's dot.
+    /// A name in lower case, without a trailing dot.
     case name(String)
     case address(IPAddress)
 
-    /// The identity for a URL's host; nil for a text that no certificate can be checked against.
+    /// Creates the identity for the host of a URL. Returns nil if no certificate can match the host.
     ///
     /// - Parameter host: A name, or an address with or without brackets and zone.
     init?(host: String) {
@@ -23,7 +23,7 @@ enum ServerIdentity: Sendable, Hashable {
             self = .address(address.unmapped)
             return
         }
-        // OpenSSL takes a leading dot for all names below, and a name of no bytes for any.
+        // OpenSSL treats a leading dot as a match for all subdomains, and an empty name as a match for any name.
         let isName = text.utf8.allSatisfy {
             $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "*")
         }
@@ -31,12 +31,12 @@ enum ServerIdentity: Sendable, Hashable {
         self = .name(text)
     }
 
-    /// The name to announce (RFC 6066 §3); nil for addresses, which are not announced.
+    /// The name for the server name indication (RFC 6066 §3). Nil for addresses, which are not sent.
     var announcedName: String? {
         if case .name(let name) = self { name } else { nil }
     }
 
-    /// Has OpenSSL verify the identity along with the chain; false if it cannot.
+    /// Configures OpenSSL to verify the identity together with the chain. Returns false on failure.
     func require(of connection: OpaquePointer) -> Bool {
         guard let parameters = SSL_get0_param(connection) else { return false }
         switch self {
@@ -52,7 +52,7 @@ enum ServerIdentity: Sendable, Hashable {
         }
     }
 
-    /// True if a certificate names the address in its form of version 6 (RFC 4291 §2.5.5.2), which OpenSSL does not compare.
+    /// Returns true if a certificate contains the IPv4-mapped form of the address (RFC 4291 §2.5.5.2), which OpenSSL does not compare.
     func isNamedByMappedAddress(in certificate: OpaquePointer) -> Bool {
         guard case .address(let address) = self, address.isIPv4 else { return false }
         let bytes = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + address.bytes
@@ -70,7 +70,7 @@ extension ServerIdentity: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// The address of version 4 where this is one in the form of version 6.
+    /// The IPv4 address if this is an IPv4-mapped IPv6 address, or the address itself.
     fileprivate var unmapped: IPAddress {
         let bytes = bytes
         guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {

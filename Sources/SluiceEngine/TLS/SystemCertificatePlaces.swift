@@ -7,12 +7,12 @@ import Foundation
 #endif
 import Glibc
 
-/// The file and the directories in which the system keeps the authorities that it trusts.
+/// The file and the directories that contain the system's trusted authorities.
 ///
-/// As OpenSSL finds them: `SSL_CERT_FILE` and `SSL_CERT_DIR`, or its own defaults. Where neither variable is set and the file can be
-/// read, the directory is left out, since systems keep the same certificates in both.
+/// Their locations are those of OpenSSL: `SSL_CERT_FILE` and `SSL_CERT_DIR`, or its defaults. If neither variable is set and the file is
+/// readable, the directory is not used, because systems keep the same certificates in both.
 struct SystemCertificatePlaces: CustomStringConvertible {
-    /// The files of other systems than Debian, in case OpenSSL was built to look elsewhere.
+    /// The certificate files of other systems than Debian, in case OpenSSL was built with other locations.
     private static let knownFiles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
@@ -41,7 +41,7 @@ struct SystemCertificatePlaces: CustomStringConvertible {
 
     var description: String { (files + directories).joined(separator: ", ") }
 
-    /// The certificates in DER, each once; empty if there are none.
+    /// Returns the certificates in DER without duplicates. Empty if there are none.
     func read() -> [[UInt8]] {
         var found: [[UInt8]] = []
         for file in files {
@@ -58,7 +58,7 @@ struct SystemCertificatePlaces: CustomStringConvertible {
         return found
     }
 
-    /// The files of a directory that are named by the hash of a subject, as `2c11d503.0`: OpenSSL looks at no others.
+    /// Returns the files of a directory that are named by a subject hash, such as `2c11d503.0`. OpenSSL uses no other files.
     private static func hashedFiles(of directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
@@ -81,7 +81,7 @@ struct SystemCertificatePlaces: CustomStringConvertible {
     }
 }
 
-/// The certificates of a PEM text (RFC 7468), decoded and not parsed.
+/// Decodes the certificates of a PEM text (RFC 7468) without parsing them.
 enum PEMCertificates {
     private static let labels: Set = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"]
 

@@ -3,23 +3,23 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// The authorities that the system trusts, read once a process.
+/// The authorities that the system trusts, read once per process.
 ///
-/// OpenSSL 3.0 takes 0.8 ms to parse one certificate, so that the 140 of a usual system would delay the first request by 110 ms. They
-/// are therefore only indexed by their subjects, and a certificate is parsed when a chain leads to it.
+/// OpenSSL 3.0 takes 0.8 ms to parse one certificate, so parsing the 140 certificates of a typical system would delay the first request by
+/// 110 ms. The certificates are therefore only indexed by subject. A certificate is parsed when a chain leads to it.
 final class SystemCertificates: Sendable {
     private let certificates: [[UInt8]]
     private let subjects: [DistinguishedNameKey: [Int]]
-    /// Those whose subject is written in a way that the index cannot order.
+    /// The certificates whose subject cannot be indexed.
     private let others: [Int]
-    /// The X509_STORE of contexts that trust nobody else; it lives as long as the process.
+    /// The X509_STORE of contexts that trust only the system's authorities. It is never freed.
     private let sharedStore = Locked<UInt>(0)
 
-    /// The process's own, unless reading them failed.
+    /// The shared instance, or nil if reading the certificates failed.
     private static let first = try? SystemCertificates()
     private static let later = Locked<SystemCertificates?>(nil)
 
-    /// The process's own. Reads files where nothing has been read yet, or nothing could be.
+    /// Returns the shared instance. Reads files on the first call, and again after a failure.
     static func shared() throws(TLSFailure) -> SystemCertificates {
         if let first { return first }
         if let later = later.withLock({ $0 }) { return later }
@@ -40,7 +40,7 @@ final class SystemCertificates: Sendable {
         self.init(certificates)
     }
 
-    /// Indexes certificates in DER; those that are none are left out.
+    /// Indexes DER-encoded certificates. Invalid ones are omitted.
     init(_ candidates: [[UInt8]]) {
         var certificates: [[UInt8]] = []
         var subjects: [DistinguishedNameKey: [Int]] = [:]
@@ -62,7 +62,7 @@ final class SystemCertificates: Sendable {
 
     var count: Int { certificates.count }
 
-    /// The store of contexts that trust the system's authorities alone, with a reference for the caller; nil if there is no memory.
+    /// Returns the shared store with a new reference for the caller, or nil if memory is short.
     func store() -> OpaquePointer? {
         let address = sharedStore.withLock { address in
             if address == 0 { address = UInt(bitPattern: makeStore()) }
@@ -72,7 +72,7 @@ final class SystemCertificates: Sendable {
         return store
     }
 
-    /// A store of its own, to which others can be added.
+    /// Creates a separate store, to which other certificates can be added.
     func makeStore() -> OpaquePointer? {
         guard let method = OpaquePointer(bitPattern: SystemCertificates.lookupMethod), let store = X509_STORE_new()
         else {
@@ -82,7 +82,7 @@ final class SystemCertificates: Sendable {
             X509_STORE_free(store)
             return nil
         }
-        // Given back when the store is freed.
+        // Released when the store is freed.
         X509_LOOKUP_set_method_data(lookup, Unmanaged.passRetained(self).toOpaque())
         return store
     }
@@ -104,7 +104,7 @@ final class SystemCertificates: Sendable {
         return isSet == 1 && isFreed == 1 ? UInt(bitPattern: method) : 0
     }()
 
-    /// Adds the certificates with a subject to the store of a lookup; false if there is none.
+    /// Adds the certificates with a subject to the store of a lookup. Returns false if there is none.
     private func addAll(named name: OpaquePointer, to lookup: OpaquePointer) -> Bool {
         var start: UnsafePointer<UInt8>?
         var count = 0

@@ -2,27 +2,27 @@
 import CSSL
 import SluiceHTTP
 
-/// One TLS policy (trust, client certificate, minimum version, protocols to offer) ready for use; equal policies share one.
+/// The OpenSSL context of one TLS policy: trust, client certificate, minimum version and offered protocols. Equal policies share a context.
 ///
-/// Pins belong to connections and not to the context. A context keeps what it read of files: it is found again only as long as the
-/// files are the same.
+/// Pins belong to connections and not to the context. A context keeps the contents of the files it was created from. It is reused only as
+/// long as these files are unchanged.
 package final class TLSContext: Sendable {
-    /// The SSL_CTX, which this object owns, as a bit pattern since pointers are not Sendable. OpenSSL counts its references by atomic
-    /// operations and changes nothing else in it once it has been set up here, so that threads can make connections at once.
+    /// The owned SSL_CTX as a bit pattern, because pointers are not Sendable. After setup, OpenSSL only changes its atomic reference
+    /// count, so several threads can create connections at the same time.
     private let address: UInt
-    /// A number that no other context of the process has.
+    /// A number that is unique in the process.
     let serial: UInt64
-    /// False if any certificate is accepted.
+    /// False if the policy accepts any certificate.
     let verifies: Bool
-    /// True if there is a client certificate to show.
+    /// True if there is a client certificate.
     let showsCertificate: Bool
     let protocols: [String]
-    /// The files that the context was made of.
+    /// The files that the context was created from.
     let files: [FileIdentity]
 
     private static let lastSerial = Locked<UInt64>(0)
 
-    /// Returns the context of a policy, making it first where there is none.
+    /// Returns the context of a policy, and creates it if there is none.
     ///
     /// Reads files and parses certificates, so it must not be called on a loop or on a thread of the cooperative pool.
     package static func context(
@@ -32,9 +32,9 @@ package final class TLSContext: Sendable {
         try TLSContextCache.shared.context(for: TLSPolicy(configuration, protocols))
     }
 
-    /// The context if it exists and nothing has to be read: for the loop.
+    /// Returns the cached context if its files are unchanged. It can be called on a loop.
     ///
-    /// Looks at the identity of the files that the context was made of, by one stat(2) each.
+    /// The check costs one stat(2) for each file.
     package static func cached(for configuration: TLSConfiguration, offering protocols: [String]) -> TLSContext? {
         TLSContextCache.shared.cached(TLSPolicy(configuration, protocols))
     }
@@ -71,7 +71,7 @@ package final class TLSContext: Sendable {
         SSL_CTX_free(OpaquePointer(bitPattern: address))
     }
 
-    /// Creates a connection of this policy, which the caller owns; nil if there is no memory.
+    /// Creates an SSL object of this policy, which the caller owns. Returns nil if memory is short.
     func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
 
     private static func unprepared() -> TLSFailure {
@@ -89,12 +89,12 @@ package final class TLSContext: Sendable {
         if !offer.isEmpty, SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 { throw unprepared() }
         SSL_CTX_sess_set_new_cb(context) { ssl, session in
             TLSStream.of(ssl)?.receivedSession(session)
-            // The reference stays OpenSSL's.
+            // Returning 0 leaves the reference with OpenSSL.
             return 0
         }
     }
 
-    /// Sets the authorities of a context and gives the files they were read from.
+    /// Sets the trusted authorities of a context and returns the files they were read from.
     private static func setTrust(
         _ trust: TLSConfiguration.Trust,
         of context: OpaquePointer
@@ -104,7 +104,7 @@ package final class TLSContext: Sendable {
         switch trust.form {
         case .anyCertificate:
             SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
-            // Without it OpenSSL would verify and ignore the result.
+            // Otherwise OpenSSL would verify the certificate and ignore the result.
             SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
             return []
         case .system:
@@ -118,7 +118,7 @@ package final class TLSContext: Sendable {
         }
         guard let store else { throw unprepared() }
         SSL_CTX_set_cert_store(context, store)
-        // An authority that is trusted need not be a root.
+        // A trusted authority does not have to be a root.
         guard X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1 else {
             throw unprepared()
         }
@@ -126,7 +126,7 @@ package final class TLSContext: Sendable {
         return files
     }
 
-    /// Adds certificates to a store, which is freed where that fails.
+    /// Adds certificates to a store. Frees the store on failure.
     private static func add(
         _ source: CertificateSource,
         to store: OpaquePointer

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The part of a TLS configuration that a context is made of.
+/// The part of a TLS configuration that determines the context.
 struct TLSPolicy: Sendable, Hashable {
     let trust: TLSConfiguration.Trust
     let clientCertificate: ClientCertificate?
@@ -16,7 +16,7 @@ struct TLSPolicy: Sendable, Hashable {
     }
 }
 
-/// The contexts of the process, by policy; of many that are not used any more the oldest go.
+/// The contexts of the process by policy. Above the limit, the least recently used context is removed.
 final class TLSContextCache: Sendable {
     static let shared = TLSContextCache(limit: 64)
 
@@ -53,7 +53,7 @@ final class TLSContextCache: Sendable {
         if let context = cached(policy) { return context }
         let made = try TLSContext(policy)
         let (context, replaced) = state.withLock { state -> (TLSContext, [TLSContext]) in
-            // Another thread may have been faster.
+            // Another thread may have created an equal context meanwhile.
             if let other = state.context(for: policy), other.files == made.files { return (other, []) }
             var replaced = [state.entries[policy]?.context].compactMap(\.self)
             state.uses += 1
@@ -66,7 +66,7 @@ final class TLSContextCache: Sendable {
             }
             return (made, replaced)
         }
-        // Freed outside the lock.
+        // Replaced contexts are freed outside the lock.
         withExtendedLifetime(replaced) {}
         return context
     }

@@ -3,14 +3,14 @@ import CSSL
 import SluiceHTTP
 
 extension TLSFailure {
-    /// The error of a request to a host, which is a name or an address with the port where it is not the scheme's own.
+    /// Returns the error of a request to a host. `host` includes the port if it is not the default port of the scheme.
     package func error(host: String) -> SluiceError {
         SluiceError(.tlsFailed, "No TLS connection to \(host): \(reason).", underlyingError: self)
     }
 }
 
 extension TLSFailure.Check {
-    /// The check that one of OpenSSL's numbers stands for.
+    /// Creates the check for a verification error code of OpenSSL.
     package init(finding code: Int32) {
         switch code {
         case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
@@ -26,7 +26,7 @@ extension TLSFailure.Check {
         }
     }
 
-    /// The check that the other side's alert stands for (RFC 8446 §6.2), or OpenSSL's words for what it was given; nil for anything else.
+    /// Creates the check for an alert of the peer (RFC 8446 §6.2) or a message of OpenSSL. Returns nil for any other message.
     package init?(alert message: String, showsCertificate: Bool) {
         let says = { (words: String) in message.contains(words) }
         if says("alert certificate required") {

@@ -3,28 +3,28 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// A session that can be resumed, and what was found as its certificates were verified.
+/// A resumable session and the result of verifying its certificates.
 final class StoredSession: Sendable {
-    /// An SSL_SESSION, which this object owns, as a bit pattern since pointers are not Sendable. It is a copy that no connection
-    /// changes: OpenSSL marks the session of a connection that fails.
+    /// The owned SSL_SESSION as a bit pattern, because pointers are not Sendable. It is a copy that no connection uses, because OpenSSL
+    /// modifies the session of a failed connection.
     private let address: UInt
-    /// False if no pin matched and that was only reported.
+    /// False if no pin matched in the report-only mode.
     let meetsPins: Bool
-    /// Seconds since 1970 until which the verification of the certificates stands, also for sessions that come of this one.
+    /// The time, in seconds since 1970, until which the verification is valid, also for sessions derived from this one.
     let verifiedUntil: Int64
-    /// Seconds since 1970 until which the session can be offered.
+    /// The time, in seconds since 1970, until which the session can be offered.
     let goodUntil: Int64
-    /// True for TLS 1.3, whose tickets are used once (RFC 8446 §C.4).
+    /// True for TLS 1.3, where a ticket is used only once (RFC 8446 §C.4).
     let isSingleUse: Bool
 
-    /// Copies a session; nil for one that cannot be resumed.
+    /// Copies a session. Returns nil if it cannot be resumed.
     init?(_ session: OpaquePointer, meetsPins: Bool, verifiedUntil: Int64) {
         guard SSL_SESSION_is_resumable(session) == 1, let copy = SSL_SESSION_dup(session) else { return nil }
         address = UInt(bitPattern: copy)
         self.meetsPins = meetsPins
         self.verifiedUntil = verifiedUntil
         isSingleUse = SSL_SESSION_get_protocol_version(session) == TLS1_3_VERSION
-        // The time of TLS 1.3 tickets is the server's hint; of others the shorter of the two counts.
+        // The lifetime of a TLS 1.3 ticket is the server's hint. For other sessions, the shorter of hint and time-out applies.
         let hint = Int64(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
         let timeout = Int64(clamping: SSL_SESSION_get_timeout(session))
         let lifetime = hint > 0 ? (isSingleUse ? hint : min(hint, timeout)) : timeout
@@ -35,7 +35,7 @@ final class StoredSession: Sendable {
         SSL_SESSION_free(OpaquePointer(bitPattern: address))
     }
 
-    /// Has a connection that has not begun offer the session.
+    /// Offers the session on a connection that has not started its handshake.
     func offer(by connection: OpaquePointer) -> Bool {
         guard let session = SSL_SESSION_dup(OpaquePointer(bitPattern: address)) else { return false }
         defer { SSL_SESSION_free(session) }
@@ -43,7 +43,7 @@ final class StoredSession: Sendable {
     }
 }
 
-/// The sessions of the process. A session is found only under the context, host, port and pins that it was made with.
+/// The sessions of the process. A session is only used with the context, host, port and pins that it was created with.
 final class TLSSessionCache: Sendable {
     static let shared = TLSSessionCache(limit: 256, limitPerKey: 8)
 
@@ -61,7 +61,7 @@ final class TLSSessionCache: Sendable {
     }
 
     private struct State {
-        /// By the order in which they were stored or last used.
+        /// The sessions, in the order in which they were stored or last used.
         var entries: [Entry] = []
     }
 
@@ -76,7 +76,7 @@ final class TLSSessionCache: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// The latest session under a key, which is removed if it can be used only once.
+    /// Returns the latest session for a key, and removes it if it can be used only once.
     func take(_ key: Key, at now: Int64 = Int64(time(nil))) -> StoredSession? {
         let (session, _) = state.withLock { state -> (StoredSession?, [Entry]) in
             let gone = state.entries.filter { $0.session.goodUntil <= now }
@@ -90,10 +90,10 @@ final class TLSSessionCache: Sendable {
     }
 
     func store(_ session: StoredSession, under key: Key) {
-        // Sessions are freed outside the lock.
+        // Removed sessions are freed outside the lock.
         _ = state.withLock { state -> [Entry] in
             var removed: [Entry] = []
-            // A session that can be used again takes the place of an older one.
+            // A reusable session replaces the previous one.
             let room = session.isSingleUse ? limitPerKey : 1
             while state.entries.count(where: { $0.key == key }) >= room,
                 let oldest = state.entries.firstIndex(where: { $0.key == key })
@@ -106,12 +106,12 @@ final class TLSSessionCache: Sendable {
         }
     }
 
-    /// Removes the sessions under a key, one of which a server did not accept.
+    /// Removes all sessions for a key, after a server did not accept one of them.
     func remove(_ key: Key) {
         removeAll { $0 == key }
     }
 
-    /// Removes the sessions of a context that goes.
+    /// Removes the sessions of a context that is being released.
     func removeAll(of context: UInt64) {
         removeAll { $0.context == context }
     }

@@ -3,55 +3,55 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// TLS over one socket, which it neither opens nor closes, or over another stream of TLS, as through an https proxy. No call blocks
-/// or raises a signal.
+/// TLS over a socket that it neither opens nor closes, or over another TLS stream, for example through an https proxy. No call blocks or
+/// raises a signal.
 ///
-/// Not thread-safe: the connection's lock guards it. Calls of different streams on one thread do not disturb each other, since each
-/// call begins with an empty error queue.
+/// The type is not thread-safe: the lock of the connection guards it. Streams on the same thread do not affect each other, because each
+/// call starts with an empty error queue.
 package final class TLSStream {
     /// The state of a handshake after a call.
     package enum Step {
         case done
-        /// To be called again once the socket can be read.
+        /// Call again when the socket is readable.
         case wantsRead
-        /// To be called again once the socket can be written.
+        /// Call again when the socket is writable.
         case wantsWrite
         case failed(SluiceError)
     }
 
     /// The result of a read or a write.
     package enum Transfer: Equatable {
-        /// That many bytes, fewer than there was room for or were given as the case may be.
+        /// The number of transferred bytes, which may be fewer than requested.
         case bytes(Int)
         case wantsRead
         case wantsWrite
-        /// The peer has ended the stream, by close_notify if that is clean.
+        /// The peer has ended the stream. `isClean` is true if it sent close_notify.
         case closed(isClean: Bool)
-        /// The connection is lost, or by errno 0 a TLS alert or a violation of the protocol.
+        /// The connection is lost. With `errno` 0, the cause is a TLS alert or a protocol violation.
         case failed(errno: Int32)
     }
 
-    /// The number of bytes that may come in a handshake; OpenSSL takes 100 KiB of certificates.
+    /// The maximum number of bytes received in a handshake. OpenSSL accepts certificates of up to 100 KiB.
     private static let handshakeAllowance = 192 << 10
-    /// The number of bytes that may come without a byte for the reader among them. A record has 16 KiB; only a peer that sends
-    /// messages of TLS itself without end comes near the limit.
+    /// The maximum number of bytes received without any application data. A record has at most 16 KiB, so only a peer that sends endless
+    /// TLS messages reaches the limit.
     private static let allowance = 64 << 10
-    /// The number of tickets that may come without a byte for the reader; servers send one or two.
+    /// The maximum number of tickets received without any application data. Servers send one or two.
     private static let maximumTickets = 32
-    /// The number of tickets of one connection that are kept.
+    /// The maximum number of stored tickets of one connection.
     private static let maximumKeptTickets = 4
 
     private static let index = sluice_tls_new_connection_index()
-    /// The BIO_METHOD of sockets, as a bit pattern since pointers are not Sendable; it stays for the life of the process.
+    /// The BIO_METHOD of sockets as a bit pattern, because pointers are not Sendable. It is never freed.
     private static let method = UInt(bitPattern: sluice_tls_socket_method())
 
     private let outer: TLSStream?
     private let context: TLSContext
-    /// The SSL, which this object owns.
+    /// The owned SSL object.
     private let connection: OpaquePointer
-    /// The socket as the BIO sees it, which this object owns.
+    /// The owned state of the socket for the BIO.
     private let socket: UnsafeMutablePointer<sluice_tls_socket>
-    /// The host that certificates are checked for; nil where any certificate is accepted for a host that has no name.
+    /// The identity that certificates must match, or nil if any certificate is accepted for a host that no certificate can match.
     let identity: ServerIdentity?
     private let authority: String
     private let pins: PublicKeyPins?
@@ -60,38 +60,38 @@ package final class TLSStream {
 
     var verification = CertificateVerification()
     private var state = State.handshaking
-    /// The end of the stream, found after bytes that had to be handed over first.
+    /// The end of the stream, found after bytes that were delivered first.
     private var end: Transfer?
     private var tickets = 0
     private var keptTickets = 0
     private var meetsPins = true
     private var verifiedUntil: Int64 = 0
     private var hasSentClose = false
-    /// True after an error of the socket, which OpenSSL does not remember.
+    /// True after a socket error, which OpenSSL does not record.
     private var hasLostSocket = false
     private var failureCheck: TLSFailure.Check?
 
     private enum State {
         case handshaking
         case open
-        /// After an error that OpenSSL calls fatal, or a refusal of ours.
+        /// A fatal error of OpenSSL, or a refusal by this class.
         case failed
     }
 
-    /// In the report-only mode of pins: the failure, where none of them matched.
+    /// The failure of the pins, in their report-only mode.
     package private(set) var pinFailure: TLSFailure?
-    /// OpenSSL's words of the last fatal error.
+    /// The message of OpenSSL for the last fatal error.
     package private(set) var failureDetail: String?
 
-    /// Prepares TLS over a connected socket.
+    /// Creates a TLS stream over a connected socket.
     ///
     /// - Parameters:
-    ///   - context: The policy.
-    ///   - descriptor: The socket, which must stay open as long as the stream is used.
-    ///   - host: The host of the URL; a name, or an address with or without brackets and zone.
-    ///   - port: Its port, under which sessions are kept.
-    ///   - pins: The pins that the chain must meet.
-    /// - Throws: A ``TLSFailure`` for a host that no certificate can be for, and where OpenSSL cannot be set up.
+    ///   - context: The context of the TLS policy.
+    ///   - descriptor: The socket. It must stay open while the stream is in use.
+    ///   - host: The host of the URL: a name, or an address with or without brackets and zone.
+    ///   - port: The port, which is part of the key for sessions.
+    ///   - pins: The pins that the chain must match.
+    /// - Throws: A ``TLSFailure`` if no certificate can match the host, or if OpenSSL cannot be set up.
     package convenience init(
         _ context: TLSContext,
         descriptor: Int32,
@@ -102,17 +102,17 @@ package final class TLSStream {
         try self.init(context, descriptor: descriptor, within: nil, host: host, port: port, pins: pins)
     }
 
-    /// Prepares TLS over a socket or within another stream.
+    /// Creates a TLS stream over a socket or within another stream.
     ///
     /// - Parameters:
-    ///   - context: The policy.
-    ///   - descriptor: The socket, which must stay open as long as the stream is used.
-    ///   - outer: The stream of TLS over that socket which carries this one; nil for none. Its handshake must be done, and from now on
-    ///     only this stream uses it.
-    ///   - host: The host of the URL; a name, or an address with or without brackets and zone.
-    ///   - port: Its port, under which sessions are kept.
-    ///   - pins: The pins that the chain must meet.
-    /// - Throws: A ``TLSFailure`` for a host that no certificate can be for, and where OpenSSL cannot be set up.
+    ///   - context: The context of the TLS policy.
+    ///   - descriptor: The socket. It must stay open while the stream is in use.
+    ///   - outer: The TLS stream over the socket that carries this one, or nil for none. Its handshake must be complete. From now on, only
+    ///     this stream may use it.
+    ///   - host: The host of the URL: a name, or an address with or without brackets and zone.
+    ///   - port: The port, which is part of the key for sessions.
+    ///   - pins: The pins that the chain must match.
+    /// - Throws: A ``TLSFailure`` if no certificate can match the host, or if OpenSSL cannot be set up.
     package init(
         _ context: TLSContext,
         descriptor: Int32,
@@ -168,7 +168,7 @@ package final class TLSStream {
             && (!context.verifies || identity?.require(of: connection) == true)
             && identity?.announcedName.map { sluice_tls_server_name(connection, $0) == 1 } ?? true
             && offered?.offer(by: connection) ?? true
-        // The properties are set, so that `deinit` frees them.
+        // All properties are set, so throwing runs `deinit`, which frees them.
         guard isPrepared else { throw TLSStream.unprepared() }
         SSL_set_connect_state(connection)
     }
@@ -184,7 +184,7 @@ package final class TLSStream {
         TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL cannot be set up"))
     }
 
-    /// The stream of an SSL, for the callbacks of OpenSSL that are made within the calls of that stream.
+    /// Returns the stream of an SSL object, for callbacks of OpenSSL during calls of that stream.
     static func of(_ connection: OpaquePointer?) -> TLSStream? {
         guard let connection, let stream = SSL_get_ex_data(connection, index) else { return nil }
         return Unmanaged<TLSStream>.fromOpaque(stream).takeUnretainedValue()
@@ -192,7 +192,7 @@ package final class TLSStream {
 
     // MARK: Handshake
 
-    /// Goes on with the handshake, which includes the verification of chain and host and the enforcement of pins.
+    /// Continues the handshake, which includes verifying the chain and the host and enforcing pins.
     package func handshake() -> Step {
         switch state {
         case .open: return .done
@@ -229,7 +229,7 @@ package final class TLSStream {
         }
         state = .open
         socket.pointee.allowance = TLSStream.allowance
-        // TLS 1.2 has made its session by now; that of TLS 1.3 comes as a ticket, if at all.
+        // TLS 1.2 has created its session by now. A TLS 1.3 session arrives later as a ticket, if at all.
         if SSL_version(connection) == TLS1_2_VERSION, let session = SSL_get_session(connection) { store(session) }
         return .done
     }
@@ -243,7 +243,7 @@ package final class TLSStream {
 
     private func handshakeFailure(_ error: Int32) -> SluiceError {
         state = .failed
-        // A session that a server does not get on with must not meet it again.
+        // Do not offer the session again: it may have caused the failure.
         if offered != nil { TLSSessionCache.shared.remove(sessionKey) }
         let cause = OpenSSLError.take()
         guard error == SSL_ERROR_SSL, let cause, cause.reasonOfTLS != SSL_R_UNEXPECTED_EOF_WHILE_READING else {
@@ -269,7 +269,7 @@ package final class TLSStream {
 
     // MARK: Sessions
 
-    /// Stores a ticket (RFC 8446 §4.6.1), which comes by a read after the handshake.
+    /// Stores a ticket (RFC 8446 §4.6.1), which is received during a read after the handshake.
     func receivedSession(_ session: OpaquePointer?) {
         guard state == .open, SSL_version(connection) == TLS1_3_VERSION, let session else { return }
         tickets += 1
@@ -284,18 +284,18 @@ package final class TLSStream {
         TLSSessionCache.shared.store(stored, under: sessionKey)
     }
 
-    /// The session as OpenSSL has it, with the last ticket that came.
+    /// The current session of OpenSSL, with the latest ticket.
     var currentSession: OpaquePointer? { SSL_get_session(connection) }
 
     // MARK: Transfer
 
-    /// Reads decrypted bytes: as many as have come, up to the room there is.
+    /// Reads the available decrypted bytes, up to the size of the buffer.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
         if let end { return end }
         guard state == .open else { return .failed(errno: 0) }
         guard let start = buffer.baseAddress, !buffer.isEmpty else { return .bytes(0) }
         var filled = 0
-        // A call of OpenSSL's gives one record at most.
+        // One call of SSL_read returns one record at most.
         repeat {
             beginCall()
             let room = Int32(clamping: buffer.count - filled)
@@ -315,10 +315,10 @@ package final class TLSStream {
         return .bytes(filled)
     }
 
-    /// Writes bytes: as many as the socket takes.
+    /// Writes as many bytes as the socket accepts.
     ///
-    /// After `wantsWrite` or `wantsRead`, and after fewer bytes than were given, the next call must begin with the bytes that follow
-    /// those that were reported, and have no fewer of them; they may have moved in memory.
+    /// After `wantsWrite`, `wantsRead` or a partial write, the next call must continue with the first unwritten byte and must not have
+    /// fewer bytes. The bytes may have moved in memory.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         guard state == .open else { return .failed(errno: 0) }
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return .bytes(0) }
@@ -326,14 +326,14 @@ package final class TLSStream {
         repeat {
             beginCall()
             let result = SSL_write(connection, start + sent, Int32(clamping: bytes.count - sent))
-            // An error shows itself again in the next call.
+            // The next call reports the error again.
             guard result > 0 else { return sent > 0 ? .bytes(sent) : outcome(result) }
             sent += Int(result)
         } while sent < bytes.count
         return .bytes(sent)
     }
 
-    /// Writes the alert of a stream within this one, whose error stays in the queue of OpenSSL for it to find.
+    /// Writes the alert of an inner stream. Preserves the error queue of OpenSSL, which contains the error of the inner stream.
     func writeAlert(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         guard state == .open, let start = bytes.baseAddress else { return .failed(errno: 0) }
         ERR_set_mark()
@@ -360,7 +360,7 @@ package final class TLSStream {
             return .failed(errno: 0)
         default:
             ERR_clear_error()
-            // A socket that cannot be written can still have an answer to read.
+            // A socket that is not writable may still have input.
             hasLostSocket = true
             if socket.pointee.error == 0 { return .closed(isClean: false) }
             if socket.pointee.allowance <= 0 {
@@ -378,7 +378,7 @@ package final class TLSStream {
         socket.pointee.error = 0
     }
 
-    /// Sends close_notify if the socket takes it at once and no error has been fatal; an outer stream does so behind it.
+    /// Sends close_notify if the socket accepts it at once and there was no fatal error. Then closes an outer stream.
     package func close() {
         defer { outer?.close() }
         guard state == .open, !hasLostSocket, !hasSentClose else { return }
@@ -390,16 +390,15 @@ package final class TLSStream {
 
     // MARK: State
 
-    /// True if OpenSSL holds bytes, decrypted or not, that a read could give without the socket becoming readable.
+    /// True if a read could return bytes that OpenSSL already holds, decrypted or not.
     package var hasPendingInput: Bool {
         end != nil || SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
     }
 
-    /// True if the last read from the socket left nothing behind and OpenSSL holds no bytes: another read would most likely find
-    /// nothing, and can be left until the socket is readable.
+    /// True if the last read emptied the socket and OpenSSL holds no bytes. Another read can then wait until the socket is readable.
     package var isDrained: Bool { socket.pointee.drained != 0 && !hasPendingInput && outer?.isDrained != false }
 
-    /// The protocol that the server selected (RFC 7301); nil for none.
+    /// The protocol that the server selected (RFC 7301), or nil for none.
     package var negotiatedProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -408,12 +407,12 @@ package final class TLSStream {
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
-    /// True if the handshake resumed a session, whose certificates were verified when it was made.
+    /// True if the handshake resumed a session, whose certificates were verified earlier.
     package var isResumed: Bool { SSL_session_reused(connection) == 1 }
 
-    /// The failure of TLS that a read or write has failed by; nil where it is not about TLS.
+    /// The TLS failure of a read or write, or nil if the error is not related to TLS.
     ///
-    /// A server of TLS 1.3 refuses a client certificate, or the lack of one, only after the handshake.
+    /// With TLS 1.3, a server refuses a missing or invalid client certificate only after the handshake.
     package var failure: TLSFailure? {
         guard state == .failed, let failureCheck else { return nil }
         return TLSFailure(failureCheck, detail: failureDetail ?? "")
