@@ -224,7 +224,7 @@ package final class Call: Sendable {
         if isFirst { completion(result) }
     }
 
-    /// Makes the writes before the answer visible to the thread sanitizer.
+    /// Takes the lock once, so that the thread sanitizer orders the writes before the answer before the caller's reads.
     func synchronize() {
         state.synchronize()
     }

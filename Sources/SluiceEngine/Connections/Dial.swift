@@ -78,7 +78,7 @@ package final class Dial: LoopHandler {
     private let plan: ConnectionPlan
     private let request: HTTPRequest
     private let serverName: String
-    /// The proxy; nil for none.
+    /// The route through the proxy, or nil for none.
     private let route: ProxyRoute?
     private let state = Locked(State())
     private let failure = Locked<SystemError?>(nil)

@@ -177,7 +177,7 @@ private final class RunningCall: Sendable {
         call?.cancel()
     }
 
-    /// Makes the writes of the engine visible to the thread sanitizer before the caller's reads.
+    /// Takes the lock once, so that the thread sanitizer orders the engine's writes before the caller's reads.
     func synchronize() {
         let call: Call? = stage.withLock { stage in
             if case .running(let call) = stage { return call } else { return nil }

@@ -5,7 +5,6 @@ import SluiceHTTP
 ///
 /// If only Digest is allowed and there has been no challenge, a body that can be read only once is held back. The request is then first
 /// sent without its body, to receive the challenge. This applies to all versions of HTTP.
-/// its body first, to be asked. So it is with a request of any version of HTTP.
 struct CallAuthentication: Sendable {
     private var authenticators: [Authenticator] = []
     private let request: HTTPRequest

@@ -38,7 +38,7 @@ package struct DigestAnswer: Sendable {
         self.key = key
     }
 
-    /// Returns the value of `Authorization` for a message; nil if the body cannot be hashed.
+    /// Returns the value of `Authorization` for a message, or nil if the body cannot be hashed.
     package func fieldValue(for message: AuthenticatedMessage) -> String? {
         guard let protection = challenge.protection(for: message.upload),
             let response = response(to: message, protection), let user = userParameter
