@@ -143,7 +143,7 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Sets the number of concurrent requests on a shared connection.
+    /// Sets the maximum number of concurrent requests on a shared connection.
     func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { state in
             state.setCapacity(capacity, of: .http2(connection), in: connection.group)

@@ -58,7 +58,7 @@ final class HTTP1Transaction: Transaction {
         }
     }
 
-    /// Appends more of the body to the output, up to the size of an inline body.
+    /// Appends more of the body to the output while the output holds less than ``Transaction/inlineBody`` bytes.
     func fill(_ output: inout OutputQueue, now: MonotonicTime) {
         guard sending == .body, output.count < Transaction.inlineBody else { return }
         awaitsBody = false

@@ -23,7 +23,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var isBlocked = false
         /// True once the connection has left the pool and takes no further request.
         var isRetired = false
-        /// The number of concurrent requests that the pool knows of. 0 before the settings of the server have arrived.
+        /// The maximum number of concurrent requests that the pool knows of. 0 before input from the server has arrived.
         var capacity = 0
         /// The message of a failed write. Input that the server sent before is still read.
         var writeFailure: String?

@@ -10,7 +10,7 @@ struct HTTP2Effects {
     var resends: [Call] = []
     /// Requests that must be sent with HTTP/1.1 (RFC 9113 §7).
     var downgrades: [Call] = []
-    /// A changed number of concurrent requests, to pass to the pool.
+    /// A changed maximum number of concurrent requests, to pass to the pool.
     var capacity: Int?
     /// True to remove the connection from the pool.
     var leavesPool = false

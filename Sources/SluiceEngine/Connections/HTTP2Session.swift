@@ -7,7 +7,7 @@ import SluiceHTTP
 /// It performs no I/O. The connection, which holds the lock, passes in received bytes and writes the output. Streams that have received
 /// something are collected until the connection takes them with ``takeTouched()``.
 final class HTTP2Session {
-    /// The assumed number of concurrent requests before the server's settings arrive.
+    /// The assumed maximum number of concurrent requests before the server's settings arrive.
     static let initialStreams = 100
     /// The maximum number of concurrent requests on one connection, regardless of the server's limit.
     private static let maximumStreams = 1000
@@ -32,7 +32,7 @@ final class HTTP2Session {
 
     /// The measured round-trip time, from the settings or the last PING.
     private(set) var roundTrip = Duration.milliseconds(100)
-    /// The number of concurrent requests on the connection.
+    /// The maximum number of concurrent requests on the connection.
     private(set) var capacity = HTTP2Session.initialStreams
     /// True once the server accepts no more requests.
     private(set) var isGoingAway = false

@@ -45,7 +45,7 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The idle connections, in order of their last use.
     var idle: [Idle] = []
     var shared: [Shared] = []
-    /// The last known number of concurrent requests that the server allows on a connection.
+    /// The last known maximum number of concurrent requests that the server allows on a connection.
     var knownCapacity: Int?
     /// Requests that have a slot but no connection, the oldest first.
     var connecting: [Call] = []

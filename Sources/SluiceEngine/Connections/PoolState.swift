@@ -273,7 +273,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// Sets the number of concurrent requests on a shared connection.
+    /// Sets the maximum number of concurrent requests on a shared connection.
     package mutating func setCapacity(_ capacity: Int, of connection: Connection, in group: GroupID) -> [Action] {
         guard let index = sharedIndex(of: connection, in: group) else { return [] }
         var actions: [Action] = []
@@ -285,7 +285,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    /// Returns the last known number of concurrent requests that the server of a group allows, or nil if it is unknown.
+    /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.
     package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
 
     /// Removes an idle or shared connection, which takes no further requests. Active requests continue.
@@ -353,7 +353,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// - Parameters:
     ///   - dial: The dial.
     ///   - connection: The connection.
-    ///   - capacity: The number of concurrent requests on the connection, or nil for HTTP/1.1.
+    ///   - capacity: The maximum number of concurrent requests on the connection, or nil for HTTP/1.1.
     ///   - now: The current time.
     /// - Returns: False if the dial was cancelled, and the actions to perform.
     package mutating func dialSucceeded(
@@ -376,7 +376,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         } else {
             groups[group]?.sharing = .exclusive
             if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
-                // The owner is still waiting. It takes over the dial of the request that received the connection.
+                // The owner is still waiting. It takes over the dial, started or not, of the request that received the connection.
                 if let dial = served.dial {
                     adopt(dial, by: owner)
                 } else if served.dials {

@@ -60,7 +60,7 @@ class Transaction {
     var awaitsBody = false
     var lastActivity: MonotonicTime
 
-    /// The time at which the request had its slot, or started to wait for its own connection.
+    /// The time at which the request received a connection, or began to wait for its own.
     final let began: MonotonicTime
     private let timings: ConnectionTimings
     final var body: UploadBody

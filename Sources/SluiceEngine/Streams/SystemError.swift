@@ -1,15 +1,15 @@
 #if os(Linux)
 import Glibc
 
-/// An error number of the system's, the underlying error of a failure to connect.
+/// An error number of the system, used as the underlying error of a failed connection attempt.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The value of `errno`.
     public let number: Int32
 
-    /// The system's words for it.
+    /// The message of the system.
     public var description: String { String(cString: strerror(number)) }
 
-    /// The same words for the middle of a sentence.
+    /// The message in lower case, for the middle of a sentence.
     var words: String { description.lowercased() }
 }
 #endif

@@ -8,7 +8,7 @@ import SluiceHTTP
 
 /// Carries a request body from the task that reads its source to the engine's thread, which must not block.
 ///
-/// The task waits while `highWater` or more bytes are unsent, so the pipe uses little memory for a body of any size.
+/// The task waits once `highWater` bytes are unsent, until half of them are sent. The pipe thus uses little memory for a body of any size.
 package final class UploadPipe: Sendable {
     package enum Piece: Equatable {
         case bytes(Int)
