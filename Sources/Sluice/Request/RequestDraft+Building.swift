@@ -61,11 +61,10 @@ extension RequestDraft {
     }
 
     /// Returns the client's headers. Headers with secrets are removed if the path, which may come from a server, leads
-    /// to another origin than the base URL's.
+    /// to another origin than the request's or the client's base URL.
     private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
         let headers = pipeline.configuration.headers
-        guard location.isFromPath, options.host == nil, options.baseURL == nil,
-            case .success(let base) = pipeline.base,
+        guard location.isFromPath, options.host == nil, let base = try? base(for: pipeline),
             HTTPOrigin(scheme: location.scheme, authority: location.authority)
                 != HTTPOrigin(scheme: base.scheme, authority: base.authority)
         else { return headers }

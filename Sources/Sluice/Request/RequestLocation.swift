@@ -94,7 +94,8 @@ extension RequestDraft {
         }
     }
 
-    private func base(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+    /// Returns the base URL of the request, or the client's.
+    func base(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         if let baseURL { return try RequestLocation(parsing: baseURL) }
         return try pipeline.base.get()
     }

@@ -128,6 +128,14 @@ final class DestinationTests: XCTestCase {
         XCTAssertNil(try authorization(client.data.get("https://api.test/users")))
         XCTAssertNil(try authorization(client.data.get("//evil.test/x").urlBuilder(.relative)))
         XCTAssertEqual(try authorization(client.data.get("users").host("mirror.test")), "Bearer t1")
+        // A base URL that the request brings is trusted; a path that leads away from it is not.
+        XCTAssertEqual(try authorization(client.data.get("users").baseURL("http://other.test")), "Bearer t1")
+        XCTAssertEqual(
+            try authorization(client.data.get("http://other.test/x").baseURL("http://other.test/v1")),
+            "Bearer t1"
+        )
+        XCTAssertNil(try authorization(client.data.get("http://evil.test/x").baseURL("http://other.test")))
+        XCTAssertNil(try authorization(client.data.get("//evil.test").baseURL("http://o.test").urlBuilder(.relative)))
         let own = client.data.get("http://other.test/x").header("Authorization", "Bearer t2")
         XCTAssertEqual(try authorization(own), "Bearer t2")
     }
