@@ -18,10 +18,15 @@ extension OAuth2 {
             let turn = await takeTurn()
             defer { endTurn(turn) }
             var stored: Token?
-            if desk.withLock({ $0.state.isUnknown }) { stored = try? await self.stored { try await $0.load() }.get() }
-            let known = desk.withLock { $0.state.signOut() }
             var failure: OAuth2Error?
-            if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = error }
+            if desk.withLock({ $0.state.isUnknown }) {
+                switch await self.stored({ try await $0.load() }) {
+                case .success(let token): stored = token
+                case .failure(let error): failure = error
+                }
+            }
+            let known = desk.withLock { $0.state.signOut() }
+            if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = failure ?? error }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.
             if let token = stored?.refresh ?? known.refresh {

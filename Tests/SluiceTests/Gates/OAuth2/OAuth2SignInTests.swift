@@ -170,6 +170,29 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(after.failure?.code, .authorizationRequired)
     }
 
+    func testSigningOutSaysThatTheStoredTokenCouldNotBeReadAndRevoked() async throws {
+        struct Unreadable: TokenStore {
+            struct Failure: Error {}
+            func load() async throws -> OAuth2.Token? { throw Failure() }
+            func save(_ token: OAuth2.Token) async throws {}
+            func delete() async throws {}
+        }
+        let guarded = try GuardedServer()
+        let oauth = guarded.gate(GuardedServer.user(guarded)) {
+            $0.store = Unreadable()
+            $0.revocationURL = "\(guarded.server.url)/revoke"
+        }
+        do {
+            try await oauth.signOut()
+            XCTFail("It did not fail.")
+        } catch {
+            XCTAssertEqual(error.authorizationError?.code, .storeFailed)
+        }
+        XCTAssertEqual(guarded.server.requests(to: "/revoke").count, 0)
+        let after = await guarded.client(oauth).get("x")
+        XCTAssertEqual(after.failure?.code, .authorizationRequired)
+    }
+
     func testSigningOutWaitsForARefreshAndRevokesWhatItBrings() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/revoke", .status(.ok))

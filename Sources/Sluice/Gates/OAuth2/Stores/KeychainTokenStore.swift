@@ -55,9 +55,11 @@ public struct KeychainTokenStore: TokenStore {
     /// Writes the token to the keychain.
     ///
     /// - Parameter token: The token to save.
-    /// - Throws: A ``TokenStoreError`` with the keychain's message, or an `EncodingError`.
+    /// - Throws: A ``TokenStoreError`` with the keychain's message, or for a token that cannot be encoded.
     public func save(_ token: OAuth2.Token) async throws {
-        let contents = try JSONEncoder().encode(token)
+        guard let contents = try? JSONEncoder().encode(token) else {
+            throw TokenStoreError("The token cannot be encoded: its end is no date.")
+        }
         let store = self
         try await queue.result { () -> Result<Void, TokenStoreError> in
             let values: [CFString: Any] = [
