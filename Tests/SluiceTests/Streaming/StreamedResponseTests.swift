@@ -124,13 +124,16 @@ final class StreamedResponseTests: XCTestCase {
                 XCTAssertEqual(error.code, code)
             }
         }
-        let response = try await request.response()
+        let observer = NotingObserver(.finished)
+        let response = try await request.observer(observer).response()
         do {
             _ = try await response.collect(upTo: 100)
             XCTFail("It was not limited.")
         } catch {
             XCTAssertEqual(error.code, .bodyTooLarge)
         }
+        await eventually { !observer.events.isEmpty }
+        XCTAssertEqual(observer.events, ["0 finished bodyTooLarge"])
     }
 
     func testASecondReadingGoesOnWhereTheFirstStopped() async throws {

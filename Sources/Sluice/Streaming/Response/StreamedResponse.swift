@@ -49,7 +49,7 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
         do throws(SluiceError) {
             while let chunk = try await body.next(isolation: nil) {
                 if let limit, Int64(all.count + chunk.count) > limit {
-                    throw SluiceError.bodyTooLarge(limit: limit).with(request: request, response: head)
+                    throw body.failed(.bodyTooLarge(limit: limit))
                 }
                 if all.isEmpty { all = chunk } else { all.append(chunk) }
             }
