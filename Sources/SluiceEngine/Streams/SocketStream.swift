@@ -38,10 +38,11 @@ struct SocketStream {
             case .failed(let error): .failed(error)
             }
         }
-        let count = output.send(to: descriptor)
+        var count = output.send(to: descriptor)
+        while count < 0, errno == EINTR { count = output.send(to: descriptor) }
         if count >= 0 { return .bytes(count) }
         switch errno {
-        case EAGAIN, EINTR: return .nothing
+        case EAGAIN: return .nothing
         case let error: return .failed(error)
         }
     }
