@@ -129,3 +129,33 @@ public struct ResponseLimits: Sendable, Hashable {
         return decompressed / Int64(max(1, decompressionRatio)) > compressed
     }
 }
+
+extension TransferContext {
+    /// Returns the credentials for challenges to a request; nil if they are for another origin, or if the request has
+    /// its own `Authorization` header.
+    ///
+    /// - Parameter request: The request to send.
+    /// - Returns: Validated credentials.
+    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent,
+    ///   ``SluiceError/Code/unsupported`` for credentials without an origin.
+    public func credentials(for request: HTTPRequest) throws(SluiceError) -> ChallengeCredentials? {
+        guard let credentials, !request.headers.contains(.authorization) else { return nil }
+        do throws(SluiceError) {
+            guard let origin = credentials.origin else { throw SluiceError.noOrigin }
+            guard origin == request.origin else { return nil }
+            try credentials.validate()
+        } catch {
+            throw error.with(request: request)
+        }
+        return credentials
+    }
+}
+
+extension SluiceError {
+    fileprivate static var noOrigin: SluiceError {
+        SluiceError(
+            .unsupported,
+            "The client has no base URL, so nobody has said where its credentials may go: give them an origin."
+        )
+    }
+}

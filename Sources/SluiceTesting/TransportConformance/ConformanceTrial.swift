@@ -64,9 +64,12 @@ struct ConformanceTrial: Sendable {
     }
 
     /// Runs a wait that may never end. If the time limit passes, the failure names `what`.
-    func wait(for what: String, _ body: () async -> Void) async {
+    func wait<Failure: Error>(
+        for what: String,
+        _ body: () async throws(Failure) -> Void
+    ) async throws(Failure) {
         waitingFor.withLock { $0 = what }
-        await body()
+        try await body()
         waitingFor.withLock { $0 = "the transport" }
     }
 

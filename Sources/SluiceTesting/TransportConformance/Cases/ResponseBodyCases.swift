@@ -70,10 +70,11 @@ extension TransportConformance {
             let response = try await trial.transport.send(trial.request(), context: TransferContext())
             var iterator = response.body.makeAsyncIterator()
             var chunks: [String] = []
-            await trial.wait(for: "a chunk that has been sent") {}
-            while let chunk = try await iterator.next() {
-                chunks.append(String(decoding: chunk, as: UTF8.self))
-                if chunks.count <= signals.count { signals[chunks.count - 1].fire() }
+            try await trial.wait(for: "a chunk that has been sent") {
+                while let chunk = try await iterator.next() {
+                    chunks.append(String(decoding: chunk, as: UTF8.self))
+                    if chunks.count <= signals.count { signals[chunks.count - 1].fire() }
+                }
             }
             try trial.expectEqual(chunks, ["ab", "cd", "ef"], "The chunks")
         },

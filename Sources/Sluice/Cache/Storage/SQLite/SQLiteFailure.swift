@@ -39,8 +39,6 @@ struct SQLiteFailure: Error, Hashable {
     var isInputOutput: Bool { code & 0xff == SQLITE_IOERR }
     /// True if another connection has held the lock for too long.
     var isBusy: Bool { code & 0xff == SQLITE_BUSY }
-    /// True if the file or its directory may not be written.
-    var isReadOnly: Bool { code & 0xff == SQLITE_READONLY }
 }
 
 extension SluiceError {
