@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails where the folders of a module under Sources depend on each other in a circle.
 
-    circles.py [--graph] [SOURCES]      SOURCES: a folder of modules, Sources by default; --graph prints every arrow
+    circles.py [--graph] [MODULE…]      MODULE: the folder of a module; all under Sources by default. --graph prints every arrow
 
 A folder depends on another if its code names a type that is declared at the top level of the other's files, and of no other folder's. Comments and
 strings do not count, and neither do members that an extension adds. For each circle it prints the arrows within it with the names that tie them, the
@@ -100,12 +100,14 @@ def described(arrow, names):
 
 def main(arguments):
     prints_graph = "--graph" in arguments
-    rest = [argument for argument in arguments if argument != "--graph"]
-    sources = pathlib.Path(rest[0]) if rest else pathlib.Path(__file__).resolve().parents[2] / "Sources"
-    modules = sorted(path for path in sources.iterdir() if path.is_dir())
-    if not any(module.rglob("*.swift") for module in modules):
-        print(f"There is no Swift under {sources}.", file=sys.stderr)
-        return 2
+    modules = [pathlib.Path(argument) for argument in arguments if argument != "--graph"]
+    if not modules:
+        sources = pathlib.Path(__file__).resolve().parents[2] / "Sources"
+        modules = sorted(path for path in sources.iterdir() if path.is_dir() and any(path.rglob("*.swift")))
+    for module in modules:
+        if not any(module.rglob("*.swift")):
+            print(f"There is no Swift under {module}.", file=sys.stderr)
+            return 2
     count = 0
     for module in modules:
         folders, arrows = arrows_of(module)
