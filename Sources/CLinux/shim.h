@@ -7,14 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The two below are declared by the C library only for those who ask for GNU's additions, which a module cannot do.
+// glibc declares the next two functions only with _GNU_SOURCE, which a module map cannot define.
 
-// renameat2(2) with RENAME_NOREPLACE: renames where nothing has the new name.
+// Renames a file unless the new name exists: renameat2(2) with RENAME_NOREPLACE.
 static inline int sluice_rename_exclusively(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u);
 }
 
-// sync_file_range(2) with SYNC_FILE_RANGE_WRITE: begins to write back without waiting for the end.
+// Starts write-back without waiting for it: sync_file_range(2) with SYNC_FILE_RANGE_WRITE.
 static inline int sluice_begin_writeback(int descriptor, long long offset, long long count) {
 #if defined(__LP64__) && defined(SYS_sync_file_range)
     return (int)syscall(SYS_sync_file_range, descriptor, offset, count, 2u);
@@ -23,7 +23,7 @@ static inline int sluice_begin_writeback(int descriptor, long long offset, long 
 #endif
 }
 
-// The name of the calling thread, as debuggers show it; cut to 15 bytes.
+// Sets the name of the calling thread for debuggers, cut to 15 bytes.
 static inline void sluice_set_thread_name(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }

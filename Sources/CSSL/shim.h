@@ -1,6 +1,6 @@
 #pragma once
 
-// What Swift cannot call of OpenSSL itself: macros, and lists that are macros.
+// Functions around OpenSSL's macros and macro-based lists, which Swift cannot call.
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -14,18 +14,18 @@
 #include <sys/socket.h>
 #include <time.h>
 
-// An index under which contexts keep an object; `release` is called with it once the context is gone. Negative if there is none.
+// Returns a new index for an object stored in contexts; `release` is called with the object when its context is freed. Negative on failure.
 static inline int sluice_tls_new_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 
-// The context that a chain of certificates is being verified for.
+// Returns the context for which a certificate chain is being verified.
 static inline SSL_CTX *sluice_tls_context(X509_STORE_CTX *verification) {
     SSL *ssl = X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx());
     return ssl ? SSL_get_SSL_CTX(ssl) : NULL;
 }
 
-// How many certificates there are in the chain that was verified; 0 where none was.
+// Returns the number of certificates in the verified chain; 0 without one.
 static inline int sluice_tls_chain_count(const SSL *ssl) {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
     return chain ? sk_X509_num(chain) : 0;
@@ -35,7 +35,7 @@ static inline X509 *sluice_tls_chain_certificate(const SSL *ssl, int position) {
     return sk_X509_value(SSL_get0_verified_chain(ssl), position);
 }
 
-// Writes a name by RFC 4514, control characters escaped, as far as there is room, with a zero behind it.
+// Writes a name in RFC 4514 form with control characters escaped, cut to the buffer's size and terminated by zero.
 static inline void sluice_tls_name(const X509_NAME *name, char *text, int room) {
     text[0] = 0;
     BIO *bio = BIO_new(BIO_s_mem());
@@ -47,7 +47,7 @@ static inline void sluice_tls_name(const X509_NAME *name, char *text, int room) 
     BIO_free(bio);
 }
 
-// Hands out the hosts (kind 0) and addresses (kind 1) that a certificate is for, as they stand in it.
+// Passes on the DNS names (kind 0) and IP addresses (kind 1) of a certificate, unchanged.
 static inline void sluice_tls_alternative_names(
     const X509 *certificate, void *context, void (*take)(void *context, int kind, const unsigned char *bytes, int count)) {
     GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -61,7 +61,7 @@ static inline void sluice_tls_alternative_names(
     GENERAL_NAMES_free(names);
 }
 
-// Seconds since 1970; 1 if the time can be read.
+// Converts a time to seconds since 1970. Returns 1 on success.
 static inline int sluice_tls_seconds(const ASN1_TIME *time, long long *seconds) {
     struct tm parts;
     memset(&parts, 0, sizeof parts);
@@ -70,7 +70,7 @@ static inline int sluice_tls_seconds(const ASN1_TIME *time, long long *seconds) 
     return 1;
 }
 
-// Writes the 32 bytes of the SHA-256 of a certificate's SubjectPublicKeyInfo; 1 if it could.
+// Writes the 32-byte SHA-256 of a certificate's SubjectPublicKeyInfo. Returns 1 on success.
 static inline int sluice_tls_key_digest(const X509 *certificate, unsigned char *digest) {
     unsigned char *bytes = NULL;
     int count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes);
@@ -80,7 +80,7 @@ static inline int sluice_tls_key_digest(const X509 *certificate, unsigned char *
     return done;
 }
 
-// OpenSSL's words for what its info callback is told of, where that ends the connection; NULL for anything else.
+// Returns OpenSSL's description of a fatal alert or a failed handshake that its info callback reports; NULL for other events.
 static inline const char *sluice_tls_end(int where, int value) {
     if (where == SSL_CB_READ_ALERT && value >> 8 == SSL3_AL_FATAL)
         return ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + (value & 0xff)));
@@ -88,7 +88,7 @@ static inline const char *sluice_tls_end(int where, int value) {
     return NULL;
 }
 
-// Whether HTTP/2 was agreed on in the handshake (RFC 7301).
+// Returns 1 if the handshake negotiated HTTP/2 (RFC 7301).
 static inline int sluice_tls_speaks_http2(const SSL *ssl) {
     const unsigned char *name = NULL;
     unsigned int count = 0;
@@ -100,16 +100,16 @@ static inline void sluice_tls_forbid_renegotiation(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }
 
-// A socket that OpenSSL reads and writes by a BIO, with the state of the call in progress.
+// A socket that OpenSSL reads and writes through a BIO, with the state of the current call.
 struct sluice_tls_socket {
     int descriptor;
-    // The last errno of recv or send; 0 for none.
+    // The errno of the last recv or send; 0 on success.
     int error;
     // Nonzero once recv has returned 0.
     int at_end;
-    // Nonzero if the last recv returned less than there was room for.
+    // Nonzero if the last recv returned fewer bytes than requested.
     int drained;
-    // The number of bytes that may still be received before the call must end.
+    // The number of bytes that this call may still receive.
     long allowance;
     // The stream that takes the place of a socket for TLS within TLS, and its functions; NULL for a socket. They return the number of
     // bytes, 0 at the end of the stream, or one of the values below, SLUICE_TLS_FAILED with an errno.
@@ -175,7 +175,7 @@ static inline long sluice_tls_socket_control(BIO *bio, int command, long number,
     }
 }
 
-// The BIO method of sockets, which stays for the life of the process; NULL if there is no memory.
+// Returns the BIO method of sockets, which lives as long as the process; NULL if memory is exhausted.
 static inline BIO_METHOD *sluice_tls_socket_method(void) {
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice socket");
     if (!method) return NULL;
@@ -186,7 +186,7 @@ static inline BIO_METHOD *sluice_tls_socket_method(void) {
     return NULL;
 }
 
-// Sets what a BIO's caller is to wait for, or the error of the outer stream.
+// Sets the event that a BIO's caller waits for, or the error of the outer stream.
 static inline int sluice_tls_nested_failure(BIO *bio, struct sluice_tls_socket *peer, int result, int error) {
     if (result == SLUICE_TLS_WANTS_READ)
         BIO_set_retry_read(bio);
@@ -223,7 +223,7 @@ static inline int sluice_tls_nested_write(BIO *bio, const char *bytes, int count
     return sent > 0 ? sent : sluice_tls_nested_failure(bio, peer, sent, error);
 }
 
-// The BIO method of TLS within TLS, which stays for the life of the process; NULL if there is no memory.
+// Returns the BIO method of TLS within TLS, which lives as long as the process; NULL if memory is exhausted.
 static inline BIO_METHOD *sluice_tls_nested_method(void) {
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sluice TLS");
     if (!method) return NULL;
@@ -234,7 +234,7 @@ static inline BIO_METHOD *sluice_tls_nested_method(void) {
     return NULL;
 }
 
-// Connects an SSL to a socket, or to the stream in its place, which must outlive it; 1 if it could.
+// Attaches an SSL object to a socket, or to the outer stream, which must outlive it. Returns 1 on success.
 static inline int sluice_tls_attach(SSL *ssl, const BIO_METHOD *method, struct sluice_tls_socket *peer) {
     BIO *bio = BIO_new(method);
     if (!bio) return 0;
@@ -244,7 +244,7 @@ static inline int sluice_tls_attach(SSL *ssl, const BIO_METHOD *method, struct s
     return 1;
 }
 
-// Sets what every client context has; 1 if it could.
+// Applies the settings that all client contexts share. Returns 1 on success.
 static inline int sluice_tls_prepare(SSL_CTX *context, int version) {
     if (!SSL_CTX_set_min_proto_version(context, version)) return 0;
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -255,7 +255,7 @@ static inline int sluice_tls_prepare(SSL_CTX *context, int version) {
     return 1;
 }
 
-// An index under which connections keep a pointer. Negative if there is none.
+// Returns a new index for a pointer stored in connections; negative on failure.
 static inline int sluice_tls_new_connection_index(void) {
     return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
 }
@@ -284,12 +284,12 @@ static inline int sluice_tls_server_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
-// Nonzero if an error of OpenSSL says that a PEM text has no further object.
+// Returns nonzero if an OpenSSL error means that a PEM text contains no further object.
 static inline int sluice_tls_is_end_of_pem(unsigned long error) {
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-// Answers a lookup with a certificate of its store that has the name; 1 if there is one.
+// Finds a certificate by subject name in a lookup's store. Returns 1 if there is one.
 static inline int sluice_tls_hand_out(X509_LOOKUP *lookup, const X509_NAME *name, X509_OBJECT *result) {
     X509_STORE *store = X509_LOOKUP_get_store(lookup);
     X509_STORE_lock(store);
@@ -297,12 +297,12 @@ static inline int sluice_tls_hand_out(X509_LOOKUP *lookup, const X509_NAME *name
     X509 *certificate = found ? X509_OBJECT_get0_X509(found) : NULL;
     int done = certificate && X509_OBJECT_set1_X509(result, certificate);
     X509_STORE_unlock(store);
-    // The caller of a lookup takes a reference of its own; the store holds one for as long as it lives.
+    // The caller of a lookup takes its own reference; the store keeps its reference for life.
     if (done) X509_free(certificate);
     return done;
 }
 
-// An environment variable, unless the process runs with more rights than its user.
+// Returns an environment variable; NULL if the process runs with elevated privileges.
 static inline const char *sluice_tls_environment(const char *name) {
     return getauxval(AT_SECURE) ? NULL : getenv(name);
 }
