@@ -4,11 +4,11 @@ import Testing
 
 // The files of the tutorial, one below the other.
 
-/// What GitHub tells of a repository.
+/// A repository on GitHub.
 public struct Repository: Decodable, Sendable {
     /// Its name, without the owner's.
     public let name: String
-    /// How many have starred it.
+    /// The number of stars.
     public let stars: Int
 
     enum CodingKeys: String, CodingKey {
@@ -34,7 +34,7 @@ public struct GitHubError: ErrorSerializable, CustomStringConvertible {
 
 /// The part of GitHub's API that the tool needs.
 public struct GitHub: WebService {
-    /// What sends the requests.
+    /// The client that sends the requests.
     public let client: APIClient
 
     /// Makes a service; a test gives it another URL.
