@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All downloads of one command, so many at a time.
+/// Runs all downloads of one command, a limited number at a time.
 struct Downloads {
     private let options: FetchOptions
     private let reporter: Reporter
@@ -23,9 +23,9 @@ struct Downloads {
         }
     }
 
-    /// Runs them all.
+    /// Runs all downloads.
     ///
-    /// - Returns: How many failed.
+    /// - Returns: The number of downloads that failed.
     func run() async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             var failures = 0
@@ -40,7 +40,7 @@ struct Downloads {
         }
     }
 
-    /// Fetches one; whether it is whole.
+    /// Downloads one file and returns true if it succeeded.
     private func fetch(_ index: Int) async -> Bool {
         let item = options.items[index]
         let start = ContinuousClock.now

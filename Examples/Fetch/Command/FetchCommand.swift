@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Downloads files, as many at a time as wanted, and goes on where it stopped the last time.
+/// Downloads several files at a time and resumes downloads that an earlier run left unfinished.
 @main struct FetchCommand {
     static func main() async {
         do {
@@ -35,13 +35,13 @@ import Darwin
     }
 }
 
-/// How the command ends.
+/// The exit status of the command.
 enum ExitStatus: Int32 {
     case success = 0
     /// A download failed.
     case failure = 1
-    /// The command makes no sense (`EX_USAGE`).
+    /// The command line is invalid (`EX_USAGE`).
     case usage = 64
-    /// It was interrupted: as a shell tells of SIGINT.
+    /// The command was interrupted: 128 plus the number of SIGINT, as shells report it.
     case interrupted = 130
 }

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// The first Ctrl-C, or SIGTERM, ends the work in good order; the second ends the process.
+/// Stops the downloads on the first SIGINT or SIGTERM. The second signal ends the process.
 final class Interruption {
     private final class Flag: Sendable {
         let isSet = Atomic(false)
@@ -18,12 +18,12 @@ final class Interruption {
     private let flag = Flag()
     private let sources: [any DispatchSourceSignal]
 
-    /// Begins to listen.
+    /// Starts listening for the signals.
     ///
     /// - Parameter stop: Called once, on the first signal.
     init(_ stop: @escaping @Sendable () -> Void) {
         sources = [SIGINT, SIGTERM].map { number in
-            // The source sees the signal whether or not it is ignored; only its default action must not come first.
+            // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
@@ -41,6 +41,6 @@ final class Interruption {
         for source in sources { source.cancel() }
     }
 
-    /// Whether there has been a signal.
+    /// True if a signal has arrived.
     var hasHappened: Bool { flag.isSet.load(ordering: .relaxed) }
 }

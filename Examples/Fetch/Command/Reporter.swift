@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// Tells of all downloads: on a terminal in place, elsewhere in lines, or as JSON.
+/// Reports the progress of all downloads: in place on a terminal, as lines elsewhere, or as JSON.
 actor Reporter {
     private let report: FetchOptions.Report
     private let urls: [String]
@@ -68,7 +68,7 @@ actor Reporter {
         if report == .quiet, !error.isCancellation { StandardError.write("fetch: \(PlainText.of(reason))\n") }
     }
 
-    /// Draws what has not been drawn.
+    /// Draws the changes that have not been drawn yet.
     func end() {
         if isTerminal { draw() }
     }
@@ -86,7 +86,7 @@ actor Reporter {
             put(event)
         case .progress where isTerminal:
             board.update(index, states[index])
-            // Often enough for the eye, and seldom enough for a slow terminal.
+            // Limits redrawing to what the eye and a slow terminal can follow.
             let isDue = drawn.map { $0.duration(to: .now) >= .milliseconds(80) } ?? true
             if isDue || event.event != .progress { draw() }
         case .progress:
@@ -100,7 +100,7 @@ actor Reporter {
         StandardError.write(board.drawing(columns: size.columns, rows: size.rows))
     }
 
-    /// At once: whoever reads it waits for it.
+    /// Prints an event and flushes it, since its reader waits for it.
     private func put(_ event: DownloadEvent) {
         print(event.line)
         fflush(nil)

@@ -6,11 +6,11 @@ import Musl
 import Darwin
 #endif
 
-/// Where people are told, apart from what a program reads on standard output.
+/// The stream for messages to people, separate from the results on standard output.
 enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) != 0 }
 
-    /// The terminal's columns and rows; 80 by 24 where it does not tell.
+    /// The columns and rows of the terminal; 80 by 24 if it does not report them.
     static var size: (columns: Int, rows: Int) {
         var window = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else { return (80, 24) }

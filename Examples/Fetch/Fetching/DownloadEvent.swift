@@ -4,52 +4,52 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Something that happened to a download, as `--json` tells it: one JSON object a line, without what is not known.
+/// An event of a download, as `--json` prints it: one JSON object a line, without the members that are unknown.
 public struct DownloadEvent: Codable, Sendable, Equatable {
-    /// What happened.
+    /// The kinds of events.
     public enum Kind: String, Codable, Sendable {
-        /// It has begun.
+        /// The download has started.
         case started
-        /// More of it is there.
+        /// More bytes have arrived.
         case progress
-        /// It is whole and in its place.
+        /// The file is complete and in its place.
         case finished
-        /// It failed.
+        /// The download failed.
         case failed
-        /// The command was interrupted; it has no URL.
+        /// The command was interrupted. The event has no URL.
         case interrupted
     }
 
-    /// What happened.
+    /// The kind of the event.
     public var event: Kind
-    /// What is fetched.
+    /// The URL of the download.
     public var url: String?
-    /// The bytes that are there.
+    /// The number of bytes that are present.
     public var completed: Int64?
-    /// The bytes in all.
+    /// The total number of bytes.
     public var total: Int64?
     /// The recent speed.
     public var bytesPerSecond: Double?
-    /// Where it is.
+    /// The path of the finished file.
     public var file: String?
-    /// How many of its bytes had been there from an earlier run.
+    /// The number of bytes that were present from an earlier run.
     public var resumed: Int64?
-    /// What its bytes come to, where that was asked for.
+    /// The SHA-256 digest of the file, if the command line asked for it.
     public var sha256: String?
-    /// How long it took.
+    /// The duration of the download, in seconds.
     public var seconds: Double?
-    /// What kind of failure it was.
+    /// The error code of the failure.
     public var code: String?
-    /// Why it failed.
+    /// A description of the failure.
     public var reason: String?
 
-    /// Makes an event that says nothing more.
+    /// Creates an event with a kind and a URL only.
     public init(_ event: Kind, url: String? = nil) {
         self.event = event
         self.url = url
     }
 
-    /// The event as JSON, without an end of line.
+    /// The event as JSON, without a line ending.
     public var line: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,31 +1,31 @@
-/// What one download has come to, as somebody looks at it.
+/// The current state of one download, for display.
 public struct DownloadState: Sendable, Equatable {
-    /// Whether it goes on.
+    /// The phases of a download.
     public enum Phase: Sendable, Equatable {
-        /// It has not begun.
+        /// The download has not started.
         case waiting
-        /// It is under way.
+        /// The download is running.
         case running
-        /// It is whole, after so long.
+        /// The download is complete, after the given duration.
         case finished(Duration)
-        /// It failed, for the reason that the sentence gives.
+        /// The download failed, for the reason in the given sentence.
         case failed(String)
     }
 
-    /// What it is called: the file's name, or the URL as long as that is not known.
+    /// The display name: the name of the file, or the URL until that name is known.
     public var name: String
-    /// Whether it goes on.
+    /// The phase of the download.
     public var phase: Phase
-    /// The bytes that are there.
+    /// The number of bytes that are present.
     public var completed: Int64
-    /// The bytes in all, where that is known.
+    /// The total number of bytes, if it is known.
     public var total: Int64?
-    /// How fast it goes.
+    /// The current speed.
     public var bytesPerSecond: Double?
-    /// How long it will take.
+    /// The estimated time left.
     public var timeLeft: Duration?
 
-    /// Makes a state; of a download that has not begun by default.
+    /// Creates a state, by default of a download that has not started.
     public init(
         name: String,
         phase: Phase = .waiting,
@@ -42,6 +42,6 @@ public struct DownloadState: Sendable, Equatable {
         self.timeLeft = timeLeft
     }
 
-    /// Part of the whole, where that is known: `42%`.
+    /// The share of bytes that are present, such as `42%`; nil if the total is unknown.
     public var percent: Int? { Quantity.percent(completed, of: total) }
 }

@@ -1,21 +1,21 @@
-/// What a command line asks for.
+/// The action that a command line requests.
 public enum Invocation: Sendable, Equatable {
-    /// To be told how it is used.
+    /// Print the usage text.
     case help
-    /// To fetch.
+    /// Download files.
     case fetch(FetchOptions)
 }
 
-/// Why a command line makes no sense, as a sentence.
+/// An error in a command line, described in a sentence.
 public struct UsageError: Error, Equatable, CustomStringConvertible {
-    /// The sentence.
+    /// The description.
     public let description: String
 }
 
 extension Invocation {
-    /// Reads a command line.
+    /// Parses a command line.
     ///
-    /// - Parameter arguments: The words behind the command's name.
+    /// - Parameter arguments: The arguments after the name of the command.
     /// - Throws: A ``UsageError``.
     public init(_ arguments: some Sequence<String>) throws(UsageError) {
         var parser = OptionParser(arguments)
@@ -24,7 +24,7 @@ extension Invocation {
     }
 }
 
-/// Takes a command line word by word.
+/// Parses a command line argument by argument.
 private struct OptionParser {
     private static let most = 64
     private static let letters = ["-o": "--output", "-d": "--directory", "-j": "--jobs", "-H": "--header"]
@@ -54,7 +54,7 @@ private struct OptionParser {
         }
     }
 
-    /// The options once they fit together.
+    /// Checks that the options fit together, and returns them.
     consuming func checked() throws(UsageError) -> FetchOptions {
         if options.items.isEmpty { throw UsageError("There is no URL to fetch.") }
         if options.output != nil, options.items.count > 1 {
@@ -154,7 +154,7 @@ extension UsageError {
 }
 
 extension String {
-    /// Where a text stands in this one for the last time.
+    /// Returns the start of the last occurrence of a text.
     fileprivate func lastStart(of text: String) -> Index? {
         indices.reversed().first { self[$0...].hasPrefix(text) }
     }

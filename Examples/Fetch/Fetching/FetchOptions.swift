@@ -1,70 +1,70 @@
-/// What the command is told to do.
+/// The options of the command.
 public struct FetchOptions: Sendable, Equatable {
-    /// One file to fetch.
+    /// One file to download.
     public struct Item: Sendable, Equatable {
-        /// Where it is, without a digest behind it.
+        /// The URL of the file, without the digest after it.
         public var url: String
-        /// What its bytes must come to, in small hexadecimal digits; nil for anything.
+        /// The expected SHA-256 digest in lowercase hexadecimal digits; nil to accept any content.
         public var sha256: String?
 
-        /// Makes an item.
+        /// Creates an item.
         public init(url: String, sha256: String? = nil) {
             self.url = url
             self.sha256 = sha256
         }
 
-        /// What to call it before its file has a name: the end of the URL's path, or the URL where that is empty.
+        /// A display name until the file has a name: the last segment of the URL's path, or the URL if that is empty.
         public var name: String {
             let path = url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
             return path.count > 3 && path.last?.isEmpty == false ? String(path.last ?? "") : url
         }
     }
 
-    /// A header that goes with every request.
+    /// A header field that is sent with every request.
     public struct Header: Sendable, Equatable {
-        /// Its name.
+        /// The field name.
         public var name: String
-        /// Its value, without white space around it.
+        /// The field value, without surrounding white space.
         public var value: String
 
-        /// Makes a header.
+        /// Creates a header field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// How the command tells what it does.
+    /// The ways to report progress.
     public enum Report: Sendable, Equatable {
-        /// A bar for each file on a terminal, and lines elsewhere.
+        /// A progress bar for each file on a terminal, and lines elsewhere.
         case progress
-        /// Failures only.
+        /// Only failures.
         case quiet
-        /// A JSON object a line for each event, on standard output.
+        /// One JSON object a line for each event, on standard output.
         case json
     }
 
-    /// What to fetch, in order.
+    /// The files to download, in order.
     public var items: [Item] = []
-    /// The file that one download goes to; nil for one named after what it is.
+    /// The path for a single download; nil to name the file after its content or URL.
     public var output: String?
-    /// Where files go that are named after what they are; nil for the current directory.
+    /// The directory for files named after their content or URL; nil for the current directory.
     public var directory: String?
-    /// How many downloads run at a time.
+    /// The number of downloads that run at a time.
     public var jobs = 4
-    /// In how many segments at a time each file is fetched.
+    /// The number of segments of a file that are downloaded at a time.
     public var segments = 1
-    /// What goes with every request.
+    /// The header fields that are sent with every request.
     public var headers: [Header] = []
-    /// How it is told.
+    /// The way to report progress.
     public var report = Report.progress
-    /// Whether a file that is there is replaced; else both are kept.
+    /// True if an existing file is replaced. Otherwise both are kept.
     public var overwrites = false
 
-    /// Makes options that fetch nothing.
+    /// Creates options without any files.
     public init() {}
 
-    /// What `--help` prints.
+    /// The text that `--help` prints.
     public static let usage = """
         usage: fetch [options] URL…
 

@@ -1,9 +1,9 @@
-/// Text that may go to a terminal, whoever wrote it.
+/// Makes untrusted text safe to print on a terminal.
 ///
-/// A file's name and an error's reason may come from a server, and a terminal obeys what it is sent: control characters, and those
-/// that turn the direction of writing, are replaced.
+/// The name of a file and the reason of an error may come from a server. A terminal interprets control characters, so these are
+/// replaced, and so are characters that change the direction of writing.
 public enum PlainText {
-    /// A text without what a terminal would obey.
+    /// Returns a text without characters that a terminal interprets.
     public static func of(_ text: String) -> String {
         var plain = ""
         for scalar in text.unicodeScalars {
@@ -16,12 +16,12 @@ public enum PlainText {
         return plain
     }
 
-    /// The columns that a text takes: wide scripts and pictures take two, what joins the character before takes none.
+    /// Returns the number of columns of a text: two for wide characters and pictures, none for combining characters.
     static func columns(_ text: String) -> Int {
         text.reduce(0) { $0 + columns($1) }
     }
 
-    /// As much of a text as fits, with an ellipsis where it does not.
+    /// Returns a text cut to a width, with an ellipsis if it was cut.
     static func fitted(_ text: String, to columns: Int) -> String {
         if self.columns(text) <= columns { return text }
         guard columns > 0 else { return "" }

@@ -1,29 +1,30 @@
-/// The lines of all downloads on a terminal, drawn over each other in place.
+/// The lines of all downloads, redrawn in place on a terminal.
 ///
-/// Those that are over are written once and scroll away; those under way stay below them.
+/// A finished download is written once and scrolls away. Running downloads stay below.
 public struct ProgressBoard: Sendable {
     private var states: [DownloadState]
     private var isWritten: Set<Int> = []
-    /// How many lines stand below those that are over.
+    /// The number of lines that are redrawn in place.
     private var drawn = 0
 
-    /// Makes a board of downloads that wait.
+    /// Creates a board of downloads that have not started.
     public init(_ names: [String]) {
         states = names.map { DownloadState(name: $0) }
     }
 
-    /// Takes in what one of them has come to.
+    /// Updates the state of a download.
     public mutating func update(_ index: Int, _ state: DownloadState) {
         guard states.indices.contains(index) else { return }
         states[index] = state
     }
 
-    /// Draws what has changed.
+    /// Draws the changes since the last call.
     ///
     /// - Parameters:
-    ///   - columns: The terminal's width.
-    ///   - rows: Its height; of more downloads than fit the first are shown, and how many there are besides.
-    /// - Returns: What to write, beginning and ending at the start of a line.
+    ///   - columns: The width of the terminal.
+    ///   - rows: The height of the terminal. If there are more downloads, the first are shown, followed by the number of the
+    ///     others.
+    /// - Returns: The text to write. It begins and ends at the start of a line.
     public mutating func drawing(columns: Int, rows: Int = 24) -> String {
         let line = ProgressLine(columns: columns - 1)
         var text = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
@@ -44,7 +45,7 @@ public struct ProgressBoard: Sendable {
 }
 
 extension DownloadState {
-    /// Whether nothing more will come.
+    /// True if the download has finished or failed.
     var isOver: Bool {
         switch phase {
         case .waiting, .running: false

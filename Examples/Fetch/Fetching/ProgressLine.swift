@@ -2,20 +2,20 @@
 ///
 ///     film.mkv   42% ━━━━━━━━━━━━━━━━                      3.2 MiB of 7.6 MiB  1.2 MiB/s  0:04 left
 public struct ProgressLine: Sendable {
-    /// The columns there are.
+    /// The number of columns.
     public let columns: Int
     private static let narrowestBar = 10
     private static let widestBar = 40
 
-    /// Makes a line for a terminal of so many columns.
+    /// Creates a line for a terminal of the given width.
     public init(columns: Int) {
         self.columns = max(0, columns)
     }
 
-    /// Writes a state.
+    /// Returns a state as text.
     ///
     /// - Parameter state: The download.
-    /// - Returns: No more columns than there are; what matters least is left out first.
+    /// - Returns: A text of at most ``columns`` columns. The least important parts are left out first.
     public func text(_ state: DownloadState) -> String {
         let name = PlainText.of(state.name)
         switch state.phase {
@@ -46,7 +46,7 @@ public struct ProgressLine: Sendable {
         return "\(name)  \(head[0]) \(bar)  \(tail)"
     }
 
-    /// A name and what fits of the rest, its beginning first; where there is little room the name is cut short.
+    /// Returns the name and as many details as fit, the first ones first. A long name is shortened.
     private func fitted(_ name: String, _ details: [String]) -> String {
         var details = details
         while details.count > 1, PlainText.columns(name) + details.reduce(0, { $0 + $1.count + 2 }) > columns {

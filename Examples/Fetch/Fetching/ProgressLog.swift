@@ -1,16 +1,16 @@
-/// Lines for where there is no terminal to draw on: when a download begins, at each tenth of it, and when it is over.
+/// Progress as lines, for output that is not a terminal: when a download starts, at each tenth, and when it ends.
 public struct ProgressLog: Sendable {
     private var tenths: [Int: Int] = [:]
 
-    /// Makes a log of nothing.
+    /// Creates an empty log.
     public init() {}
 
-    /// Takes in what a download has come to.
+    /// Records the state of a download.
     ///
     /// - Parameters:
-    ///   - index: Which download it is.
-    ///   - state: What it has come to.
-    /// - Returns: A line without its end; nil where there is nothing new.
+    ///   - index: The index of the download.
+    ///   - state: The state of the download.
+    /// - Returns: A line without a line ending; nil if nothing changed.
     public mutating func line(_ index: Int, _ state: DownloadState) -> String? {
         let name = PlainText.of(state.name)
         switch state.phase {

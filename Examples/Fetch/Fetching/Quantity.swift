@@ -1,17 +1,17 @@
-/// Numbers as people read them.
+/// Formats quantities for people.
 public enum Quantity {
     /// `999 B`, `1.5 KiB`, `20 MiB`.
     public static func bytes(_ count: Int64) -> String {
         bytes(Double(max(0, count)))
     }
 
-    /// `1.5 MiB/s`; nil for what is no number, or one that no network has.
+    /// Formats a rate, such as `1.5 MiB/s`; nil for NaN, negative or unrealistic values.
     public static func rate(_ bytesPerSecond: Double?) -> String? {
         guard let bytesPerSecond, bytesPerSecond >= 0, bytesPerSecond < Double(Int64.max) else { return nil }
         return bytes(bytesPerSecond) + "/s"
     }
 
-    /// `0:05`, `12:34`, `1:02:03`; nil for what is longer than anybody waits, four days.
+    /// Formats a duration as `0:05`, `12:34` or `1:02:03`; nil for four days or more.
     public static func time(_ duration: Duration?) -> String? {
         guard let duration, duration >= .zero, duration < .seconds(345_600) else { return nil }
         let seconds = Int(duration.components.seconds)
@@ -20,7 +20,7 @@ public enum Quantity {
         return hours > 0 ? "\(hours):\(padded(minutes)):\(rest)" : "\(minutes):\(rest)"
     }
 
-    /// `42%`, never 100 before the end; nil where the whole is not known.
+    /// Formats a percentage, which is 100 only at the end; nil if the total is unknown.
     public static func percent(_ completed: Int64, of total: Int64?) -> Int? {
         guard let total, total > 0 else { return total == 0 ? 100 : nil }
         if completed >= total { return 100 }
@@ -29,7 +29,7 @@ public enum Quantity {
 
     private static func bytes(_ count: Double) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        // What would be written as 1024 of a unit is 1.0 of the next.
+        // A value that would be written as 1024 of a unit is written as 1.0 of the next.
         guard count >= 1023.5 else { return "\(Int(count.rounded())) B" }
         var (value, unit) = (count / 1024, 0)
         while value >= 1023.5, unit < units.count - 1 {

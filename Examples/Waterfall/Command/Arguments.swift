@@ -1,4 +1,4 @@
-/// What the command is told to do.
+/// The arguments of the command.
 struct Arguments {
     static let usage = """
         usage: waterfall FILE.har [-o PAGE.html] [--title TITLE]
@@ -40,7 +40,7 @@ struct Arguments {
         }
     }
 
-    /// The file's name without what is around it.
+    /// The name of the file without directory and extension.
     var defaultTitle: String? {
         guard let input else { return "A session of Sluice" }
         return input.split(separator: "/").last.map { $0.hasSuffix(".har") ? String($0.dropLast(4)) : String($0) }

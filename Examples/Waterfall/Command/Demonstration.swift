@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A session with a server on 127.0.0.1 that redirects, is slow, and fails now and then.
+/// A session with a server on 127.0.0.1 that redirects, is slow, and sometimes fails.
 struct Demonstration {
-    /// Holds requests back until somebody has signed in.
+    /// Delays requests until the user has signed in.
     private struct SignedIn: Constraint {
         let session: Session
 
@@ -74,7 +74,7 @@ struct Demonstration {
         )
     }
 
-    /// Sends it all and gives what was recorded.
+    /// Sends all requests and returns the recording.
     func recording() async throws -> HAR {
         async let first: Void = send(["products", "users/1?access_token=t0p-s3cret", "pictures/1.webp", "offer"])
         await send(shop.string.get("stock"))
@@ -93,7 +93,7 @@ struct Demonstration {
         return recorder.har()
     }
 
-    /// Sends them at once; what comes of them is in the recording.
+    /// Sends requests concurrently. Their results are in the recording.
     private func send(_ paths: [String]) async {
         await withTaskGroup { group in
             for path in paths { group.addTask { await send(shop.data.get(path)) } }

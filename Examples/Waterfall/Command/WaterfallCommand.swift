@@ -14,7 +14,7 @@ import Musl
 import Darwin
 #endif
 
-/// Turns an HTTP archive, or a live session, into a page.
+/// Converts an HTTP archive or a live session to a page.
 @main struct WaterfallCommand {
     static func main() async {
         do {
@@ -59,7 +59,7 @@ import Darwin
     }
 }
 
-/// What went wrong, as a sentence.
+/// An error, described in a sentence.
 struct Complaint: Error, CustomStringConvertible {
     let description: String
 }

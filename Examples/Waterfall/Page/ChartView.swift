@@ -1,6 +1,6 @@
 import Sluice
 
-/// The waterfall itself: axes, and below them a group of rows for each request.
+/// The waterfall: axes, each followed by a group of rows for each request.
 struct ChartView {
     let waterfall: Waterfall
     let dropped: Int
@@ -42,7 +42,7 @@ struct ChartView {
         waterfall.parts.count > 1 ? OverviewView(waterfall: waterfall).html : .nothing
     }
 
-    /// Which groups are shown: radio buttons, since a style sheet can heed them without a script.
+    /// The filters for groups. They are radio buttons, because a style sheet can read them without a script.
     private var filters: HTML {
         let groups = waterfall.groups
         return """
@@ -64,7 +64,7 @@ struct ChartView {
     private func ticks(_ axis: TimeAxis) -> HTML {
         let ticks = axis.ticks.enumerated().map { number, tick -> HTML in
             let place = axis.place(tick)
-            // The last label would stand over the edge.
+            // The last label would extend beyond the edge.
             if place > 96 { return .nothing }
             let isOdd = number % 2 == 1
             return

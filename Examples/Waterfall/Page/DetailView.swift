@@ -1,10 +1,10 @@
 import Sluice
 
-/// What opens below a row: all that is known of the exchange.
+/// The details of an exchange, which open below its row.
 struct DetailView {
     let row: Waterfall.Row
 
-    /// Of longer bodies the beginning is shown.
+    /// The number of characters shown of a longer body.
     private static let maximumBodyLength = 2000
 
     private var entry: HAR.Entry { row.entry }

@@ -1,6 +1,6 @@
 import Sluice
 
-/// The rows of one request, joined by lines from where one ended to where the next began.
+/// The rows of one request, with a line from the end of each exchange to the start of the next.
 struct GroupView {
     let group: Waterfall.Group
     let axis: TimeAxis
@@ -20,12 +20,12 @@ struct GroupView {
     }
 }
 
-/// One exchange: a line that opens to show all that is known of it.
+/// One exchange, as a row that opens to show its details.
 struct RowView {
     let row: Waterfall.Row
     let before: Waterfall.Row?
     let after: Waterfall.Row?
-    /// The attempt it belongs to.
+    /// The number of the attempt that the exchange belongs to.
     let attempt: Int
     let axis: TimeAxis
 
@@ -58,7 +58,7 @@ struct RowView {
         return row.entry.error?.hasPrefix("cancelled") == true ? "cancel" : "error"
     }
 
-    /// By what the status is coloured.
+    /// The style class for the status.
     private var outcome: String {
         if row.status <= 0 { return row.entry.error?.hasPrefix("cancelled") == true ? "left" : "error" }
         switch row.status {
@@ -92,7 +92,7 @@ struct RowView {
         }
         return row.segments.map { segment in
             let start = axis.place(segment.start)
-            // Too short a time would not be seen at all.
+            // A shorter bar would be invisible.
             let width = max(axis.place(segment.start + segment.duration) - start, 0.12)
             let (top, height) = segment.phase == .blocked ? (13, 4) : (9, 12)
             return """
@@ -103,7 +103,7 @@ struct RowView {
         }
     }
 
-    /// How long it took and what was wrong with it, on the side where there is room.
+    /// The duration and the error, on the side with more room.
     private var label: HTML {
         let start = axis.place(row.start)
         let end = axis.place(row.end)
@@ -115,7 +115,7 @@ struct RowView {
         return "<text class=\"before within\" x=\"\(percent: end)\" dx=\"-7\" y=\"19\">\(text)</text>"
     }
 
-    /// From the end of the exchange before to the beginning of this one.
+    /// The line from the end of the previous exchange to the start of this one.
     private var links: [HTML] {
         var lines: [HTML] = []
         if let before, row.kind != .hedge {

@@ -1,10 +1,10 @@
-/// A piece of a page: what is written in its literals is markup, and what is interpolated is text, escaped so that it stays text.
+/// A fragment of HTML. Its literals are markup. Interpolated text is escaped.
 ///
 /// ```swift
 /// let cell: HTML = "<td title=\"\(url)\">\(name)</td>"  // whatever the server called them
 /// ```
 ///
-/// It is the only way by which text gets onto the page.
+/// All text on the page passes through this type.
 struct HTML: Sendable, ExpressibleByStringInterpolation {
     private(set) var text: String
 
@@ -49,7 +49,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
             for part in parts { text += part.text }
         }
 
-        /// A share of the width, `12.345%`.
+        /// Appends a share of the width, such as `12.345%`.
         mutating func appendInterpolation(percent: Double) {
             let thousandths = Int((percent.clamped(to: 0...100) * 1000).rounded())
             text += "\(thousandths / 1000)"
@@ -59,7 +59,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// By scalars, since a mark that combines with a `<` would hide it in one character with it.
+    /// Escapes scalar by scalar, because a `<` and a combining mark form a single character.
     private static func escape(_ value: String, into text: inout String) {
         if value.utf8.allSatisfy(isPlain) {
             text += value
@@ -78,7 +78,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// Whether a byte means itself; the first bytes of what is not shown do not.
+    /// True for a byte that needs no escaping. The first bytes of hidden characters are excluded.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case 0..<0x20, 0x7F, 0xC2, 0xE2, 0xEF, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"),
@@ -89,7 +89,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// Controls mean nothing on a page, and those of direction would show a name as what it is not.
+    /// False for control characters and for characters that change the direction of writing, which could disguise a name.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF, 0xFFF9...0xFFFB: false

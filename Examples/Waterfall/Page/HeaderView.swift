@@ -1,6 +1,6 @@
 import Sluice
 
-/// The top of the page: what it is, the totals, and where the time went.
+/// The top of the page: the title, the totals, and the time by phase.
 struct HeaderView {
     let waterfall: Waterfall
     let log: HAR.Log
@@ -67,7 +67,7 @@ struct HeaderView {
         return percent < 1 ? "<1 %" : "\(Int(percent.rounded())) %"
     }
 
-    /// A bar of all exchanges' time by phase, which is the legend as well.
+    /// A bar with the total time of each phase, which also serves as the legend.
     private var shares: HTML {
         var times: [Phase: Double] = [:]
         for segment in waterfall.rows.flatMap(\.segments) { times[segment.phase, default: 0] += segment.duration }
@@ -104,7 +104,7 @@ struct HeaderView {
 }
 
 extension Int {
-    /// The sum, without going over; of what is not negative.
+    /// Adds a number, clamped to the maximum. Negative numbers count as zero.
     func addingClamped(_ other: Int) -> Int {
         let (sum, isOver) = addingReportingOverflow(Swift.max(0, other))
         return isOver ? .max : sum

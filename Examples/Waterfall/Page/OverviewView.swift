@@ -1,6 +1,6 @@
 import Sluice
 
-/// The whole time in one strip: how many exchanges began when, and how they ended; a way to the part where they are drawn.
+/// The whole recording in one strip: the number of exchanges over time, by outcome. Each bar links to the matching part.
 struct OverviewView {
     let waterfall: Waterfall
 
@@ -25,7 +25,7 @@ struct OverviewView {
             """
     }
 
-    /// Failures at the bottom, where they are seen first.
+    /// The bars of the strip, with failures at the bottom.
     private func bars(_ axis: TimeAxis) -> [HTML] {
         var counts = Array(repeating: (failed: 0, other: 0), count: Self.bins)
         for row in waterfall.rows {

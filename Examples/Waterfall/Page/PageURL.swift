@@ -1,4 +1,4 @@
-/// A URL in the parts that are shown differently; any text will do.
+/// The parts of a URL that are shown differently. Any text is accepted.
 struct PageURL {
     /// `https://example.com`
     let origin: String
@@ -6,7 +6,7 @@ struct PageURL {
     let host: String
     /// `/a/b`
     let path: String
-    /// `?q=1`, with its question mark; empty if there is none.
+    /// `?q=1`, with its question mark; empty without a query.
     let query: String
 
     init(_ url: String) {

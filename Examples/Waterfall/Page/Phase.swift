@@ -1,6 +1,6 @@
 import Sluice
 
-/// A part of an exchange, as it is coloured.
+/// A phase of an exchange, which determines its color.
 enum Phase: String, CaseIterable, Sendable {
     case blocked, dns, connect, tls, send, wait, receive
 
@@ -29,22 +29,22 @@ enum Phase: String, CaseIterable, Sendable {
     }
 }
 
-/// A phase with its time, in milliseconds from the first begin.
+/// A phase and its time, in milliseconds from the start of the recording.
 struct Segment: Sendable {
     let phase: Phase
     let start: Double
     let duration: Double
 
-    /// What a file says may be anything; no exchange takes longer than a year.
+    /// The limit for durations in files, which may hold any number: one year.
     private static let longest = 366 * 86_400_000.0
 
-    /// The phases that took time, one behind the other.
+    /// Returns the phases that took time, in order.
     static func all(of entry: HAR.Entry, from start: Double) -> [Segment] {
         let timings = entry.timings
         let tls = timings.ssl.map(clamped) ?? 0
         let durations: [(Phase, Double?)] = [
             (.blocked, timings.blocked), (.dns, timings.dns),
-            // TLS is a part of connecting.
+            // The connect time includes TLS.
             (.connect, timings.connect.map { max(0, clamped($0) - tls) }), (.tls, tls),
             (.send, timings.send), (.wait, timings.wait), (.receive, timings.receive),
         ]
@@ -55,7 +55,7 @@ struct Segment: Sendable {
             segments.append(Segment(phase: phase, start: end, duration: duration))
             end += duration
         }
-        // Some recorders know only how long it took.
+        // Some recorders write only the total time.
         if segments.isEmpty, entry.time > 0 {
             segments = [Segment(phase: .wait, start: start, duration: clamped(entry.time))]
         }

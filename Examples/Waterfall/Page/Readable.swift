@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Figures as people read them.
+/// Formats figures for people.
 enum Readable {
     /// `0.4 ms`, `35 ms`, `1.24 s`, `2 min 5 s`
     static func milliseconds(_ value: Double) -> String {
@@ -49,14 +49,14 @@ enum Readable {
         return text.split(separator: "T").joined(separator: " ").split(separator: "Z").joined() + " UTC"
     }
 
-    /// With so many digits behind the point.
+    /// Formats a number with a fixed number of decimal places.
     static func fixed(_ value: Double, _ places: Int) -> String {
         let scale = [1, 10, 100, 1000][min(max(places, 0), 3)]
         let scaled = Int((value.clamped(to: 0...1e12) * Double(scale)).rounded())
         return places == 0 ? "\(scaled)" : "\(scaled / scale).\("\(scaled % scale + scale)".dropFirst())"
     }
 
-    /// With so many digits behind the point, without zeros at the end.
+    /// Formats a number with a maximum number of decimal places, without trailing zeros.
     private static func digits(_ value: Double, _ places: Int) -> String {
         let scale = [1, 10, 100][places]
         let scaled = Int((value.clamped(to: 0...1e15) * Double(scale)).rounded())

@@ -1,4 +1,4 @@
-/// How the page looks, by day and by night.
+/// The style sheet of the page, for light and dark mode.
 enum Stylesheet {
     static let css: HTML = """
         :root {

@@ -1,15 +1,15 @@
-/// Where times stand in a chart: milliseconds from the first begin of all, as shares of the width.
+/// Maps times, in milliseconds from the start of the recording, to shares of the width of a chart.
 struct TimeAxis {
-    /// Between two ticks, in milliseconds: 1, 2 or 5 of a power of ten, or what divides minutes and hours well.
+    /// The time between two ticks, in milliseconds: 1, 2 or 5 times a power of ten, or a divisor of a minute or an hour.
     let step: Double
-    /// The first tick, no later than what is shown.
+    /// The time of the first tick, at or before the first shown time.
     let origin: Double
-    /// What the whole width stands for, in milliseconds; a little more than what is shown.
+    /// The time that the whole width represents, in milliseconds; slightly more than is shown.
     let length: Double
 
     private static let latest = 1e14
 
-    /// Makes an axis for what happens between two times.
+    /// Creates an axis for the time between two points.
     init(from start: Double = 0, to end: Double) {
         let start = start.clamped(to: 0...Self.latest)
         let span = (end - start).clamped(to: 0.1...Self.latest)
@@ -22,15 +22,15 @@ struct TimeAxis {
         Array(stride(from: origin, through: origin + length, by: step).prefix(24))
     }
 
-    /// A time's place in percent of the width.
+    /// The position of a time, in percent of the width.
     func place(_ milliseconds: Double) -> Double {
         ((milliseconds - origin) / length * 100).clamped(to: 0...100)
     }
 
-    /// From tick to tick, in percent of the width.
+    /// The distance between ticks, in percent of the width.
     var spacing: Double { min(step / length * 100, 100) }
 
-    /// A tick's time, as exact as ticks are apart: `40 ms`, `1.2 s`, `2:05.5`
+    /// The label of a tick, as precise as the step requires: `40 ms`, `1.2 s`, `2:05.5`
     func label(_ tick: Double) -> String {
         if tick <= 0 { return "0" }
         if origin + length < 1000, step >= 1 { return "\(Int(tick.rounded())) ms" }
@@ -54,7 +54,7 @@ struct TimeAxis {
 }
 
 extension Double {
-    /// The nearest number within bounds; the lower bound for what is no number.
+    /// Returns the nearest number within the bounds; the lower bound for NaN.
     func clamped(to bounds: ClosedRange<Double>) -> Double {
         isNaN ? bounds.lowerBound : Swift.min(Swift.max(self, bounds.lowerBound), bounds.upperBound)
     }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A recording as it is drawn: exchanges in groups, a group a request.
+/// A recording prepared for drawing: exchanges in groups, one for each request.
 struct Waterfall {
     /// One exchange.
     struct Row {
@@ -14,7 +14,7 @@ struct Waterfall {
 
         let entry: HAR.Entry
         let kind: Kind
-        /// Milliseconds from the first begin of all.
+        /// The start, in milliseconds from the start of the recording.
         let start: Double
         let segments: [Segment]
 
@@ -25,14 +25,14 @@ struct Waterfall {
         var isRedirect: Bool { (300..<400).contains(status) && !entry.response.redirectURL.isEmpty }
     }
 
-    /// One request: its attempts and redirects.
+    /// The exchanges of one request: its attempts and redirects.
     struct Group {
         var rows: [Row]
 
         var start: Double { rows.first?.start ?? 0 }
         var end: Double { rows.map(\.end).max() ?? 0 }
         var duration: Double { end - start }
-        /// Whether none of its exchanges brought what was wanted.
+        /// True if none of its exchanges succeeded.
         var isFailure: Bool {
             let isFollowed = rows.contains { $0.kind == .redirect }
             return !rows.contains { !$0.isFailure && !(isFollowed && $0.isRedirect) }
@@ -40,7 +40,7 @@ struct Waterfall {
         var isRepeated: Bool { rows.count > 1 }
     }
 
-    /// Groups that are drawn below one axis.
+    /// The groups that share one axis.
     struct Part {
         var groups: [Group]
         var end: Double
@@ -49,15 +49,15 @@ struct Waterfall {
         var axis: TimeAxis { TimeAxis(from: start, to: end) }
     }
 
-    /// More groups than these get another axis, since on one for all a single one could not be seen.
+    /// The maximum number of groups on one axis. With more, a single exchange would be too small to see.
     private static let maximumGroups = 50
-    /// So long nothing has happened where a new axis begins, in milliseconds, if that is longer than what happened before.
+    /// The minimum pause before a new axis, in milliseconds. The pause must also be longer than the activity before it.
     private static let idleTime = 2000.0
 
     let groups: [Group]
     let parts: [Part]
     let began: Date?
-    /// When all was over, in milliseconds from the first begin.
+    /// The end of the recording, in milliseconds from its start.
     let end: Double
 
     init(_ har: HAR) {
@@ -89,7 +89,7 @@ struct Waterfall {
 
     private static func parts(of groups: [Group]) -> [Part] {
         var parts: [Part] = []
-        // A few more on the last axis are better than an axis for a few.
+        // A few more groups on the last axis are better than an axis for a few.
         let isOnePart = groups.count <= maximumGroups * 3 / 2
         for group in groups {
             if let part = parts.last {
@@ -113,7 +113,7 @@ struct Waterfall {
         return .redirect
     }
 
-    /// Entries of one request together: by its ID where the recorder gave one, else by where redirects lead.
+    /// Groups the entries of each request: by its ID if the recorder wrote one, otherwise by following redirects.
     private static func grouped(_ entries: [HAR.Entry]) -> [[HAR.Entry]] {
         var groups: [[HAR.Entry]] = []
         var byID: [Int: Int] = [:]
@@ -132,7 +132,7 @@ struct Waterfall {
         return groups
     }
 
-    /// Browsers write a redirect's `Location` as it came, which may be only a path.
+    /// The redirect target of an entry. Browsers write `Location` unchanged, so it may be only a path.
     private static func target(of entry: HAR.Entry) -> String {
         let target = entry.response.redirectURL
         let url = PageURL(entry.request.url)

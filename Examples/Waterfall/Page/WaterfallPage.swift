@@ -1,23 +1,23 @@
 import Sluice
 
-/// A page that shows a recording as a waterfall: one HTML text that needs nothing else, no network and no script.
+/// A page that shows a recording as a waterfall. It is one HTML text that needs no network and no script.
 ///
 /// ```swift
 /// let har = try HAR(parsing: Data(contentsOf: file))
 /// try Data(WaterfallPage(har, title: "Checkout").html.utf8).write(to: page)
 /// ```
 ///
-/// Whatever stands in the recording, URLs and headers of a hostile server too, is shown as text; the page forbids itself scripts and any
-/// resource of others.
+/// All text of the recording is escaped, including URLs and headers of a hostile server. The page's policy forbids scripts and
+/// external resources.
 public struct WaterfallPage: Sendable {
-    /// The page.
+    /// The HTML of the page.
     public let html: String
 
-    /// Draws a recording.
+    /// Creates a page from a recording.
     ///
     /// - Parameters:
     ///   - har: The recording.
-    ///   - title: What stands above it; nil for the title of its page, or a word in its place.
+    ///   - title: The title; nil for the title of the recorded page, or a default.
     public init(_ har: HAR, title: String? = nil) {
         let waterfall = Waterfall(har)
         let pageTitle = har.log.pages.first?.title ?? ""

@@ -15,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-/// Runs the service until it is told to stop, by SIGTERM or Ctrl-C; what is being answered then is answered.
+/// Runs the service until SIGTERM or Ctrl-C. Requests in progress are still answered.
 @main struct UserServiceCommand {
     static func main() async {
         do {

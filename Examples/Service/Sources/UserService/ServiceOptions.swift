@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the service listens, what it asks, and as whom.
+/// The options of the service: its address, its upstream and its credentials.
 ///
 /// ```swift
 /// let options = try ServiceOptions(environment: ProcessInfo.processInfo.environment)
@@ -12,22 +12,22 @@ import Foundation
 public struct ServiceOptions: Sendable {
     /// The address to listen on, `HOST`; 127.0.0.1 by default.
     public var host = "127.0.0.1"
-    /// The port to listen on, `PORT`; 8080 by default, and one that the system chooses for 0.
+    /// The port to listen on, `PORT`; 8080 by default, and 0 for a port that the system chooses.
     public var port = 8080
-    /// The base URL of the API that knows the users, `UPSTREAM_URL`.
+    /// The base URL of the upstream API, `UPSTREAM_URL`.
     public var upstreamURL: String
-    /// Where that API's tokens are got, `TOKEN_URL`.
+    /// The URL of the token endpoint, `TOKEN_URL`.
     public var tokenURL: String
-    /// The service's name at the token endpoint, `CLIENT_ID`.
+    /// The client ID for the token endpoint, `CLIENT_ID`.
     public var clientID: String
-    /// The service's secret there, `CLIENT_SECRET`.
+    /// The client secret for the token endpoint, `CLIENT_SECRET`.
     public var clientSecret: String
-    /// Where responses are kept besides in memory, `CACHE_DIRECTORY`; nowhere by default.
+    /// The directory for responses cached on disk, `CACHE_DIRECTORY`; memory only by default.
     public var cacheDirectory: String?
-    /// How long a request may take at the most, `MAXIMUM_TIMEOUT` in seconds; 10 seconds by default.
+    /// The maximum duration of a request, `MAXIMUM_TIMEOUT` in seconds; 10 seconds by default.
     public var maximumTimeout: Duration = .seconds(10)
 
-    /// Makes options of what has no default.
+    /// Creates options from the values that have no default.
     public init(upstreamURL: String, tokenURL: String, clientID: String, clientSecret: String) {
         self.upstreamURL = upstreamURL
         self.tokenURL = tokenURL
@@ -35,10 +35,10 @@ public struct ServiceOptions: Sendable {
         self.clientSecret = clientSecret
     }
 
-    /// Reads the options from the variables that are named with each of them.
+    /// Reads the options from their environment variables.
     ///
-    /// - Parameter environment: The variables; an empty one counts as missing.
-    /// - Throws: Which variable is missing or makes no sense, without its value.
+    /// - Parameter environment: The variables. An empty variable counts as missing.
+    /// - Throws: An ``InvalidOption`` with the name of a missing or invalid variable, without its value.
     public init(environment: [String: String]) throws(InvalidOption) {
         let variables = environment.filter { !$0.value.isEmpty }
         func required(_ name: String) throws(InvalidOption) -> String {
@@ -66,11 +66,11 @@ public struct ServiceOptions: Sendable {
     }
 }
 
-/// What keeps the service from starting.
+/// A missing or invalid variable.
 public struct InvalidOption: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The variable.
+    /// The name of the variable.
     public let name: String
-    /// A sentence without the variable's value, which may be a secret.
+    /// A description without the value of the variable, which may be a secret.
     public let description: String
 
     init(_ name: String, _ problem: String) {

@@ -1,28 +1,28 @@
-/// A user, as the upstream tells of it and as the service does.
+/// A user, as both the upstream and the service encode it.
 struct User: Codable, Sendable, Hashable {
     let id: Int
     let name: String
     let email: String
 }
 
-/// Something a user has bought.
+/// A purchase of a user.
 struct Order: Codable, Sendable, Hashable {
     let number: Int
-    /// In cents.
+    /// The total in cents.
     let total: Int32
 }
 
-/// What waits for a user.
+/// The inbox of a user.
 struct Inbox: Codable, Sendable, Hashable {
     let unread: Int
 }
 
-/// What the service makes of three answers of the upstream.
+/// The combination of three responses of the upstream.
 struct UserSummary: Codable, Sendable, Hashable {
     let id: Int
     let name: String
     let orders: Int
-    /// Of all orders, in cents.
+    /// The total of all orders, in cents.
     let spent: Int
     let unread: Int
 

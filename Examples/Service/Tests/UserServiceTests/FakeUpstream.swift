@@ -4,22 +4,22 @@ import Synchronization
 
 @testable import UserService
 
-/// An API and its token endpoint, with tokens that wear out, failures and answers that are slow or never come.
+/// An API and its token endpoint, with tokens that expire after some uses, failures, and responses that are slow or never come.
 final class FakeUpstream: Sendable {
-    /// What it has given so far.
+    /// Counts of the responses so far.
     struct Tally: Sendable {
         var tokens = 0
-        /// How often the newest token has been shown.
+        /// The number of uses of the newest token.
         var uses = 0
-        /// Answers by what was asked for, without the failures.
+        /// The number of successful responses by resource.
         var answers: [String: Int] = [:]
-        /// The paths that failed, each once.
+        /// The paths that have failed once.
         var failures: Set<String> = []
-        /// Requests whose token was worn out.
+        /// The number of requests with an expired token.
         var refusals = 0
     }
 
-    /// Users from 1; of the two behind them the orders never come, and there are no others.
+    /// The number of regular users, numbered from 1. The orders of the next two never come. No other users exist.
     static let userCount = 198
     static let slowUsers = [userCount + 1, userCount + 2]
 
@@ -28,9 +28,9 @@ final class FakeUpstream: Sendable {
     private let tokenUses: Int
     private let counts = Mutex(Tally())
 
-    /// Starts both servers; they run until they are stopped.
+    /// Starts both servers. They run until they are stopped.
     ///
-    /// - Parameter tokenUses: How many requests a token is good for.
+    /// - Parameter tokenUses: The number of requests for which a token is valid.
     /// - Throws: A `LoopbackFailure` when the system gives no socket, port or thread.
     init(tokenUses: Int = .max) throws {
         self.tokenUses = tokenUses
@@ -61,13 +61,13 @@ final class FakeUpstream: Sendable {
     static func inbox(of id: Int) -> Inbox { Inbox(unread: id % 7) }
     static func summary(of id: Int) -> UserSummary { UserSummary(user(id), orders(of: id), inbox(of: id)) }
 
-    /// Which paths fail when they are asked for first.
+    /// Returns true if the first request for a resource fails.
     static func fails(_ id: Int, _ resource: String) -> Bool {
         (resource == "orders" && id % 4 == 0) || (resource == "inbox" && id % 4 == 1)
     }
 
     private func token(for request: LoopbackRequest) -> LoopbackResponse {
-        // users:s3cret
+        // The Base64 encoding of users:s3cret.
         guard request.headers[.authorization] == "Basic dXNlcnM6czNjcmV0" else {
             return .json(#"{"error":"invalid_client"}"#, status: .unauthorized)
         }

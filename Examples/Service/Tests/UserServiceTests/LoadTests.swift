@@ -6,7 +6,7 @@ import XCTest
 @testable import UserService
 
 final class LoadTests: XCTestCase {
-    /// Of an upstream whose tokens wear out, which fails and is slow at times, and never tells the orders of some.
+    /// Uses an upstream whose tokens expire, that fails and is slow at times, and that never returns some orders.
     func testFourThousandRequestsOf64CallersAreAnsweredRightlyAndSpareTheUpstream() async throws {
         let upstream = try FakeUpstream(tokenUses: 400)
         defer { upstream.stop() }
@@ -36,15 +36,15 @@ final class LoadTests: XCTestCase {
             self.report(asks.count, time, metrics, upstream)
         }
         let tally = upstream.tally
-        // Two tokens at least, or none has worn out.
+        // At least two tokens, or none has expired.
         XCTAssertTrue((2...5).contains(tally.tokens), "\(tally.tokens) tokens")
         XCTAssertGreaterThan(tally.refusals, 0)
-        // Asked for some 3,900 and 960 times.
+        // The load asks for users some 3,900 times and for orders some 960 times.
         XCTAssertLessThan(tally.answers["user", default: 0], 2 * FakeUpstream.userCount)
         XCTAssertLessThan(tally.answers["orders", default: 0], 2 * FakeUpstream.userCount)
-        // Which may not be kept.
+        // Inbox responses must not be cached.
         XCTAssertGreaterThanOrEqual(tally.answers["inbox", default: 0], asks(\.isSummary))
-        // All of these failed once, and no caller has seen it.
+        // Each of these failed once, and no caller saw the failure.
         let failing = (1...FakeUpstream.userCount).reduce(0) { count, id in
             count + ["orders", "inbox"].count { FakeUpstream.fails(id, $0) }
         }
@@ -53,7 +53,7 @@ final class LoadTests: XCTestCase {
 
     private func asks(_ isCounted: (Ask) -> Bool) -> Int { (0..<4_000).count { isCounted(Ask($0)) } }
 
-    /// What those get who want the summaries of users whose orders never come, and after what time.
+    /// Requests the summaries of users whose orders never come, and returns the status and duration of each.
     private static func impatience(of count: Int, at url: String) async -> [(HTTPStatus?, Duration)] {
         let caller = APIClient(baseURL: url)
         return await withTaskGroup(of: (HTTPStatus?, Duration).self) { group in
@@ -83,7 +83,7 @@ final class LoadTests: XCTestCase {
     }
 }
 
-/// One request of the load, by its number: three users, then a summary; one in a hundred of a user who is not there.
+/// One request of the load, by its number: three users, then a summary. One in a hundred asks for a missing user.
 private struct Ask: Sendable, CustomStringConvertible {
     let number: Int
 
@@ -110,7 +110,7 @@ private struct Ask: Sendable, CustomStringConvertible {
     }
 }
 
-/// What the service answered, whatever it was.
+/// A response of the service, successful or not.
 private struct Answer: Sendable {
     let status: HTTPStatus
     let body: Data

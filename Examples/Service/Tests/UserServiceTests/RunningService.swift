@@ -6,11 +6,11 @@ import Sluice
 /// Runs the service on a port that the system chooses.
 ///
 /// - Parameters:
-///   - client: Asks the upstream.
-///   - maximumTimeout: How long a request may take at the most.
-///   - body: What to do meanwhile, with the service's URL.
-/// - Returns: What the closure gives.
-/// - Throws: What the closure throws, or what kept the service from running.
+///   - client: The client for the upstream.
+///   - maximumTimeout: The maximum duration of a request.
+///   - body: Called with the URL of the running service.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure, or of starting the service.
 func withService<Value: Sendable>(
     _ client: APIClient,
     maximumTimeout: Duration = .seconds(10),

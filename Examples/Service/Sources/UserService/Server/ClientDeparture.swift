@@ -1,26 +1,26 @@
 import NIOCore
 
-/// Sees on a connection that its client has closed it while a request is answered.
+/// Detects that a client closes its connection while its request is answered.
 ///
-/// Hummingbird lets a handler go on that nobody waits for any longer, and its own means to see that,
-/// `RequestBody.consumeWithCancellationOnInboundClose`, ends the connection with the request. A client that only says that it will
-/// send no more counts as gone too, as it does there.
+/// Hummingbird does not cancel a handler when its client leaves. Its own means to detect that,
+/// `RequestBody.consumeWithCancellationOnInboundClose`, closes the connection after the request. As there, a client that closes
+/// only its sending side also counts as gone.
 final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
     private var hasLeft = false
-    /// What to do; of the request that is being answered, since one is at a time.
+    /// The action for the request that is being answered. A connection answers one request at a time.
     private var action: (@Sendable () -> Void)?
 
-    /// Has something done as soon as the client leaves: at once if it has. What was asked for an earlier request is forgotten.
+    /// Runs an action when the client leaves, or at once if it has left. It replaces the action of an earlier request.
     ///
     /// - Parameters:
-    ///   - channel: The client's connection; nothing is done on one without this handler.
-    ///   - action: Called on the connection's event loop; what it does for a request that is over must do no harm.
+    ///   - channel: The connection of the client. Without this handler in it, nothing happens.
+    ///   - action: Called on the event loop of the connection, possibly after the request has ended.
     static func whenClientLeaves(_ channel: any Channel, _ action: @escaping @Sendable () -> Void) {
         channel.eventLoop.execute {
             guard let handler = try? channel.pipeline.syncOperations.handler(type: ClientDeparture.self) else {
-                // A closed channel has no handlers any more.
+                // A closed channel has no handlers.
                 if !channel.isActive { action() }
                 return
             }

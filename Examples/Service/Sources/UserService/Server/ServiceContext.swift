@@ -1,19 +1,19 @@
 import Hummingbird
 import NIOCore
 
-/// What a handler knows of a request besides the request: the connection that it came by, too.
+/// The context of a request, including its connection.
 public struct ServiceContext: RequestContext {
-    /// What Hummingbird keeps of every request.
+    /// The storage that Hummingbird needs for every request.
     public var coreContext: CoreRequestContextStorage
     private let channel: any Channel
 
-    /// Makes the context of a request.
+    /// Creates the context of a request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
     }
 
-    /// The user whom the path names.
+    /// The user ID in the path.
     func userID() throws -> Int {
         guard let id = parameters.get("id", as: Int.self), id > 0 else {
             throw HTTPError(.badRequest, message: "A user's id is a whole number above 0.")
@@ -21,14 +21,14 @@ public struct ServiceContext: RequestContext {
         return id
     }
 
-    /// Does the work of a handler by the caller's deadline, and for no longer than the caller is there.
+    /// Runs the work of a handler until the caller's deadline, and cancels it if the caller leaves.
     ///
     /// - Parameters:
-    ///   - request: The request, whose `X-Request-Timeout` says how many seconds its caller is ready to wait.
-    ///   - limit: How long a request may take at the most.
-    ///   - work: What to do; it is cancelled when the caller leaves, or the server ends.
-    /// - Returns: What the work gives.
-    /// - Throws: What the work throws; 400 for a time-out that is none.
+    ///   - request: The request. Its `X-Request-Timeout` is the number of seconds that the caller is ready to wait.
+    ///   - limit: The maximum duration of a request.
+    ///   - work: The work. It is cancelled when the caller leaves or the server shuts down.
+    /// - Returns: The result of the work.
+    /// - Throws: The error of the work; 400 for an invalid timeout.
     func answer<Value: Sendable>(
         _ request: Request,
         within limit: Duration,
@@ -49,7 +49,7 @@ public struct ServiceContext: RequestContext {
         }
     }
 
-    /// The caller is told the kind of failure, and the log the rest.
+    /// Logs an error. The caller learns only its kind.
     private func log(_ error: UpstreamError) {
         switch error.kind {
         case .notFound, .cancelled: logger.debug("\(error)")

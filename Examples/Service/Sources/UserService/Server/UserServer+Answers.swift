@@ -10,7 +10,7 @@ extension UpstreamError: HTTPResponseError {
         case .unavailable: .badGateway
         case .spared: .serviceUnavailable
         case .timedOut: .gatewayTimeout
-        // Nobody will read it; the status is what logs know such requests by.
+        // Nobody reads this response. The status identifies such requests in logs.
         case .cancelled: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
         }
     }

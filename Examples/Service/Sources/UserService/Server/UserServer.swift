@@ -2,35 +2,35 @@ import Hummingbird
 import NIOCore
 import Sluice
 
-/// The service: what it answers, and by which client it finds out.
+/// The service, which answers requests with data from an upstream API.
 ///
 /// ```swift
 /// let server = UserServer(client: .users(options), maximumTimeout: options.maximumTimeout)
 /// try await server.application(host: options.host, port: options.port).runService()
 /// ```
 ///
-/// - `GET /users/{id}` is a user.
-/// - `GET /users/{id}/summary` is made of three answers of the upstream.
-/// - `GET /health` says that the service is there, and nothing of the upstream.
+/// - `GET /users/{id}` returns a user.
+/// - `GET /users/{id}/summary` combines three responses of the upstream.
+/// - `GET /health` reports that the service is running. It does not ask the upstream.
 public struct UserServer: Sendable {
     private let api: UsersAPI
     private let maximumTimeout: Duration
 
-    /// Makes the service.
+    /// Creates the service.
     ///
     /// - Parameters:
-    ///   - client: Asks the upstream.
-    ///   - maximumTimeout: How long a request may take at the most, whatever its caller says; 10 seconds by default.
+    ///   - client: The client for the upstream.
+    ///   - maximumTimeout: The maximum duration of a request, whatever its caller allows; 10 seconds by default.
     public init(client: APIClient, maximumTimeout: Duration = .seconds(10)) {
         api = UsersAPI(client: client)
         self.maximumTimeout = maximumTimeout
     }
 
-    /// Makes an application to run.
+    /// Creates an application to run.
     ///
     /// - Parameters:
     ///   - host: The address to listen on.
-    ///   - port: The port to listen on; 0 for one that the system chooses.
+    ///   - port: The port to listen on; 0 for a port that the system chooses.
     ///   - onRunning: Called with the port once it is open.
     /// - Returns: The application.
     public func application(

@@ -7,16 +7,16 @@ import Foundation
 #endif
 
 extension APIClient {
-    /// Makes the client that the service asks the upstream with: OAuth 2.0, a cache, retries, and limits that spare the upstream.
+    /// Creates the client for the upstream, with OAuth 2.0, a cache, retries, and limits that protect the upstream.
     ///
     /// ```swift
     /// let server = UserServer(client: .users(options), maximumTimeout: options.maximumTimeout)
     /// ```
     ///
     /// - Parameters:
-    ///   - options: Where the upstream is, and who the service is to it.
-    ///   - configure: Changes the configuration from what the service uses.
-    /// - Returns: The client. Make one and share it: tokens, cache, connections and limits are its own.
+    ///   - options: The address of the upstream and the credentials of the service.
+    ///   - configure: Called with the configuration of the service, to change it.
+    /// - Returns: The client. Create one and share it: it owns its tokens, cache, connections and limits.
     public static func users(
         _ options: ServiceOptions,
         configure: (inout Configuration) -> Void = { _ in }
@@ -32,12 +32,12 @@ extension APIClient {
                 CircuitBreaker(judging: judgement),
             ]
             $0.cache = cacheStore(options.cacheDirectory)
-            // All callers may see what the service may, whichever token it was got with.
+            // All callers see the same responses, so all tokens share one partition.
             $0.caching.partition = "users"
             $0.caching.http = HTTPCaching(staleIfError: .seconds(300))
             $0.retry = RetryPolicy(maximumAttempts: 3, backoff: Backoff(base: .milliseconds(50), limit: .seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0.2, reserve: 10)
-            // The total comes with each request, of its caller's deadline.
+            // The total timeout comes with each request, from the deadline of its caller.
             $0.timeouts.connect = .seconds(1)
             $0.timeouts.idle = .seconds(3)
             $0.limits.body = 1 << 20
@@ -50,8 +50,8 @@ extension APIClient {
         return CacheStore(directory: URL(filePath: directory, directoryHint: .isDirectory))
     }
 
-    /// What an outcome says of the upstream: a total time that is up says how patient a caller was, and no caller may open the
-    /// circuit for the others by its impatience.
+    /// Judges an outcome for the circuit breaker. A total timeout reflects the caller's patience, so it must not open the circuit
+    /// for the other callers.
     private static func judgement(_ outcome: TransportOutcome) -> CircuitBreaker.Judgement {
         if case .failure(let error) = outcome, error.code == .timedOut { return .ignored }
         return CircuitBreaker.judgement(of: outcome)

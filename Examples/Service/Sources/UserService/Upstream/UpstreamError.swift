@@ -1,22 +1,22 @@
 import Sluice
 
-/// What kind of failure of the upstream it is. The caller is told no more than that: what the upstream said of it is for the log.
+/// A failure of the upstream. The caller learns only its kind. The details go to the log.
 struct UpstreamError: ErrorSerializable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
-        /// The upstream does not know what was asked for.
+        /// The upstream does not know the requested resource.
         case notFound
-        /// It cannot be reached, fails, refuses the service, or answers what makes no sense.
+        /// The upstream cannot be reached, fails, refuses the service, or returns an invalid response.
         case unavailable
-        /// It is being spared, and is not to be asked before some time has passed, where that is known.
+        /// A limit or an open circuit holds requests back, for the given time if it is known.
         case spared(retryAfter: Duration?)
-        /// The time was up before it had answered.
+        /// The deadline passed before the upstream answered.
         case timedOut
         /// The caller has left.
         case cancelled
     }
 
     let kind: Kind
-    /// One sentence for the log, without query, headers and body.
+    /// A description for the log, without query, headers and body.
     let description: String
 
     init(_ failure: RequestFailure) {

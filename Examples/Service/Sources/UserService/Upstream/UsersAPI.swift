@@ -1,6 +1,6 @@
 import Sluice
 
-/// The upstream, and what the service asks of it: each request may take what is left of the time until a deadline.
+/// The requests to the upstream. Each may take the time left until a deadline.
 struct UsersAPI: WebService {
     let client: APIClient
 
@@ -12,7 +12,7 @@ struct UsersAPI: WebService {
         try await user(id).timeout(total: deadline.left()).sender().value
     }
 
-    /// Asks for all parts at once; the first that fails cancels the others.
+    /// Requests all parts at once. The first failure cancels the others.
     func summary(of id: Int, by deadline: Deadline) async throws -> UserSummary {
         let left = deadline.left()
         let (user, orders, inbox) = try await client.batch(
