@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the fuzzer's runs have found worth keeping, everything that once broke a promise among it, keeps them all.
+/// Runs every target on the inputs that earlier fuzzing runs kept, including all that once failed.
 struct CorpusTests {
     private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Corpus")

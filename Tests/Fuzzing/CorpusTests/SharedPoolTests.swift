@@ -2,7 +2,7 @@
 import SluiceTesting
 import Testing
 
-/// Random operations on a pool whose connections carry several requests at a time.
+/// Runs random operations on a pool whose connections carry several requests at a time.
 struct SharedPoolTests {
     @Test(arguments: 0..<1000 as Range<UInt64>)
     func noRequestAndNoSlotIsLost(seed: UInt64) throws {

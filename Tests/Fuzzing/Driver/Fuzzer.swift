@@ -1,13 +1,13 @@
 import Glibc
 
-/// What libFuzzer calls for each input; `FUZZ_TARGET` says which of the targets takes it, and `FUZZ_SECONDS` for how much CPU time.
+/// The entry point that libFuzzer calls for each input. `FUZZ_TARGET` selects the target, and `FUZZ_SECONDS` limits the CPU time.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Fuzzer.chosen.take(UnsafeRawBufferPointer(start: bytes, count: count))
     return 0
 }
 
-/// The one target of this process.
+/// The target of this process.
 private struct Fuzzer {
     static let chosen = Fuzzer()
 
@@ -20,7 +20,7 @@ private struct Fuzzer {
             // One name a line, for the script.
             for target in FuzzTarget.all { print(target.name) }
             fflush(nil)
-            // libFuzzer would take another end for a find.
+            // libFuzzer reports any other exit as a finding.
             _exit(name == "--list" ? 0 : 64)
         }
         self.target = target
@@ -33,7 +33,7 @@ private struct Fuzzer {
         } catch {
             fatalError("\(target.name): \(error)")
         }
-        // On this signal libFuzzer prints what it has found, and ends well.
+        // On this signal libFuzzer prints its results and exits successfully.
         if limit.isFinite, Fuzzer.cpuSeconds > limit { raise(SIGINT) }
     }
 

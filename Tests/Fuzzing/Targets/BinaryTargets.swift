@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// A file's first bytes: an image has a size, and the same when more follows.
+    /// Parses the first bytes of a file. An image has a size, which more bytes do not change.
     static let image = FuzzTarget("image") { bytes in
         let data = Data(bytes)
         guard let image = try? ImageFile(data: data) else { return }
@@ -20,7 +20,7 @@ extension FuzzTarget {
         try promise(longer.format == image.format, "A longer file is of another format.")
     }
 
-    /// The label of a charset and behind the first line a text: what has no place in a charset is refused at its place, and no byte is lost.
+    /// Parses a charset label, and after the first line a text. Invalid bytes are reported at their offset, and no byte is lost.
     static let charset = FuzzTarget("charset") { bytes in
         var input = FuzzInput(bytes)
         let label = input.line()
@@ -54,7 +54,7 @@ extension FuzzTarget {
         }
     }
 
-    /// The head of an entry of the cache as it lies on the disk: what has been read is read again from what is written of it.
+    /// Parses the head of a cache entry on disk. Writing and reading it again gives the same head.
     static let entryHead = FuzzTarget("entry-head") { bytes in
         guard let head = EntryHead(bytes) else { return }
         let written = head.encoded
@@ -76,7 +76,7 @@ extension FuzzTarget {
         if let headers = head.response?.head.headers { try checkStorage(of: headers) }
     }
 
-    /// A value of the cache as it lies on the disk: nothing that a file holds is taken for a value that is none.
+    /// Parses a value of the cache on disk. Bytes that are not a value are rejected.
     static let keptValue = FuzzTarget("kept-value") { bytes in
         let coding = ValueCoding(name: "key")
         let body = Data(bytes)
@@ -99,7 +99,7 @@ extension FuzzTarget {
         )
     }
 
-    /// The journal of a part, a JSON text; and ranges of bytes, which are those of a plain list of what is there.
+    /// Parses the JSON journal of a partial download, and compares sets of byte ranges with a plain list.
     static let partJournal = FuzzTarget("part-journal") { bytes in
         let data = Data(bytes)
         if let journal = try? JSONDecoder().decode(PartJournal.self, from: data) {

@@ -4,7 +4,7 @@ import SluiceHTTP
 @testable import SluiceTesting
 
 extension FuzzTarget {
-    /// A `Cache-Control` a line: directives are read again from what is written of them, and one more never allows more.
+    /// Parses `Cache-Control` lines. Written directives read back the same, and an added directive never allows more.
     static let cacheControl = FuzzTarget("cache-control") { bytes in
         var input = FuzzInput(bytes)
         let lines = input.lines()
@@ -52,7 +52,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A `Vary` a line: their order says nothing; and what a field's values are brought to stays.
+    /// Parses `Vary` lines. Their order does not matter, and normalized field values stay the same.
     static let vary = FuzzTarget("vary") { bytes in
         var input = FuzzInput(bytes)
         let lines = input.lines()
@@ -63,7 +63,7 @@ extension FuzzTarget {
             try promise(names == Set(names).sorted(), "Names are not in order.")
             try promise(vary == VaryField([.vary: names.joined(separator: ",")]), "Names are read as others.")
         }
-        // A quoted string that has no end would end in another line.
+        // An unterminated quoted string would end in another line.
         guard lines.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "\"")) }) else { return }
         for name in ["accept", "accept-encoding", "accept-language"] {
             let normal = SelectingField.normalized(lines.map { FieldValue(bytes: Array($0.utf8)) }, of: name)
@@ -72,7 +72,8 @@ extension FuzzTarget {
         }
     }
 
-    /// A `Range`, and in the next line a length: what the cache reads is what the server of the tests reads. Then a `Content-Range`.
+    /// Parses a `Range`, and a length in the next line. The cache and the test server read the same ranges. Then parses a
+    /// `Content-Range`.
     static let range = FuzzTarget("range") { bytes in
         var input = FuzzInput(bytes)
         let text = input.line()

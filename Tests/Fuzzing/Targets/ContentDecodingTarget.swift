@@ -9,8 +9,8 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// An encoded body: its first byte chooses the codings, its second the size of the pieces it comes in. Every step is bounded, a
-    /// body ends in as many steps as its sizes allow, and how it is cut makes no difference.
+    /// Decodes a body. The first byte selects the codings, the second the size of the pieces. Each step has a bounded size, the
+    /// number of steps is limited, and the cuts do not change the result.
     static let contentDecoding = FuzzTarget("content-decoding") { bytes in
         #if os(Linux)
         guard bytes.count >= 2 else { return }
@@ -18,9 +18,9 @@ extension FuzzTarget {
         let body = UnsafeRawBufferPointer(rebasing: bytes[2...])
         let whole = try DecodedBody(body, codings, pieceSize: max(1, body.count))
         let cut = try DecodedBody(body, codings, pieceSize: Int(bytes[1]) + 1)
-        // libzstd decodes a short frame that came whole without its window, to which a damaged one need not keep. How much is given
-        // out before a flaw depends on the cut, since libbrotlidec keeps back what lies before it, and so does which of two chained
-        // codings is found to be damaged first.
+        // libzstd decodes a whole short frame without a window, so a damaged frame may exceed its window. The output before an
+        // error depends on the cuts, since libbrotlidec holds output back. So does the coding of a chain that reports damage
+        // first.
         if whole.isAll, cut.isAll, !codings.contains(.zstd) {
             let flaws = "\(String(describing: whole.flaw)) and \(String(describing: cut.flaw))"
             if codings.count == 1 {
@@ -34,7 +34,7 @@ extension FuzzTarget {
     }
 
     #if os(Linux)
-    /// The characters 0 to 9 and : choose them in this order, 0 the fifth.
+    /// The codings by selector: the characters 0 to 9 and :, modulo the count. 0 is the fifth.
     private static let codingsOfBodies: [[ContentCoding]] = [
         [.gzip], [.deflate], [.br], [.zstd],
         [.gzip, .gzip], [.gzip, .br], [.br, .gzip], [.zstd, .deflate], [.deflate, .zstd], [.br, .zstd], [.zstd, .br],
@@ -43,13 +43,13 @@ extension FuzzTarget {
 }
 
 #if os(Linux)
-/// A body decoded up to a size, in pieces, each of which is at an address of its own so that a read beyond it is found.
+/// Decodes a body up to a size, in pieces that are allocated separately, so that a sanitizer finds reads beyond them.
 private struct DecodedBody {
     private static let maximumSize = 1 << 20
 
     var output = Data()
     var flaw: ContentDecoder.Flaw?
-    /// False for a body that is larger than the size.
+    /// False if the body exceeds the maximum size.
     var isAll = true
 
     init(_ body: UnsafeRawBufferPointer, _ codings: [ContentCoding], pieceSize: Int) throws {
@@ -78,7 +78,7 @@ private struct DecodedBody {
                 idleSteps = 0
             case .again:
                 idleSteps = position > before ? 0 : idleSteps + 1
-                // Between two codings so much may become of one step's input.
+                // The decoder may take this many steps to move one step's input between two codings.
                 try promise(idleSteps < 1 << 12, "It goes on and on.")
             case .needsInput:
                 try promise(position == input.count, "There is input left.")

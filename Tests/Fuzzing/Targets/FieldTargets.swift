@@ -2,7 +2,7 @@
 @testable import SluiceHTTP
 
 extension FuzzTarget {
-    /// A `Content-Type`, written and read again, is the same; and any text comes through as a parameter.
+    /// Parses a `Content-Type`. It survives writing and reading, and so does any text as a parameter.
     static let contentType = FuzzTarget("content-type") { bytes in
         let text = FuzzInput(bytes).text
         if let type = ContentType(text) {
@@ -16,7 +16,7 @@ extension FuzzTarget {
         try promise(read?["y"] == "z", "What follows a quoted value is not read.")
     }
 
-    /// A `Content-Disposition`: any text comes through as a file's name, in both ways to write it.
+    /// Parses a `Content-Disposition`. Any text survives as a file name, in both forms.
     static let contentDisposition = FuzzTarget("content-disposition") { bytes in
         let text = FuzzInput(bytes).text
         if let disposition = ContentDisposition(text) {
@@ -31,7 +31,7 @@ extension FuzzTarget {
         try promise(extended?.isSame(as: text) == true, "An encoded name is read as another.")
     }
 
-    /// A name of a file that a server suggests: what is made of it is one component of a path, fit for every system.
+    /// Converts a suggested file name to a single path component that is valid on every system.
     static let fileName = FuzzTarget("file-name") { bytes in
         let name = SafeFileName(FuzzInput(bytes).text)
         for value in [name.value, name.numbered(2), name.numbered(.max)] {
@@ -44,7 +44,7 @@ extension FuzzTarget {
         try promise(SafeFileName(name.value) == name, "A safe name is made another.")
     }
 
-    /// A `Link`: what has been read is read again from what is written of it.
+    /// Parses a `Link`. Its values survive writing and reading.
     static let link = FuzzTarget("link") { bytes in
         var input = FuzzInput(bytes)
         let header = LinkHeader(fields: input.lines())
@@ -59,7 +59,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A `WWW-Authenticate`: what has been read is read again from what is written of it.
+    /// Parses a `WWW-Authenticate`. Its challenges survive writing and reading.
     static let challenge = FuzzTarget("challenge") { bytes in
         let challenges = AuthenticationChallenge.all(in: FuzzInput(bytes).text)
         let written = challenges.map { challenge in
@@ -71,7 +71,7 @@ extension FuzzTarget {
         try promise(read == challenges, "Challenges are read as others: \(written)")
     }
 
-    /// A `traceparent` and a `tracestate`, a line each: what has been read is read again, and nothing is passed on that could do harm.
+    /// Parses a `traceparent` line and a `tracestate` line. They survive writing and reading, and no harmful text is passed on.
     static let trace = FuzzTarget("trace") { bytes in
         var input = FuzzInput(bytes)
         let parent = input.line()
@@ -86,7 +86,7 @@ extension FuzzTarget {
         try promise(again == context, "A context is read as another.")
     }
 
-    /// Cookies as they are sent and set: they have names, and what is hidden is not there.
+    /// Parses cookies of requests and responses. They have names, and redaction removes their values.
     static let cookie = FuzzTarget("cookie") { bytes in
         let text = FuzzInput(bytes).text
         let sent = HAR.Cookie.sent(text, isHidden: false)

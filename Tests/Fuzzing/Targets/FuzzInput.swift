@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes of an input, taken off the front; those of most targets are texts, so that seeds can be written by hand.
+/// The bytes of an input, consumed from the front. Most targets read text, so that seeds can be written by hand.
 struct FuzzInput {
     private(set) var rest: ArraySlice<UInt8>
-    /// Depends on all bytes, so that the same input is always cut in the same way.
+    /// A generator seeded from all bytes, so that the same input is always cut in the same way.
     var random: SeededGenerator
 
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -20,32 +20,32 @@ struct FuzzInput {
     }
 
     var isEmpty: Bool { rest.isEmpty }
-    /// What is left, as text; what is no UTF-8 becomes U+FFFD.
+    /// The remaining bytes as text. Invalid UTF-8 becomes U+FFFD.
     var text: String { String(decoding: rest, as: UTF8.self) }
-    /// What is left.
+    /// The remaining bytes.
     var data: Data { Data(rest) }
 
-    /// The next byte; nil where none is left.
+    /// Removes and returns the next byte; nil at the end.
     mutating func byte() -> UInt8? { rest.popFirst() }
 
-    /// The number that the next byte stands for, 0 to 9 for a digit; 0 where none is left.
+    /// Removes the next byte and returns its value as a digit: 0 to 9 for a digit, 0 at the end.
     mutating func digit() -> Int { Int((byte() ?? UInt8(ascii: "0")) &- UInt8(ascii: "0")) }
 
-    /// All up to the next line feed, which goes with it.
+    /// Removes and returns the bytes up to the next line feed, and removes the line feed.
     mutating func line() -> String {
         let line = rest.prefix { $0 != 10 }
         rest = rest[line.endIndex...].dropFirst()
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// All lines that are left; none of nothing.
+    /// Removes and returns the remaining lines; an empty array at the end.
     mutating func lines() -> [String] {
         var lines: [String] = []
         while !isEmpty { lines.append(line()) }
         return lines
     }
 
-    /// What is left, cut into pieces of random lengths, some of which are empty.
+    /// Returns the remaining bytes in pieces of random lengths, some of which are empty.
     mutating func pieces() -> [Data] {
         var pieces: [Data] = []
         while !rest.isEmpty {
@@ -58,7 +58,7 @@ struct FuzzInput {
     }
 }
 
-/// A quoted string (RFC 9110 §5.6.4).
+/// Returns a text as a quoted string (RFC 9110 §5.6.4).
 func quoted(_ text: String) -> String {
     var bytes: [UInt8] = [0x22]
     for byte in text.utf8 {
@@ -68,7 +68,7 @@ func quoted(_ text: String) -> String {
     return String(decoding: bytes + [0x22], as: UTF8.self)
 }
 
-/// A text with every byte but letters and digits encoded (RFC 3986 §2.1).
+/// Returns a text with all bytes but letters and digits percent-encoded (RFC 3986 §2.1).
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var bytes: [UInt8] = []
@@ -85,10 +85,10 @@ func percentEncoded(_ text: String) -> String {
 }
 
 extension String {
-    /// Whether both are the same bytes; `==` takes canonical equivalents for the same.
+    /// Returns true if both have the same bytes; `==` also accepts canonical equivalents.
     func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether a text stands anywhere in it, byte for byte.
+    /// Returns true if a text occurs in this one, byte for byte.
     func holds(_ text: String) -> Bool {
         let (own, wanted) = (Array(utf8), Array(text.utf8))
         guard let first = wanted.first, own.count >= wanted.count else { return wanted.isEmpty }

@@ -1,8 +1,8 @@
-/// A parser, and what must hold whatever it is given: the fuzzer looks for bytes that break it, the tests give it all that are kept.
+/// A parser and its invariants. The fuzzer searches for bytes that violate them, and the tests run the kept inputs.
 struct FuzzTarget: Sendable {
-    /// What the script and the corpus's folder call it.
+    /// The name in the script and of the corpus folder.
     let name: String
-    /// Throws a ``BrokenPromise``; what traps is found as well.
+    /// Runs the parser. It throws a ``BrokenPromise`` for a violated invariant; a trap counts as a failure too.
     let check: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
     init(_ name: String, _ check: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) {
@@ -25,12 +25,12 @@ struct FuzzTarget: Sendable {
     ]
 }
 
-/// Something that must always hold, and did not.
+/// A violated invariant.
 struct BrokenPromise: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Throws unless what is promised holds.
+/// Throws if an invariant is violated.
 func promise(_ isKept: Bool, _ words: @autoclosure () -> String) throws {
     if !isKept { throw BrokenPromise(description: words()) }
 }

@@ -5,8 +5,8 @@ import SluiceEngine
 #endif
 
 extension FuzzTarget {
-    /// A request's method on the first line, then what the server answers: a response is what a plain reader makes of the whole,
-    /// however it is cut and wherever the limit lies.
+    /// Parses a request method on the first line, then the bytes of a server. The response equals that of a plain reader,
+    /// wherever the bytes are cut and whatever the limit is.
     static let http1Response = FuzzTarget("http1-response") { bytes in
         #if os(Linux)
         var input = FuzzInput(bytes)
@@ -28,7 +28,7 @@ extension FuzzTarget {
 }
 
 #if os(Linux)
-/// A part of a response; pieces of a body that adjoin are one.
+/// A part of a response. Adjacent pieces of the body form one part.
 private enum ResponsePart: Equatable {
     case head(status: Int, minor: Int, fields: [[UInt8]])
     case body([UInt8])
@@ -36,7 +36,7 @@ private enum ResponsePart: Equatable {
     case failed(String)
 }
 
-/// Reads a response from pieces, and holds the parser to what it says of itself.
+/// Reads a response from pieces, and checks the parser's invariants.
 private struct ResponseReading {
     private(set) var events: [ResponsePart] = []
     private var parser: ResponseParser
@@ -117,7 +117,7 @@ extension HTTPHeaders {
     }
 }
 
-/// Reads a whole response the plain way.
+/// Reads a whole response in the simplest way.
 private struct ReferenceResponse {
     private struct Stop: Error {
         let code: String
@@ -200,7 +200,7 @@ private struct ReferenceResponse {
     private mutating func line(closed: String, isStatus: Bool = false) throws -> [UInt8] {
         let window = Array(rest.prefix(budget))
         guard let feed = window.firstIndex(of: 10) else {
-            // All that there is to see shows whether this can become a line.
+            // The visible bytes decide whether this can still become a line.
             if window.contains(0) || window.dropLast().contains(13) { throw Stop(code: "invalidResponse") }
             if isStatus, !zip(window, "HTTP/1.".utf8).allSatisfy({ $0 == $1 }) { throw Stop(code: "invalidResponse") }
             throw Stop(code: rest.count > budget ? "headersTooLarge" : closed)

@@ -10,8 +10,8 @@ import SluiceHTTP
 #endif
 
 extension FuzzTarget {
-    /// The bytes of a server of HTTP/2, behind a digit: the requests under way. In whatever pieces they come, nothing traps, what it makes
-    /// the client send stays in proportion, an error is plain text, and a session in which nothing failed comes to the same end.
+    /// Parses the number of requests, and then the bytes of an HTTP/2 server. Nothing traps, the client's output is bounded, and
+    /// an error is plain text. The cuts do not change the result of a session without errors.
     static let http2Session = FuzzTarget("http2-session") { bytes in
         #if os(Linux)
         var input = FuzzInput(bytes)
@@ -35,7 +35,7 @@ private final class SilentCarrier: RequestCarrier {
     func makePipe(for call: Call) -> ResponsePipe { ResponsePipe(highWater: .max, onDemand: {}, onAbandon: {}) }
 }
 
-/// The client's side of a connection, which is given what a server sends.
+/// The client's side of a connection, fed with a server's bytes.
 private struct SessionRun {
     private static let pool = Engine.available.map { ConnectionPool(SocketTransport.Configuration(), $0) }
 
@@ -45,7 +45,7 @@ private struct SessionRun {
     private var output = OutputQueue()
     private var received = 0
     private var sent = 0
-    /// The ends of the requests, by the numbers of their streams.
+    /// The outcomes of the requests by stream ID.
     private(set) var ends: [Int32: String] = [:]
     private(set) var hasFailed = false
 

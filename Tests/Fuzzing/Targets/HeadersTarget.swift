@@ -1,7 +1,7 @@
 @testable import SluiceHTTP
 
 extension FuzzTarget {
-    /// A change a line: the fields are those of a plain list that is changed in the same ways.
+    /// Applies one change a line. The fields equal those of a plain list with the same changes.
     static let headers = FuzzTarget("headers") { bytes in
         var input = FuzzInput(bytes)
         var headers = HTTPHeaders()
@@ -9,7 +9,7 @@ extension FuzzTarget {
         for line in input.lines() {
             let way = line.utf8.first ?? 0
             let rest = Array(line.utf8.dropFirst())
-            // Names of a few letters, so that they meet often.
+            // Short names of few letters, so that they often collide.
             let nameBytes = rest.prefix { $0 != UInt8(ascii: ":") }
             let name = String(decoding: nameBytes.map { $0 < 0x80 ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
             let value = String(decoding: rest[nameBytes.endIndex...].dropFirst(), as: UTF8.self)
@@ -37,7 +37,7 @@ extension FuzzTarget {
                 }
             case 4:
                 let other = headers
-                // Never more than a few.
+                // Limits the number of fields.
                 if headers.count < 64 {
                     headers.append(contentsOf: other)
                     model += model
@@ -72,7 +72,7 @@ extension FuzzTarget {
         try promise(copy == headers && copy.hashValue == headers.hashValue, "The same fields are not equal.")
     }
 
-    /// Holds the one buffer to its layout: each field is `name: value` and a NUL, behind the one before.
+    /// Checks the layout of the buffer: each field is `name: value` and a NUL, one after another.
     static func checkStorage(of headers: HTTPHeaders) throws {
         var end = 0
         for index in headers.indices {

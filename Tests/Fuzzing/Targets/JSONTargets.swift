@@ -4,7 +4,7 @@ import Foundation
 @testable import SluiceTesting
 
 extension FuzzTarget {
-    /// A JSON text: valid is what a plain reader of RFC 8259 takes, and what is written of it is read again as the same.
+    /// Parses JSON. A plain reader of RFC 8259 accepts the same texts, and a value survives writing and reading.
     static let json = FuzzTarget("json") { bytes in
         let data = Data(bytes)
         let isValid = ReferenceJSON.isValid(Array(bytes))
@@ -38,16 +38,16 @@ extension FuzzTarget {
         try promise(try JSON(parsing: json.encoded(.pretty)) == json, "Pretty, it is read as another.")
     }
 
-    /// Foundation takes for JSON what Sluice does, and reads the same strings in it.
+    /// Checks that Foundation accepts the same texts and reads the same strings.
     private static func checkAgainstFoundation(_ data: Data, _ json: JSON) throws {
-        // It guesses an encoding by zeros and marks, and refuses numbers that no Double holds.
+        // Foundation guesses the encoding from zeros and byte order marks, and rejects numbers beyond Double.
         let hasExponent = zip(data, data.dropFirst()).contains { (0x30...0x39).contains($0) && $1 | 0x20 == 0x65 }
         if data.contains(0) || data.starts(with: [0xEF, 0xBB, 0xBF]) || hasExponent || data.count > 256 { return }
         let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         guard let value else { throw BrokenPromise(description: "Foundation takes it for no JSON.") }
         switch json {
         case .string(let text):
-            // Foundation drops a byte order mark that a string begins with; RFC 8259 §7 has it be a character like others.
+            // Foundation drops a byte order mark at the start of a string. RFC 8259 §7 treats it like any character.
             let isMarked = text.unicodeScalars.first == "\u{FEFF}"
             let expected = isMarked ? String(text.unicodeScalars.dropFirst()) : text
             try promise(
@@ -61,7 +61,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A number of a JSON text a line, two at most: the readers that Sluice has of numbers agree, also with Swift's own.
+    /// Parses a JSON number a line, at most two. All number readers of Sluice agree, also with those of Swift.
     static let jsonNumber = FuzzTarget("json-number") { bytes in
         var input = FuzzInput(bytes)
         let texts = [input.line(), input.line()]
@@ -114,7 +114,8 @@ extension FuzzTarget {
         }
     }
 
-    /// A path and in the next lines JSON: a path is read again from what is written of it, and leads to the same in a value and a text.
+    /// Parses a path, and JSON in the next lines. The path survives writing and reading, and selects the same value in parsed
+    /// JSON and in text.
     static let jsonPath = FuzzTarget("json-path") { bytes in
         var input = FuzzInput(bytes)
         let text = input.line()
@@ -136,15 +137,15 @@ extension FuzzTarget {
         }
     }
 
-    /// Any JSON: what Foundation's decoder makes a model of, the lenient one makes the same of.
+    /// Decodes JSON. If Foundation's decoder accepts it for a model, the lenient decoder gives the same model.
     static let lenient = FuzzTarget("lenient") { bytes in
         let data = Data(bytes)
         guard ReferenceJSON.isValid(Array(bytes)) else {
-            // Foundation passes over what is no number where nobody asks for it.
+            // Foundation ignores an invalid number in a member that no property decodes.
             let model = try? LenientJSONDecoder(missingValues: .neutral).decode(LenientModel.self, from: data)
             return try promise(model == nil, "A model is made of what is no JSON.")
         }
-        // To Foundation 1e-400 is the integer 0.
+        // Foundation decodes 1e-400 as the integer 0.
         if zip(data, data.dropFirst()).contains(where: { $0 | 0x20 == 0x65 && $1 == 0x2D }) { return }
         let strict = try? JSONDecoder().decode(LenientModel.self, from: data)
         let lenient = try? LenientJSONDecoder().decode(LenientModel.self, from: data)
@@ -164,7 +165,7 @@ extension FuzzTarget {
     }
 }
 
-/// A model of most of the types there are.
+/// A model with most of the supported types.
 private struct LenientModel: Codable, Equatable {
     struct Nested: Codable, Equatable {
         var id: UInt8

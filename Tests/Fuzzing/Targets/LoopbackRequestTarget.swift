@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// What a client sends to the server of the tests: requests are as long as they say.
+    /// Parses the requests that the test server receives. Their bodies have the announced length.
     static let loopbackRequest = FuzzTarget("loopback-request") { bytes in
         let whole = try outcomes(of: bytes)
         for outcome in whole {
@@ -35,14 +35,14 @@ extension FuzzTarget {
         }
     }
 
-    /// All that is read of a connection over which the bytes come and which then ends.
+    /// Returns all outcomes of a connection that carries the bytes and then ends.
     private static func outcomes(of bytes: UnsafeRawBufferPointer) throws -> [RequestReader.Outcome] {
         let (client, server) = try StreamSocket.pair()
         defer {
             client.close()
             server.close()
         }
-        // Far less than a socket holds.
+        // The input is far smaller than a socket buffer.
         let sent = bytes.isEmpty ? 0 : client.sendNow(bytes)
         try promise(sent == bytes.count, "The socket is full.")
         client.finishSending()

@@ -9,13 +9,14 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// A form as it came, its boundary in the first line; and one that is written of the other lines, a part's name and its content each.
+    /// Redacts a form, whose boundary is in the first line. Then writes a form of the other lines, a name and a content for each
+    /// part.
     static let multipart = FuzzTarget("multipart") { bytes in
         var input = FuzzInput(bytes)
         let boundary = input.line()
         let form = input.data
         let shown = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, .standard)
-        // What is said in the place of a part that is withheld, “it may hold a secret”, holds that word itself.
+        // The placeholder of a withheld part, “it may hold a secret”, contains that word itself.
         if let shown, !shown.holds(" bytes: it may hold a secret)") {
             let again = MultipartRedactor.redacted(Data(shown.utf8), boundary: boundary, depth: 0, .standard)
             try promise(again?.isSame(as: shown) == true, "What is shown of a form is shown as something else.")
@@ -47,7 +48,7 @@ extension FuzzTarget {
         let isText = !written.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
         let whole = String(decoding: written, as: UTF8.self)
         if isText, !form.parts.isEmpty {
-            // A mark of the byte order at a content's beginning is not shown.
+            // A byte order mark at the start of a content is not shown.
             let holdsMark = whole.unicodeScalars.contains("\u{FEFF}")
             try promise(all == .text(whole) || holdsMark, "A form is shown as another.")
         }

@@ -2,7 +2,7 @@
 import SluiceEngine
 import SluiceHTTP
 
-/// Something that a pool tells apart by identity alone.
+/// A call, dial or connection, which the pool distinguishes by identity only.
 private final class PoolItem: Sendable, Identifiable {
     let number: Int
 
@@ -11,14 +11,14 @@ private final class PoolItem: Sendable, Identifiable {
     }
 }
 
-/// The origin and the plan of a request: it shares connections with those that have the same.
+/// The origin and the plan of a request. Requests with the same route share connections.
 private struct PoolRoute: Hashable {
     let origin: Int
     let plan: Int
 
     var name: HTTPOrigin { HTTPOrigin(scheme: "http", authority: "host\(origin)") }
 
-    /// Plans that lead to the same place are equal, and mostly not the same object.
+    /// Returns a plan. Plans of the same route are equal but mostly not identical.
     func makePlan() throws(SluiceError) -> ConnectionPlan {
         if plan == 0 { return .standard }
         var options = ConnectionOptions()
@@ -27,15 +27,15 @@ private struct PoolRoute: Hashable {
     }
 }
 
-/// A plain record of all that a pool has been told and has decided, against which each of its answers is held.
+/// A plain model of the pool, which checks each of the pool's decisions.
 struct PoolModel {
     private typealias State = PoolState<PoolItem, PoolItem, PoolItem>
     private typealias Actions = ArraySlice<State.Action>
 
     private enum Stage {
-        /// Without a slot.
+        /// The request waits for a slot.
         case waiting
-        /// With a slot and without a connection.
+        /// The request has a slot and no connection.
         case connecting
         case running(PoolItem)
     }
@@ -48,7 +48,7 @@ struct PoolModel {
         let total: MonotonicTime
         let connectTimeout: Duration?
         var stage: Stage
-        /// The moment at which it fails, unless it has a connection by then.
+        /// The time at which the request fails if it has no connection by then.
         var deadline: MonotonicTime
 
         var isWaiting: Bool { if case .waiting = stage { true } else { false } }
@@ -56,7 +56,7 @@ struct PoolModel {
         var connection: PoolItem? { if case .running(let connection) = stage { connection } else { nil } }
     }
 
-    /// A dial, or the call that one has still to be started for.
+    /// A dial, or the call for which a dial must still be started.
     private struct Dialing {
         let item: PoolItem
         let route: PoolRoute
@@ -79,18 +79,18 @@ struct PoolModel {
     private var state: State
     private var now: Int64 = 0
     private var lastItem = 0
-    /// The highest number of a group so far, and one.
+    /// One more than the highest group number so far.
     private var groupCount = 0
     private var isGone = false
-    /// All that have not ended, in the order in which they came.
+    /// All requests that have not ended, in the order of their arrival.
     private var requests: [Request] = []
-    /// The calls that connect, in the order in which they had a slot.
+    /// The calls that connect, in the order in which they got a slot.
     private var connecting: [PoolItem] = []
-    /// The calls that a dial has still to be started for, those that do not need it any more among them.
+    /// The calls for which a dial must still be started, including those that no longer need one.
     private var orders: [Dialing] = []
     private var dials: [Dialing] = []
     private var cancelled: [PoolItem] = []
-    /// The least recently used first.
+    /// The idle connections, the least recently used first.
     private var idle: [Idle] = []
 
     init(limit: Int, limitPerHost: Int, maximumWaiting: Int) {
@@ -109,35 +109,35 @@ struct PoolModel {
 
     // MARK: Operations
 
-    /// Does what the low half of a byte says, so that the letters from a on are the numbers from 1 on.
+    /// Runs the operation in the low half of a byte, so that the letters from a on are the numbers from 1 on.
     mutating func step(_ operation: UInt8, _ input: inout FuzzInput) throws {
         let choice = input.digit()
         switch operation & 15 {
-        // a: a request; the digits are its route, and its priority and deadlines.
+        // a: a request. The digits are its route, and its priority and deadlines.
         case 1: try acquire(choice, input.digit())
         // b, c, d: a dial starts, connects or fails.
         case 2: try startDial(choice)
         case 3: try connectDial(choice)
         case 4: try failDial(choice)
-        // e, f: a request ends, and its connection can be used again or is gone.
+        // e, f: a request ends, and its connection is kept or closed.
         case 5: try finish(choice, keepsConnection: true)
         case 6: try finish(choice, keepsConnection: false)
-        // g, h: a request's connection was dead, and it goes by another one or by a new one.
+        // g, h: a request's connection was dead. The request is sent again over an existing or a new connection.
         case 7: try goAgain(choice, fresh: false)
         case 8: try goAgain(choice, fresh: true)
-        // i, j: an idle connection closes, or the oldest makes room.
+        // i, j: an idle connection closes, or the oldest one is evicted.
         case 9: try closeIdle(choice)
         case 10: try makeRoom()
         // k: a request is cancelled.
         case 11: try cancel(choice)
-        // l, p: time passes, and deadlines are looked at or not.
+        // l, p: time passes, with or without a check of the deadlines.
         case 12:
             now += Int64(choice)
             try expire()
         case 0: now += Int64(choice)
-        // m: the client goes.
+        // m: the client is released.
         case 13: try closeAllIdle()
-        // n, o: a dial that was cancelled comes to an end all the same.
+        // n, o: a cancelled dial ends anyway.
         case 14: try endCancelledDial(choice, isConnected: true)
         default: try endCancelledDial(choice, isConnected: false)
         }
@@ -241,8 +241,8 @@ struct PoolModel {
 
     private mutating func expire() throws {
         var actions = state.expire(at: time)[...]
-        // The failure of a request stands behind the actions that follow from its end. Dials end beside them whose requests had other
-        // connections.
+        // The failure of a request follows the actions that its end causes. Dials whose requests have other connections end along
+        // with it.
         while let end = actions.firstIndex(where: { if case .fail = $0 { true } else { false } }) {
             guard case .fail(let call, let failure) = actions[end], let index = place(of: call) else {
                 throw BrokenPromise(description: "A request fails that has ended.")
@@ -268,7 +268,7 @@ struct PoolModel {
         try promise(!isLate, "A request outlives its deadline.")
     }
 
-    /// Follows the ends of dials, which all must be under way.
+    /// Removes cancelled dials, which must all be in progress.
     private mutating func takeOutDials(_ actions: inout Actions) throws {
         while case .cancel(let dial)? = actions.first {
             actions.removeFirst()
@@ -281,7 +281,7 @@ struct PoolModel {
 
     private mutating func startDial(_ choice: Int) throws {
         guard !orders.isEmpty else { return }
-        // The call may have left since, as it may while another thread is about to dial for it.
+        // The call may have ended since, as it may while another thread is about to dial for it.
         let order = orders.remove(at: choice % orders.count)
         let dial = item()
         guard state.dialStarted(dial, for: order.item, in: order.group) else { return }
@@ -305,7 +305,7 @@ struct PoolModel {
         guard !dials.isEmpty else { return }
         let dial = dials.remove(at: choice % dials.count)
         var actions = state.dialFailed(dial.item, with: SluiceError(.cannotConnect, ""), at: time)[...]
-        // A dial may be nobody's, and then nobody fails with it.
+        // A dial may have no request left. Its failure then fails none.
         guard let first = actions.popFirst() else { return }
         guard case .fail(let call, .failed(let error)) = first, error.code == .cannotConnect,
             let index = place(of: call), requests[index].isConnecting, requests[index].route == dial.route
@@ -366,7 +366,7 @@ struct PoolModel {
 
     // MARK: Consequences
 
-    /// Sends a request by an idle connection, which must be the one that was used last.
+    /// Sends a request over an idle connection, which must be the most recently used one.
     private mutating func take(_ connection: PoolItem, for request: inout Request) throws {
         let route = request.route
         guard let index = idle.lastIndex(where: { $0.route == route }), idle[index].connection === connection else {
@@ -376,7 +376,7 @@ struct PoolModel {
         request.stage = .running(connection)
     }
 
-    /// Has a request dial, which must have no connection to use.
+    /// Starts a dial for a request, for which no connection may be available.
     private mutating func connect(_ request: inout Request, mayHaveIdle: Bool = false) throws {
         let route = request.route
         let hasIdle = idle.contains { $0.route == route }
@@ -388,7 +388,7 @@ struct PoolModel {
         orders.append(Dialing(item: request.call, route: route, group: request.group))
     }
 
-    /// Follows a connection that has become free: to the oldest request that connects, or among the idle ones.
+    /// Handles a free connection: it goes to the oldest connecting request, or becomes idle.
     private mutating func offer(
         _ connection: PoolItem,
         of route: PoolRoute,
@@ -411,8 +411,7 @@ struct PoolModel {
         }
     }
 
-    /// Follows a slot that has become free: to a request of the highest priority that may start, the first of its
-    /// origin.
+    /// Handles a free slot: it goes to a request of the highest priority that may start, the first of its origin.
     private mutating func fillSlot(_ actions: inout Actions) throws {
         let candidates = requests.filter { $0.isWaiting && mayStart($0.route.origin) }
         guard let highest = candidates.map(\.priority).max() else { return }
@@ -439,7 +438,7 @@ struct PoolModel {
         requests[index] = request
     }
 
-    /// Takes out a request that has no connection; its dial is cancelled, and its slot goes to the next.
+    /// Removes a request without a connection. Its dial is cancelled, and its slot goes to the next request.
     private mutating func takeOut(_ call: PoolItem, mayHaveDial: Bool, _ actions: inout Actions) throws {
         guard let index = place(of: call) else { throw BrokenPromise(description: "A request ends twice.") }
         let request = requests.remove(at: index)
@@ -459,7 +458,7 @@ struct PoolModel {
 
     private func place(of call: PoolItem) -> Int? { requests.firstIndex { $0.call === call } }
 
-    /// The place of one of the requests that have a connection.
+    /// Returns the index of a request that has a connection.
     private func running(_ choice: Int) -> Int? {
         let indices = requests.indices.filter { requests[$0].connection != nil }
         return indices.isEmpty ? nil : indices[choice % indices.count]
@@ -471,7 +470,7 @@ struct PoolModel {
         requests.count { !$0.isWaiting } < limit && slots(of: origin) < limitPerHost
     }
 
-    /// Holds a group against all others: requests share one if, and only if, they have the same route.
+    /// Checks a group number: requests have the same group if and only if they have the same route.
     private mutating func note(_ group: Int, of route: PoolRoute) throws {
         groupCount = max(groupCount, group + 1)
         var known = requests.map { ($0.group, $0.route) }
@@ -481,7 +480,7 @@ struct PoolModel {
         try promise(isSound, "Two routes share their connections, or one has them in two places.")
     }
 
-    /// Holds the pool against the record, as it must agree between any two operations.
+    /// Checks the pool against the model between two operations.
     func check() throws {
         let waiting = requests.count { $0.isWaiting }
         let active = requests.count - waiting
@@ -499,7 +498,7 @@ struct PoolModel {
         try promise(state.oldestIdle == idle.first?.since, "The oldest idle connection has another age.")
         try promise(state.dialCount == dials.count, "\(state.dialCount) dials are under way, not \(dials.count).")
         let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
-        // A dial whose request has another connection ends at that request's deadline.
+        // A dial whose request has another connection ends at the request's deadline.
         let hasLeftOver = dials.count + orders.count > requests.count { $0.isConnecting }
         try promise(
             state.nextDeadline == deadline || state.nextDeadline < deadline && hasLeftOver,
@@ -515,7 +514,7 @@ struct PoolModel {
         }
     }
 
-    /// Lets all that is under way come to its end, after which nothing may be left.
+    /// Completes all pending work. Nothing may be left.
     mutating func drain() throws {
         while !(requests.isEmpty && orders.isEmpty && dials.isEmpty) {
             if !orders.isEmpty {
@@ -531,7 +530,7 @@ struct PoolModel {
         }
         try closeAllIdle()
         try check()
-        // Groups that nobody uses are free for others.
+        // Unused groups are free for other routes.
         let count = min(groupCount, limit + maximumWaiting)
         var groups: Set<Int> = []
         for number in 0..<count {

@@ -1,7 +1,7 @@
 extension FuzzTarget {
-    /// The decisions of a pool of connections: three digits are its limits, and then each operation is a letter and a
-    /// digit, as `PoolModel.step` has them. Whatever happens in whatever order, no limit is exceeded, no connection
-    /// carries two requests, each request ends once, nobody waits beside a free slot, and in the end nothing is left.
+    /// Runs operations on a connection pool. Three digits are its limits; each operation is a letter and a digit, as in
+    /// `PoolModel.step`. No limit is exceeded, no connection carries two requests, each request ends once, no request waits while
+    /// a slot is free, and nothing is left at the end.
     static let pool = FuzzTarget("pool") { bytes in
         #if os(Linux)
         var input = FuzzInput(bytes)
@@ -18,8 +18,8 @@ extension FuzzTarget {
         #endif
     }
 
-    /// The decisions of a pool whose connections carry several requests at a time: two digits are its limits, and then each operation
-    /// is a letter and digits, as `SharedPoolModel.step` has them. No request is lost, no slot, and no connection carries more than it may.
+    /// Runs operations on a pool whose connections carry several requests. Two digits are its limits; each operation is a letter
+    /// and digits, as in `SharedPoolModel.step`. No request or slot is lost, and no connection exceeds its capacity.
     static let sharedPool = FuzzTarget("shared-pool") { bytes in
         #if os(Linux)
         var input = FuzzInput(bytes)

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// An HTTP archive: what has been read is written in a way that gives the same again.
+    /// Parses an HTTP archive. It survives writing and reading.
     static let har = FuzzTarget("har") { bytes in
         guard let har = try? HAR(parsing: Data(bytes)) else { return }
         let written = try har.data()
@@ -19,13 +19,13 @@ extension FuzzTarget {
         try promise(try again.data() == written, "It is written in another way.")
     }
 
-    /// The same for one that is to be replayed, which every cassette can hold.
+    /// Parses an archive for replay. Every cassette can hold it.
     static let harArchive = FuzzTarget("har-archive") { bytes in
         guard let archive = try? HARArchive(Data(bytes)) else { return }
         try checkCassette(Cassette(exchanges: archive.exchanges))
     }
 
-    /// A cassette: what has been read is written in a way that gives the same again, also once its secrets have been taken out.
+    /// Parses a cassette. It survives writing and reading, also after redaction.
     static let cassette = FuzzTarget("cassette") { bytes in
         guard let cassette = try? Cassette(Data(bytes)) else { return }
         try checkCassette(cassette)
@@ -42,7 +42,7 @@ extension FuzzTarget {
             switch (exchange.result, own.result) {
             case (.success(let response), .success(let own)):
                 try promise(response.head.status == own.head.status, "A status is another.")
-                // The length of a body is that of what stands in the file.
+                // `Content-Length` follows the body in the file.
                 let headers = [response.head.headers, own.head.headers].map { $0.filter { $0.name != .contentLength } }
                 try promise(headers[0] == headers[1], "Headers of a response are others.")
                 if !own.head.headers.isJSON { try promise(response.body == own.body, "A body is another.") }
@@ -57,8 +57,7 @@ extension FuzzTarget {
         try promise(Cassette(exchanges: twice).data == Cassette(exchanges: redacted).data, "It is redacted twice.")
     }
 
-    /// A URL, a header's value and a `Content-Type` a line, and then a body: no secret gets to a cassette, and redaction changes nothing
-    /// the second time.
+    /// Redacts a URL, a header value, a `Content-Type` and a body. No secret remains, and a second redaction changes nothing.
     static let cassetteRedaction = FuzzTarget("cassette-redaction") { bytes in
         var input = FuzzInput(bytes)
         let (url, value, type) = (input.line(), input.line(), input.line())
@@ -71,7 +70,7 @@ extension FuzzTarget {
         try promise(twice.request.url.isSame(as: once.request.url), "A URL is redacted twice.")
         try promise(twice.request.headers == once.request.headers, "A header is redacted twice.")
         try promise(twice.request.body == once.request.body, "A body is redacted twice.")
-        // What is behind a second question mark is looked for in a value only where that is a URL.
+        // Text after a second question mark is searched for secrets only if the value is a URL.
         guard ![url, value].contains(where: { $0.utf8.contains { "?#".utf8.contains($0) } }) else { return }
         let name = ["access_token", "password", "client_secret"].randomElement(using: &input.random) ?? ""
         let bodies = [

@@ -9,14 +9,14 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// What no input holds by chance, and nothing that is shown may hold.
+    /// A text that no input contains by chance, and that no output may contain.
     static let secret = "zq7Wx39secret"
-    /// Names of secrets, as they may be written.
+    /// Spellings of secret names.
     private static let names = [
         "password", "access_token", "client-secret", "user[password]", "accessToken", "API_KEY",
     ]
 
-    /// A `Content-Type` and behind the first line a body: no secret in it is shown, and what is shown stays when it is redacted again.
+    /// Redacts a body after a line with its `Content-Type`. No secret remains, and a second redaction changes nothing.
     static let redactedBody = FuzzTarget("redacted-body") { bytes in
         var input = FuzzInput(bytes)
         let type = input.line()
@@ -52,7 +52,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A URL or a text that may hold one: no secret in it is shown, and what is shown stays when it is redacted again.
+    /// Redacts a URL or a text with a URL. No secret remains, and a second redaction changes nothing.
     static let redactedURL = FuzzTarget("redacted-url") { bytes in
         var input = FuzzInput(bytes)
         let name = names.randomElement(using: &input.random) ?? ""

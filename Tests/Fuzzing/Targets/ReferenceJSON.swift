@@ -1,4 +1,4 @@
-/// Says whether a text is JSON, by the grammar of RFC 8259 and nothing else; nested 512 deep at most.
+/// A plain validator for the grammar of RFC 8259, with at most 512 levels of nesting.
 struct ReferenceJSON {
     private let bytes: [UInt8]
     private var position = 0
@@ -30,7 +30,7 @@ struct ReferenceJSON {
         while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
     }
 
-    /// A value with the blanks around it.
+    /// Reads a value and the white space around it.
     private mutating func value(depth: Int) -> Bool {
         blanks()
         let isValid =
@@ -89,7 +89,7 @@ struct ReferenceJSON {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                // Half a character is none, neither in UTF-8 nor in escapes.
+                // A lone surrogate is invalid, in UTF-8 and in escapes.
                 return String(validating: text, as: UTF8.self) != nil
                     && String(validating: units, as: UTF16.self) != nil
             case 0..<0x20:

@@ -2,12 +2,12 @@
 import SluiceEngine
 import SluiceHTTP
 
-/// Something that a pool tells apart by identity alone.
+/// A call, dial or connection, which the pool distinguishes by identity only.
 private final class PoolItem: Sendable, Identifiable {}
 
-/// A plain record of a pool whose connections carry several requests at a time.
+/// A plain model of a pool whose connections carry several requests at a time.
 ///
-/// It does not foresee the pool's answers, as ``PoolModel`` does. It follows them, and holds what must be true after each.
+/// Unlike ``PoolModel``, it does not predict the pool's decisions. It follows them and checks invariants after each.
 struct SharedPoolModel {
     private typealias State = PoolState<PoolItem, PoolItem, PoolItem>
     private typealias ID = ObjectIdentifier
@@ -17,12 +17,12 @@ struct SharedPoolModel {
         let group: Int
         let origin: Int
         let total: MonotonicTime
-        /// False while it waits for a slot.
+        /// False while the request waits for a slot.
         var hasSlot: Bool
         var connection: PoolItem?
     }
 
-    /// A dial, or the call that one has still to be started for.
+    /// A dial, or the call for which a dial must still be started.
     private struct Dialing {
         let item: PoolItem
         let group: Int
@@ -32,12 +32,12 @@ struct SharedPoolModel {
     private struct Connection {
         let item: PoolItem
         let group: Int
-        /// The requests that it may carry; nil for one of HTTP/1.1.
+        /// The number of requests that it may carry; nil for HTTP/1.1.
         var capacity: Int?
         var streams = 0
-        /// False once the pool has been told to give it no further request.
+        /// False after the pool was told to use it for no further request.
         var isKnown = true
-        /// True once it has taken no further request, until one that it carries ends.
+        /// True after it refused a further request, until one of its requests ends.
         var isFull = false
 
         var hasRoom: Bool { isKnown && streams < capacity ?? 1 && !isFull }
@@ -49,13 +49,13 @@ struct SharedPoolModel {
     private var state: State
     private var now: Int64 = 0
     private var isGone = false
-    /// All that have not ended, in the order in which they came.
+    /// All requests that have not ended, in the order of their arrival.
     private var requests: [Request] = []
     private var connections: [Connection] = []
-    /// The calls that a dial has still to be started for.
+    /// The calls for which a dial must still be started.
     private var orders: [Dialing] = []
     private var dials: [Dialing] = []
-    /// The groups in which a request that goes again may have overtaken others.
+    /// The groups in which a request that is sent again may have overtaken others.
     private var overtaken: Set<Int> = []
 
     init(limitPerHost: Int, maximumWaiting: Int) {
@@ -67,35 +67,35 @@ struct SharedPoolModel {
 
     // MARK: Operations
 
-    /// Does what the low half of a byte says, so that the letters from a on are the numbers from 1 on.
+    /// Runs the operation in the low half of a byte, so that the letters from a on are the numbers from 1 on.
     mutating func step(_ operation: UInt8, _ input: inout FuzzInput) throws {
         let choice = input.digit()
         switch operation & 15 {
-        // a: a request; the digits are its origin and its deadlines.
+        // a: a request. The digits are its origin and its deadlines.
         case 1: try acquire(choice, input.digit())
         // b: a dial starts.
         case 2: startDial(choice)
-        // c, d, e: a dial connects by HTTP/2, by HTTP/1.1 or not at all.
+        // c, d, e: a dial connects with HTTP/2, with HTTP/1.1, or fails.
         case 3: try connectDial(choice, capacity: 1 + input.digit() % 4)
         case 4: try connectDial(choice, capacity: nil)
         case 5: try failDial(choice)
-        // f, g: a request ends, and its connection is kept or not.
+        // f, g: a request ends, and its connection is kept or closed.
         case 6: try finish(choice, keepsConnection: true)
         case 7: try finish(choice, keepsConnection: false)
-        // h, i: a request goes again, since its stream has ended, or since its connection did not take it.
+        // h, i: a request is sent again, because its stream ended or the connection refused it.
         case 8: try goAgain(choice, isRefused: false)
         case 9: try goAgain(choice, isRefused: true)
-        // j: a server says how many requests it takes.
+        // j: a server changes the number of concurrent requests.
         case 10: try setCapacity(choice, input.digit() % 4)
         // k: a connection gets no further request.
         case 11: try retire(choice)
         // l: a request is cancelled.
         case 12: try cancel(choice)
-        // m: the oldest idle connection makes room.
+        // m: the oldest idle connection is evicted.
         case 13: try makeRoom()
-        // n: the client goes.
+        // n: the client is released.
         case 14: try leave()
-        // o, p: time passes, and deadlines are looked at or not.
+        // o, p: time passes, with or without a check of the deadlines.
         case 15:
             now += Int64(choice)
             try perform(state.expire(at: time))
@@ -105,7 +105,7 @@ struct SharedPoolModel {
 
     private mutating func acquire(_ place: Int, _ manner: Int) throws {
         let origin = place % Self.origins
-        // The second speaks HTTP/2 for sure, the last HTTP/1.1, and the first may do either.
+        // The second origin always uses HTTP/2, the last HTTP/1.1, and the first either.
         var options = ConnectionOptions()
         options.httpVersion = origin == 1 ? .http2PriorKnowledge : .automatic
         let name = HTTPOrigin(scheme: origin == 0 ? "https" : "http", authority: "host\(origin)")
@@ -225,7 +225,7 @@ struct SharedPoolModel {
         guard !connections.isEmpty else { return }
         let index = choice % connections.count
         let (item, group) = (connections[index].item, connections[index].group)
-        // A connection of HTTP/1.1 that is in use is not the pool's to take out.
+        // The pool cannot remove an HTTP/1.1 connection that is in use.
         if connections[index].capacity == nil, connections[index].streams > 0 { return }
         connections[index].isKnown = false
         if connections[index].streams == 0 { connections.remove(at: index) }
@@ -303,7 +303,7 @@ struct SharedPoolModel {
         requests[request].hasSlot = true
     }
 
-    /// Takes a request off its connection; returns true for one of HTTP/2.
+    /// Removes a request from its connection. Returns true for an HTTP/2 connection.
     private mutating func leave(_ item: PoolItem, isFull: Bool) -> Bool {
         guard let index = connections.firstIndex(where: { $0.item === item }) else { return false }
         connections[index].streams -= 1
@@ -317,7 +317,7 @@ struct SharedPoolModel {
         if let index = requests.firstIndex(where: { $0.call === call }) { requests[index].hasSlot = true }
     }
 
-    /// Gives slots to those that wait without a dial or a connection: within an origin the first goes first.
+    /// Assigns slots to requests that have neither a dial nor a connection, the first of each origin first.
     private mutating func noteSlots() {
         for origin in 0..<Self.origins {
             while requests.count(where: \.hasSlot) < state.active, mayStart(origin),
@@ -332,7 +332,7 @@ struct SharedPoolModel {
         requests.count { $0.hasSlot && $0.origin == origin } < limitPerHost
     }
 
-    /// The place of one of the requests that have a connection.
+    /// Returns the index of a request that has a connection.
     private func running(_ choice: Int) -> Int? {
         let indices = requests.indices.filter { requests[$0].connection != nil }
         return indices.isEmpty ? nil : indices[choice % indices.count]
@@ -340,7 +340,7 @@ struct SharedPoolModel {
 
     // MARK: Checks
 
-    /// Holds the pool against the record, as it must agree between any two operations.
+    /// Checks the pool against the model between two operations.
     func check() throws {
         let active = requests.count(where: \.hasSlot)
         try promise(state.active == active, "\(state.active) requests have a slot, not \(active).")
@@ -361,7 +361,7 @@ struct SharedPoolModel {
         }
     }
 
-    /// Lets all that is under way come to its end, after which nothing may be left.
+    /// Completes all pending work. Nothing may be left.
     mutating func drain() throws {
         var round = 0
         while !(requests.isEmpty && orders.isEmpty && dials.isEmpty) {
@@ -378,7 +378,7 @@ struct SharedPoolModel {
             } else if running(0) != nil {
                 try finish(round, keepsConnection: round.isMultiple(of: 2))
             } else {
-                // The servers that take nothing go.
+                // Removes the servers that accept no requests.
                 guard let index = connections.indices.last(where: { connections[$0].isKnown }) else {
                     throw BrokenPromise(description: "\(requests.count) requests wait for nothing.")
                 }

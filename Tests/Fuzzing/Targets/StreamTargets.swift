@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// A stream of events: they are those of the standard's own algorithm, and it makes no difference where the stream is cut.
+    /// Parses an event stream. The events equal those of the standard's algorithm, wherever the stream is cut.
     static let events = FuzzTarget("events") { bytes in
         let (whole, _) = try elements(of: bytes) { ServerSentEventParser() }
         var reference = ReferenceEvents()
@@ -22,7 +22,7 @@ extension FuzzTarget {
         try promise(limited.allSatisfy { $0.data.utf8.count <= 3 * limit }, "An event is over the limit.")
     }
 
-    /// A text of lines: they are what splitting gives, and it makes no difference where the text is cut.
+    /// Splits a text into lines. They equal those of a plain split, wherever the text is cut.
     static let lines = FuzzTarget("lines") { bytes in
         let (whole, _) = try elements(of: bytes) { LineSplitter() }
         var expected = Array(bytes).split(separator: 10, omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ extension FuzzTarget {
         try promise(limited.count == count && isOver == (count < lengths.count), "The limit is not kept.")
     }
 
-    /// JSON Lines: each line is what it is alone, and it makes no difference where the text is cut.
+    /// Decodes JSON Lines. Each line decodes as it does alone, wherever the text is cut.
     static let jsonLines = FuzzTarget("json-lines") { bytes in
         let decoder = SharedDecoder(LenientJSONDecoder())
         let (whole, isOver) = try elements(of: bytes) { JSONLineParser<JSON>(decoder, limit: 1 << 20) }
@@ -54,7 +54,8 @@ extension FuzzTarget {
         try promise(whole == expected && isOver == isBroken, "Lines are not what each is alone.")
     }
 
-    /// The elements of an input that arrives whole, which are the same when it arrives in any pieces; and whether it ended with an error.
+    /// Parses an input as a whole and in pieces, which must give the same elements. Returns them, and true if the input ends with
+    /// an error.
     private static func elements<Parser: StreamParser>(
         of bytes: UnsafeRawBufferPointer,
         _ parser: () -> Parser
@@ -71,7 +72,7 @@ extension FuzzTarget {
         return whole
     }
 
-    /// The elements of pieces; where it is hasty, some are added before all of those before have been made elements of.
+    /// Parses pieces. With `isHasty`, it adds some pieces before the parser has consumed the ones before.
     private static func elements<Parser: StreamParser>(
         of pieces: [Data],
         _ parser: Parser,
@@ -94,7 +95,7 @@ extension FuzzTarget {
     }
 }
 
-/// Interprets an event stream as WHATWG HTML §9.2.6 says, step by step.
+/// Interprets an event stream step by step as in WHATWG HTML §9.2.6.
 private struct ReferenceEvents {
     var events: [ServerSentEvent] = []
     private var data = ""

@@ -10,13 +10,13 @@ import Foundation
 extension FuzzTarget {
     private static let now = Date(timeIntervalSince1970: 1_767_225_600)
 
-    /// A date of HTTP, which may be a `Retry-After`: written and read again it is the same.
+    /// Parses an HTTP date or a `Retry-After`. A date survives writing and reading.
     static let date = FuzzTarget("date") { bytes in
         let text = FuzzInput(bytes).text
         if let date = HTTPDate.parse(text, now: now) {
             let written = HTTPDate.string(from: date)
             try promise(written.utf8.count == 29, "A date is written as \(written).")
-            // The leap second at the end of the last year that can be written follows it.
+            // A leap second at the end of year 9999 is later than any date that can be written.
             let last = Date(timeIntervalSince1970: 253_402_300_799)
             try promise(HTTPDate.parse(written, now: now) == min(date, last), "\(written) is read as another date.")
         }
@@ -26,7 +26,7 @@ extension FuzzTarget {
         try promise(RetryAfter.delay(in: headers, now: now) == delay, "The longest delay is not the one that counts.")
     }
 
-    /// Header fields a line: a pause is neither negative nor without an end, and one more field makes none shorter.
+    /// Parses header fields, one a line. A pause is finite and not negative, and an additional field never shortens it.
     static let quota = FuzzTarget("quota") { bytes in
         var input = FuzzInput(bytes)
         var headers = HTTPHeaders()
@@ -38,7 +38,7 @@ extension FuzzTarget {
             let head = HTTPResponse(status: .tooManyRequests, headers: headers)
             let pause = QuotaHeaders.pause(in: head, now: now) ?? .zero
             try promise(pause >= .zero && pause <= RetryAfter.longest, "A pause is \(pause).")
-            // What the server takes for the present makes a time of day come sooner or later.
+            // The `Date` field shifts the delay until a time of day.
             if HTTPHeaderName(String(name)) != .date { try promise(pause >= before, "A pause became shorter.") }
             before = pause
         }

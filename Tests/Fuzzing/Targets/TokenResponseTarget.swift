@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension FuzzTarget {
-    /// What an authorization server answered, and the query of a redirect: a token can be sent and kept, and no error tells a secret.
+    /// Parses a token response and the query of a redirect. A token can be sent and stored, and no error contains a secret.
     static let tokenResponse = FuzzTarget("token-response") { bytes in
         let input = FuzzInput(bytes)
         let now = Date(timeIntervalSince1970: 1_767_225_600)
@@ -36,7 +36,7 @@ extension FuzzTarget {
     }
 
     private static func checkRedirect(_ text: String) throws {
-        // Nobody can have made up the state.
+        // A redirect without the expected state must be refused.
         let state = "state-1b2c"
         if !text.holds(state) {
             try promise(

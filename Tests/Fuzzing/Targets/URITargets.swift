@@ -17,7 +17,7 @@ import Darwin
 #endif
 
 extension FuzzTarget {
-    /// A template and in the next lines values: it expands to what may stand in a URL, and to nothing that a value alone can escape from.
+    /// Expands a template with the values in the next lines. The result is valid in a URL, and no value escapes its place.
     static let uriTemplate = FuzzTarget("uri-template") { bytes in
         var input = FuzzInput(bytes)
         let text = input.line()
@@ -52,7 +52,8 @@ extension FuzzTarget {
         try promise(FormItems.decoded(encoded, plusIsBlank: false).isSame(as: value), "\(encoded) is another value.")
     }
 
-    /// A reference and in the next line a base: parts make up the whole again, and a request goes where it reads.
+    /// Parses a reference, and a base in the next line. The parts rebuild the whole, and a request goes to the host that the URL
+    /// names.
     static let uriReference = FuzzTarget("uri-reference") { bytes in
         var input = FuzzInput(bytes)
         let text = input.line()
@@ -83,7 +84,7 @@ extension FuzzTarget {
         try checkOrigin(of: location)
     }
 
-    /// The parts of a URL are what is found by looking for their delimiters in turn (RFC 3986 Appendix B).
+    /// Checks the parts of a URL against a search for their delimiters in order (RFC 3986 Appendix B).
     private static func check(_ url: String, against location: RequestLocation) throws {
         func end(_ part: ArraySlice<UInt8>, _ delimiters: String) -> Int {
             part.firstIndex { delimiters.utf8.contains($0) } ?? part.endIndex
@@ -104,11 +105,11 @@ extension FuzzTarget {
         try promise(query.map { Array($0) } == location.query.map { Array($0.utf8) }, "\(url) has another query.")
     }
 
-    /// The host that is checked before a request is the one that the connection goes to.
+    /// Checks that the validated host is the host of the connection.
     private static func checkOrigin(of location: RequestLocation) throws {
         let written = location.authority.lowercased()
         let colon = written.utf8.lastIndex(of: UInt8(ascii: ":")) ?? written.endIndex
-        // Of an address of version 6 the last colon may stand within the brackets.
+        // The last colon of an IPv6 address may be inside the brackets.
         let isPort = !written[colon...].contains("]")
         let host = isPort ? written[..<colon] : written[...]
         let usual = location.scheme == "https" ? 443 : 80
@@ -119,7 +120,7 @@ extension FuzzTarget {
         try promise(origin.port == port, "\(written) becomes the port \(origin.port).")
     }
 
-    /// An address of either version: one is what the system takes for one, of the same bytes, and is written so that it is read again.
+    /// Parses an IP address. The system accepts the same texts with the same bytes, and a written address reads back the same.
     static let address = FuzzTarget("ip-address") { bytes in
         let text = Array(bytes)
         guard !text.contains(0) else { return }
@@ -141,7 +142,7 @@ extension FuzzTarget {
         try promise(isAllowed == (address.purpose == .global), "\(address.purpose) is allowed: \(isAllowed).")
     }
 
-    /// A path or a part of a query: dot segments and encoding are the same after the second time, and every decoder reads the same.
+    /// Normalizes a path or a part of a query. Removing dot segments and encoding are idempotent, and all decoders agree.
     static let path = FuzzTarget("path") { bytes in
         let text = FuzzInput(bytes).text
         let completed = PercentEncoding.completed(text)
