@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server that is a script in Python, which is given a port and prints `ready`.
+/// A server that is a Python script. It gets a port and prints `ready`.
 final class PythonServer {
     static var canRun: Bool { RealServer.canRun("python3") }
 
@@ -12,12 +12,12 @@ final class PythonServer {
     }
 
     deinit {
-        // A child of one of Dispatch's threads holds back SIGTERM as these do.
+        // A child process of a Dispatch thread inherits its signal mask, which blocks SIGTERM.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Somebody else may take a free port first.
+    /// Starts the server, with another port if the free port was taken meanwhile.
     private static func started(_ script: String, tries: Int) throws -> (Process, String) {
         let port = try RealServer.freePort()
         do {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Where the programs are that tests start, and whether a test may do without them.
+/// Finds the programs that tests start, and decides if tests run without them.
 enum RealServer {
     /// With `SLUICE_REQUIRE_SERVERS=1` a missing program fails the tests that need it, instead of skipping them.
     static let isRequired = ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1"
@@ -14,7 +14,7 @@ enum RealServer {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Whether tests that need these programs should run.
+    /// Returns true if tests that need these programs should run.
     static func canRun(_ programs: String...) -> Bool {
         isRequired || programs.allSatisfy { path(of: $0) != nil }
     }
@@ -23,19 +23,19 @@ enum RealServer {
         let description: String
     }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits for its exit.
     ///
     /// - Parameters:
-    ///   - program: Its name.
-    ///   - arguments: What it is given.
-    /// - Returns: What it printed.
-    /// - Throws: A ``Failure`` with what it printed when it is missing or does not end well.
+    ///   - program: The name of the program.
+    ///   - arguments: The arguments.
+    /// - Returns: The output.
+    /// - Throws: A ``Failure`` with the output if the program is missing or fails.
     @discardableResult
     static func run(_ program: String, _ arguments: String...) throws -> String {
         try run(program, arguments)
     }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits for its exit.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
         let (process, output) = try launch(program, arguments)
@@ -47,7 +47,7 @@ enum RealServer {
         return text
     }
 
-    /// Runs a program to its end on a thread of its own: to wait here for one that takes long would hold up others.
+    /// Runs a program on a separate thread, so that a long wait does not block other tests.
     @discardableResult
     static func runAside(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
@@ -61,14 +61,14 @@ enum RealServer {
         }
     }
 
-    /// Starts a server in the foreground and waits until it says that it is ready.
+    /// Starts a server in the foreground and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - program: Its name.
-    ///   - arguments: What it is given.
-    ///   - sign: What it prints once it can be used.
-    /// - Returns: The process; it is the caller's to stop.
-    /// - Throws: A ``Failure`` with what it printed when it is missing or ends before.
+    ///   - program: The name of the program.
+    ///   - arguments: The arguments.
+    ///   - sign: The output that shows that the server is ready.
+    /// - Returns: The process. The caller must stop it.
+    /// - Throws: A ``Failure`` with the output if the program is missing or exits early.
     static func start(_ program: String, _ arguments: [String], until sign: String) throws -> Process {
         let (process, output) = try launch(program, arguments)
         var text = ""
@@ -77,7 +77,7 @@ enum RealServer {
             guard !more.isEmpty else { throw Failure(description: "\(program) ended: \(text)") }
             text += String(decoding: more, as: UTF8.self)
         }
-        // Read on, lest a full pipe stops it.
+        // Keeps reading, since a full pipe would block the process.
         output.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
         return process
     }
@@ -97,9 +97,9 @@ enum RealServer {
 
     private static let givenPorts = Mutex<Set<Int>>([])
 
-    /// A port that is free at this moment and was not given before.
+    /// Returns a free port that was not returned before.
     ///
-    /// It is below those that the system gives to clients, so that no connection of another test takes it meanwhile.
+    /// It is below the ports that the system assigns to clients, so that no connection of another test takes it.
     static func freePort() throws -> Int {
         for _ in 0..<1000 {
             let port = Int.random(in: 10_240..<32_768)
@@ -124,7 +124,7 @@ enum RealServer {
 }
 
 extension RealServer {
-    /// Whether somebody takes connections at a port of 127.0.0.1, for servers that do not say when they are ready.
+    /// Returns true if a server accepts connections at a port of 127.0.0.1. Some servers do not report when they are ready.
     static func isListening(_ port: Int) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

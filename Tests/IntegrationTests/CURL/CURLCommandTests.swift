@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The cURL command of a request, run by a shell, sends what Sluice sends.
+/// Runs the cURL command of a request in a shell, and compares its request with the one that Sluice sends.
 final class CURLCommandTests: XCTestCase {
     private var server: LoopbackServer?
 
@@ -13,7 +13,7 @@ final class CURLCommandTests: XCTestCase {
         server?.on("/*", .echo)
     }
 
-    /// What the server was asked, in an order of its own.
+    /// A request as the server received it, with lowercase and sorted header fields.
     private struct Asked: Equatable {
         let method: String
         let target: String
@@ -28,7 +28,7 @@ final class CURLCommandTests: XCTestCase {
         }
     }
 
-    /// Sends a request by Sluice and by its command, and gives what each has asked the server.
+    /// Sends a request with Sluice and with its command, and returns both as the server received them.
     private func ask(_ request: HTTPRequest, by shell: String, input: String? = nil) async throws -> (Asked, Asked) {
         let client = APIClient {
             $0.headers = [:]
@@ -37,7 +37,7 @@ final class CURLCommandTests: XCTestCase {
         let own: LoopbackEcho = try await client.codable.request(request.url).sender().value
         let command = request.curlCommand(redaction: .none)
         XCTAssertFalse(command.unicodeScalars.contains { $0.value < 0x20 }, command)
-        // A file, since a system takes 128 KiB in one argument at most.
+        // Uses a file, since the system limits an argument to 128 KiB.
         let script = try TemporaryFile(
             Data("export no_proxy='*'\n{ \(command)\n} 2>/dev/null \(input.map { "< '\($0)'" } ?? "")\n".utf8)
         )

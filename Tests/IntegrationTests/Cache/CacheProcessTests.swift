@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import XCTest
 
-/// A cache in SQLite that several processes share, and that they may leave at any moment.
+/// A SQLite cache that several processes share, each of which may be killed at any moment.
 final class CacheProcessTests: XCTestCase {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
@@ -18,7 +18,7 @@ final class CacheProcessTests: XCTestCase {
         var entries = 0
         for kill in 0..<20 {
             let writing = try RunningCache("write", folder.path, "\(seed &+ UInt64(kill))")
-            // Where it is then is what is random here: it does not wait for anybody who reads its lines.
+            // The state of the killed process is random: it does not wait for its lines to be read.
             for _ in 0..<Int.random(in: 1...60, using: &random) { _ = writing.line() }
             writing.kill()
             let check = try RunningCache("check", folder.path).end()
@@ -50,7 +50,7 @@ final class CacheProcessTests: XCTestCase {
             let processes = try (0..<2).map { try RunningCache("meet", folder.path, "\($0)") }
             for process in processes { XCTAssertEqual(process.lines(until: "ready").last, "ready") }
             if !garbageIsFirst {
-                // Both have it open; a check leaves nothing in the log that would hide it.
+                // Both processes have the cache open. A check leaves no data in the log that would hide the damage.
                 XCTAssertEqual(try RunningCache("check", folder.path).end().status, 0)
                 let handle = try FileHandle(forWritingTo: file)
                 try handle.write(contentsOf: Data.random(100_000, seed: 2))
@@ -82,7 +82,7 @@ final class CacheProcessTests: XCTestCase {
             reading.lines.filter { !$0.hasPrefix("event") },
             ["found [1]", "refused: cacheFailed", "found [1]"]
         )
-        // As it was, but for a log: what is in it was brought to the file.
+        // Restores write access, and moves the content of the write-ahead log to the file.
         chmod(folder.path, 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             chmod(folder.appending(path: name).path, 0o600)
@@ -95,7 +95,7 @@ final class CacheProcessTests: XCTestCase {
         XCTAssertEqual(try RunningCache("read", folder.path).end().status, 0)
     }
 
-    /// For everybody, so that a privileged user's tests can become somebody else.
+    /// Makes the files read-only for all users, so that a test running as root can drop its privileges.
     private func makeReadOnly() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             chmod(folder.appending(path: name).path, 0o444)

@@ -2,14 +2,14 @@ import Foundation
 import Sluice
 import XCTest
 
-/// What nginx sees of a client that caches.
+/// The requests of a caching client, as nginx logs them.
 final class NginxCacheTests: XCTestCase {
     func testAStaleResponseIsValidatedOnTheWire() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx and openssl are needed.")
         let nginx = try Nginx()
         let file = nginx.directory.appending(path: "files/stale/page.txt")
         for (number, url) in [nginx.plainURL, nginx.tlsURL, nginx.http2URL].enumerated() {
-            // Long enough to be compressed, which makes its ETag a weak one.
+            // Long enough for compression, which makes the ETag weak.
             let pages = ["one", "two"].map { String(repeating: "\($0) \(number)\n", count: 200) }
             try Data(pages[0].utf8).write(to: file)
             let client = APIClient(baseURL: url) {
@@ -27,7 +27,7 @@ final class NginxCacheTests: XCTestCase {
             }
             XCTAssertTrue(use.isRevalidated)
             XCTAssertEqual(second.status, .ok)
-            // Of another length, so of another ETag, whatever the time.
+            // Another length, and so another ETag at any time.
             try Data((pages[1] + "!").utf8).write(to: file)
             let third = await request.sender().response
             XCTAssertEqual(try third.result.get(), pages[1] + "!")
@@ -41,7 +41,7 @@ final class NginxCacheTests: XCTestCase {
         }
     }
 
-    /// The lines of the log, once there are so many: nginx writes one when the response is out.
+    /// Waits for a number of log lines. nginx writes a line after it has sent the response.
     private func log(of nginx: Nginx, count: Int) async throws -> [String] {
         let file = nginx.directory.appending(path: "stale.log")
         while true {
@@ -53,6 +53,6 @@ final class NginxCacheTests: XCTestCase {
 }
 
 extension String {
-    /// As nginx writes it into a log.
+    /// The text as nginx escapes it in a log.
     fileprivate var logged: String { replacingOccurrences(of: "\"", with: "\\x22") }
 }

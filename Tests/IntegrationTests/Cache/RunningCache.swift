@@ -1,13 +1,13 @@
 import Foundation
 
-/// The program `CacheProcess`, which is built beside the tests, as another process.
+/// The program `CacheProcess`, built next to the tests, as another process.
 final class RunningCache {
     private let process = Process()
     private let output = Pipe()
     private let input = Pipe()
     private var rest = Data()
 
-    /// Starts it; it is ended after two minutes at the latest.
+    /// Starts the process. It is killed after two minutes.
     init(_ arguments: String...) throws {
         let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = tests.appending(path: "CacheProcess")
@@ -21,7 +21,7 @@ final class RunningCache {
         }
     }
 
-    /// The next line that it prints; nil once it has ended.
+    /// Returns the next line of output; nil at the end.
     func line() -> String? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -34,7 +34,7 @@ final class RunningCache {
         }
     }
 
-    /// All lines until one of these, or the end.
+    /// Returns all lines up to the given one, or to the end.
     func lines(until last: String) -> [String] {
         var lines: [String] = []
         while let line = line() {
@@ -44,18 +44,18 @@ final class RunningCache {
         return lines
     }
 
-    /// Lets it go on.
+    /// Sends the process a line, which lets it continue.
     func proceed() {
         try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
     }
 
-    /// Ends it wherever it is.
+    /// Kills the process.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Waits for its end.
+    /// Waits for the process to exit.
     func end() -> (status: Int32, lines: [String]) {
         var lines: [String] = []
         while let line = line() { lines.append(line) }

@@ -3,9 +3,9 @@ import Foundation
 import Sluice
 import XCTest
 
-/// Python's `gzip` reads what was compressed on its way.
+/// Compressed request bodies, read by Python's `gzip`.
 final class CompressionTests: XCTestCase {
-    /// What arrived.
+    /// The request as the server received it.
     private struct Reading: Codable {
         var encoding: String?
         var isChunked: Bool

@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// A server that ends connections as servers do, for which nobody is to notice.
+/// Servers that close connections between requests. The client's requests must not fail.
 final class ClosedConnectionTests: XCTestCase {
     private var nginx: NetworkNginx!
 
@@ -20,7 +20,7 @@ final class ClosedConnectionTests: XCTestCase {
         let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.countingPort)")
         var connections: [String: Int] = [:]
         for turn in 0..<30 {
-            // What must not be sent twice is not in danger either: the server says when it closes.
+            // A POST is safe as well: the server announces that it closes.
             let response = await client.string.request("echo").method(turn % 2 == 0 ? .get : .post).sender().response
             XCTAssertEqual(response.status, .ok)
             connections[response.head?.headers["X-Connection"] ?? "", default: 0] += 1
@@ -32,7 +32,7 @@ final class ClosedConnectionTests: XCTestCase {
     func testAPostGoesByANewConnectionOnceTheServerHasClosedTheIdleOne() async throws {
         let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.impatientPort)")
         let first = await client.string.get("echo").sender().response
-        // As long as the server waits, which has no other sign.
+        // Waits as long as the server does, which gives no other sign.
         try await Task.sleep(for: .milliseconds(1500))
         let second = await client.string.post("echo").sender().response
         XCTAssertEqual(second.status, .ok, "\(second.result)")

@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// Clients that may connect to public addresses only, beside others that may connect to this computer.
+/// Clients that may connect to public addresses only, next to clients that may connect to this computer.
 final class GuardedConnectionTests: XCTestCase {
     private var nginx: Nginx!
 

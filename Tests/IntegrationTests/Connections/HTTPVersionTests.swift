@@ -5,7 +5,7 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// Which version of HTTP is spoken.
+/// The HTTP version of connections.
 final class HTTPVersionTests: XCTestCase {
     private var nginx: Nginx!
     private var network: NetworkNginx!
@@ -52,7 +52,7 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    /// Which connections so many requests went by, some at a time.
+    /// Returns the connections that a number of requests used, some of them concurrent.
     private func connections(of count: Int, atOnce: Int, by client: APIClient) async -> Set<String?> {
         await withTaskGroup(of: String?.self) { group in
             let send: @Sendable () async -> String? = {
@@ -77,7 +77,7 @@ final class HTTPVersionTests: XCTestCase {
     }
 
     func testRequestsWithoutTLSOutliveTheConnectionsThatTheServerEnds() async throws {
-        // nginx ends a connection after 1,000 requests.
+        // nginx closes a connection after 1,000 requests.
         let connections = await connections(of: 2500, atOnce: 64, by: client(http2URL, .http2PriorKnowledge))
         XCTAssertFalse(connections.contains(nil))
         XCTAssertGreaterThan(connections.count, 2)
@@ -86,7 +86,7 @@ final class HTTPVersionTests: XCTestCase {
 
     func testAConnectionWithoutTLSIsForThoseWhoKnow() async throws {
         _ = try await client(http2URL, .http2PriorKnowledge).data.get("echo").sender().value
-        // By HTTP/1.1, which this server does not speak.
+        // Uses HTTP/1.1, which this server does not support.
         guard case .failure = await client(http2URL, .automatic).data.get("echo").sender().result else {
             return XCTFail("It went by the other's connection.")
         }
@@ -169,7 +169,7 @@ final class HTTPVersionTests: XCTestCase {
         guard case .failure = await client(server.url, .http2PriorKnowledge).data.get("a").sender().result else {
             return XCTFail("It was not spoken.")
         }
-        // The one that was idle is as good as before.
+        // The connection that was idle is used again.
         _ = try await client(server.url, .http1).data.get("a").sender().value
         XCTAssertEqual(server.requests(to: "/a").map(\.connection).count, 2)
         XCTAssertEqual(Set(server.requests(to: "/a").map(\.connection)).count, 1)

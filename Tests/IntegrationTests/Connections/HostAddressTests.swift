@@ -5,11 +5,11 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// Addresses in place of what names resolve to. None of the names below `.invalid` resolves (RFC 6761 §6.4).
+/// Addresses in place of name resolution. No name below `.invalid` resolves (RFC 6761 §6.4).
 final class HostAddressTests: XCTestCase {
     private var server: LoopbackServer!
     private let here = IPAddress(127, 0, 0, 1)
-    /// Where nobody listens.
+    /// An address on which no server listens.
     private let nowhere = IPAddress(127, 0, 0, 2)
 
     override func setUpWithError() throws {
@@ -45,7 +45,7 @@ final class HostAddressTests: XCTestCase {
     func testOtherClientsSeeNothingOfThem() async throws {
         for addresses in [[here], [nowhere, here]] {
             _ = try await client("api.invalid", addresses).data.get("a").sender().value
-            // Neither the address nor the connection that is idle now.
+            // Neither the address nor the idle connection is used.
             let error = await failure(of: client("api.invalid", nil))
             XCTAssertEqual(error?.code, .cannotResolveHost)
         }
@@ -60,7 +60,7 @@ final class HostAddressTests: XCTestCase {
     }
 
     func testAClientUsesOtherAddressesThanAnother() async throws {
-        // By one transport, whose handles go from one set to the other.
+        // A single transport, which must keep connections with different addresses apart.
         let transport = SocketTransport()
         let refused = SluiceError.Code.cannotConnect
         let cases: [([IPAddress], SluiceError.Code?)] = [
@@ -127,7 +127,7 @@ final class HostAddressTests: XCTestCase {
     }
 }
 
-/// A port of ::1 whose queue of connections is full, so that whoever connects gets no answer.
+/// A port of ::1 with a full accept queue, so that connection attempts get no answer.
 private final class SilentListener {
     private var descriptors: [Int32] = []
 

@@ -5,8 +5,8 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// The time for which a connection is used again. The engine measures it by its own clock, and so it has to pass. Each
-/// transport has connections of its own, which the limits of others do not touch.
+/// The time during which a connection is reused. The engine measures real time, so the tests wait. Each transport has its own
+/// connections, so these limits do not affect other tests.
 final class IdleConnectionTests: XCTestCase {
     private func connections(idle: Duration, lifetime: Duration? = nil) async throws -> Int {
         let server = try LoopbackServer()

@@ -4,7 +4,7 @@ import Sluice
 import SluiceEngine
 import Testing
 
-/// More hosts than a process with an ordinary limit may have descriptors.
+/// Requests to more hosts than the descriptor limit of a process.
 @Suite(.enabled(if: RealServer.canRun("nginx"), "nginx is missing: apt-get install nginx-light"))
 struct ManyHostsTests {
     @Test func tenThousandHostsAreAskedWith1024Descriptors() async {

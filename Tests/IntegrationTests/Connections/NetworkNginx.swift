@@ -1,22 +1,22 @@
 import Foundation
 
-/// An nginx with a unix-domain socket, a port of HTTP/2 without TLS, and ports that keep connections only for a little while.
+/// An nginx with a Unix domain socket, an HTTP/2 port without TLS, and ports that close connections early.
 ///
-/// `/echo` answers with method, host and protocol, `/away` redirects to another host, and `/drop` closes the connection.
+/// `/echo` returns method, host and protocol, `/away` redirects to another host, and `/drop` closes the connection.
 final class NetworkNginx {
     static var canRun: Bool { RealServer.canRun("nginx") }
 
     private let process: NginxProcess
     let http2Port: Int
-    /// Closes a connection after a second of idleness.
+    /// A port that closes a connection after a second of idleness.
     let impatientPort: Int
-    /// Closes a connection after three requests.
+    /// A port that closes a connection after three requests.
     let countingPort: Int
     let socket: String
     let http2Socket: String
 
     init() throws {
-        // A socket's path must be short.
+        // The path of a socket must be short.
         let folder = URL(filePath: "/tmp/sluice-\(UUID().uuidString.prefix(8))")
         http2Port = try RealServer.freePort()
         impatientPort = try RealServer.freePort()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// An HTTP/1.1 server in Python that checks digests with `hashlib` by the letter of RFC 7616, and passwords sent by Basic.
+/// An HTTP/1.1 server in Python that verifies digests with `hashlib` as in RFC 7616, and Basic credentials.
 ///
-/// The first segment of a path says what it offers, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `SHA-512-256`, `basic`. With a query of `stale` the
-/// first answer to each challenge is too late, with `rotten` every one.
+/// The first segment of a path lists the offered algorithms, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `SHA-512-256`, `basic`.
+/// With the query `stale`, the first answer to each challenge is stale; with `rotten`, every answer is.
 struct DigestServer {
-    /// What the server made of a request that it let in.
+    /// The server's reading of an authorized request.
     struct Welcome: Codable, Equatable, Sendable {
         var scheme: String
         var algorithm: String?
@@ -14,9 +14,9 @@ struct DigestServer {
         var sha256: String
     }
 
-    /// What the server has seen so far.
+    /// The requests that the server has received.
     struct Log: Codable, Equatable, Sendable {
-        /// Of each request the scheme of its `Authorization`, empty without one.
+        /// The scheme of `Authorization` in each request; empty if the field is missing.
         var schemes: [String]
         /// The lengths of the requests' bodies.
         var lengths: [Int]

@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// Credentials against a server with a Digest of its own.
+/// Credentials against a server with its own Digest implementation.
 final class DigestTests: XCTestCase {
     private typealias Welcome = DigestServer.Welcome
 
@@ -153,7 +153,7 @@ final class DigestTests: XCTestCase {
     }
 }
 
-/// Bytes in pieces, from the first one again with each iterator.
+/// Bytes in pieces. Each iterator starts at the first one.
 struct Pieces: AsyncSequence, Sendable {
     let bytes: Data
 

@@ -3,11 +3,11 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Runs cases one after the other against a server of its own, so that no other's connections are in the way.
+/// Runs cases one after another against its own server, without connections of other tests.
 struct FaultBench {
-    /// How long an exchange that does not hang may be silent on a machine that is very busy.
+    /// The idle timeout for exchanges that do not hang, generous enough for a busy machine.
     static let patience = Duration.seconds(60)
-    /// How long a client waits for a server that says nothing any more.
+    /// The idle timeout for a server that stops responding.
     static let impatience = Duration.milliseconds(100)
 
     private let server: LoopbackServer
@@ -18,7 +18,7 @@ struct FaultBench {
         server.recordsRequests = false
     }
 
-    /// What is wrong with the case; nil if nothing is.
+    /// Runs a case. Returns a description of the problem, or nil.
     mutating func run(_ kind: FaultCase) async throws -> String? {
         let warm = Locked(0)
         if kind.exchange.isSecond, let complaint = await warmUp(kind, warm) { return complaint }
@@ -44,14 +44,14 @@ struct FaultBench {
         let connections = arrivals.withLock { $0 }
         let judge = FaultJudge(kind: kind, arrivals: connections.count)
         if let complaint = judge.complaint(about: outcome) { return complaint }
-        // None, where the client's time was up before the server had it.
+        // No connection if the client timed out before the server had the request.
         if kind.exchange.isSecond, kind.usesKeptConnection, let first = connections.first,
             first != warm.withLock({ $0 })
         {
             return "the connection was not kept"
         }
         if case .excess(let bytes, isLate: true) = kind.fault {
-            // The client must have been sent it, or there would be nothing to be misled by.
+            // Waits until the excess bytes are sent, since only then they can mislead the client.
             let all = sentBefore + Int64(kind.exchange.wire.count + bytes.count)
             try await waitUntil("the excess is sent", within: .seconds(600)) {
                 server.bytesSent >= all || server.openConnections == 0
@@ -60,7 +60,7 @@ struct FaultBench {
         return await checkHealth(kind.door)
     }
 
-    /// An exchange by the connection that the case is to use.
+    /// Sends a first exchange on the connection that the case reuses.
     private func warmUp(_ kind: FaultCase, _ connection: Locked<Int>) async -> String? {
         if case .endWhileIdle(let cut) = kind.fault {
             let whole = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwarm"
@@ -78,7 +78,7 @@ struct FaultBench {
         return nil
     }
 
-    /// The next request must get its own answer, whatever happened before.
+    /// Checks that the next request gets its own response.
     private mutating func checkHealth(_ door: FaultDoor) async -> String? {
         healthy += 1
         let body = "healthy \(healthy)"

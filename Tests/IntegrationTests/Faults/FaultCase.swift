@@ -2,7 +2,7 @@
 import Foundation
 import SluiceTesting
 
-/// One exchange with one fault, and what may come of it.
+/// One exchange with one fault, and the outcomes that it allows.
 struct FaultCase: Sendable, CustomStringConvertible {
     let exchange: FaultExchange
     let fault: WireFault
@@ -10,7 +10,7 @@ struct FaultCase: Sendable, CustomStringConvertible {
 
     var description: String { "\(exchange.name), \(fault), by the \(door)" }
 
-    /// How the server answers its first request.
+    /// The response to the first request.
     var response: LoopbackResponse {
         let wire = exchange.wire
         let end: [LoopbackResponse.Step] = exchange.isEndedByClose ? [.close] : []
@@ -26,12 +26,12 @@ struct FaultCase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// How it answers where the request is sent again: as it was meant to.
+    /// The response if the request is sent again: the intended one.
     var wholeResponse: LoopbackResponse {
         .script([.write(exchange.wire)] + (exchange.isEndedByClose ? [.close] : []))
     }
 
-    /// How it answers a client that asks whether its body may come.
+    /// The response to `Expect: 100-continue`.
     var expectation: LoopbackExpectation {
         switch fault {
         case .cutContinue(let cut, let count):
@@ -41,7 +41,7 @@ struct FaultCase: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the request reaches the server by the connection that had been kept for it.
+    /// True if the request uses the kept connection.
     var usesKeptConnection: Bool {
         switch fault {
         case .cutRequest, .cutContinue, .alteredContinue, .endWhileIdle: false

@@ -4,12 +4,12 @@ import Sluice
 import SluiceEngine
 import SluiceTesting
 
-/// How the exchanges are asked for.
+/// The API that sends the exchanges.
 enum FaultDoor: Sendable {
     case transport
     case client
 
-    /// What came of an exchange, as its caller sees it.
+    /// The outcome of an exchange, as its caller sees it.
     enum Outcome: Sendable {
         case response(WireResponse)
         case failure(SluiceError)

@@ -1,31 +1,31 @@
 import Foundation
 import SluiceHTTP
 
-/// An exchange as it is meant to be: what is asked, and what is answered, byte for byte.
+/// An intended exchange: the request, and the response byte for byte.
 struct FaultExchange: Sendable {
     enum Upload: Sendable {
         case none
         case data
-        /// In pieces, and only once.
+        /// In pieces that can be sent only once.
         case stream
-        /// Held back until the server says that it may come.
+        /// Held back until the server sends 100 Continue.
         case asking
     }
 
     let name: String
     var method = HTTPMethod.get
     var upload = Upload.none
-    /// Whether another exchange has gone by the same connection before.
+    /// True if the connection has carried another exchange before.
     var isSecond = false
-    /// Whether the body ends where the connection does.
+    /// True if the end of the connection ends the body.
     var isEndedByClose = false
-    /// What the server sends, informational heads included.
+    /// The bytes of the server, including informational responses.
     let wire: Data
-    /// What the client should make of that.
+    /// The response that the client should read from them.
     let meant: WireResponse
 
     static let text = Data("The water finds its own level, and the sluice lets it through.".utf8)
-    /// The text as gzip compresses it.
+    /// The text, compressed with gzip.
     static let gzip = Data(
         [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x0b, 0xc9, 0x48, 0x55, 0x28, 0x4f, 0x2c,
@@ -57,10 +57,10 @@ struct FaultExchange: Sendable {
         return exchange
     }
 
-    /// Whether it may be sent a second time without harm.
+    /// True if the request may be sent again without harm.
     var isIdempotent: Bool { method != .post }
 
-    /// Whether its body is there still when it has been sent once.
+    /// True if the request may be sent again and its body can be read again.
     var canBeSentAgain: Bool {
         if case .stream = upload { false } else { isIdempotent }
     }
@@ -136,7 +136,7 @@ extension FaultExchange {
         return framed
     }
 
-    /// The same by a connection that has been used.
+    /// The same exchange on a connection that has been used before.
     var second: FaultExchange {
         FaultExchange(copying: self, name: name + ", kept connection")
     }

@@ -3,25 +3,25 @@ import Foundation
 import SluiceHTTP
 import SluiceTesting
 
-/// Says of an outcome whether it is one that may be.
+/// Decides if an outcome is allowed.
 struct FaultJudge {
     let kind: FaultCase
-    /// How often a whole request reached the server.
+    /// The number of times that a whole request reached the server.
     let arrivals: Int
 
     private var exchange: FaultExchange { kind.exchange }
 
-    /// What must come of it.
+    /// The required outcome.
     private enum Demand {
-        /// This response and nothing else.
+        /// This response.
         case response(WireResponse)
-        /// An error and nothing else.
+        /// An error.
         case failure
         /// This response, or an error.
         case either(WireResponse)
     }
 
-    /// What is wrong with an outcome; nil if nothing is.
+    /// Returns a description of the problem with an outcome, or nil.
     func complaint(about outcome: FaultDoor.Outcome) -> String? {
         if !exchange.isIdempotent, arrivals > 1 { return "the server had it \(arrivals) times" }
         switch (outcome, demand) {
@@ -56,13 +56,13 @@ struct FaultJudge {
         case .cutRequest(.hang, _), .cutContinue: return .failure
         case .cutRequest:
             guard mayBeSentAgain else { return .failure }
-            // Behind its head the 100 has come, and the connection has been answered on. The place is not known here.
+            // After its head, the 100 has arrived and the connection is in use. The offset is not known here.
             if case .asking = exchange.upload { return .either(exchange.meant) }
             return .response(exchange.meant)
         case .cut(let cut, let count): return demand(cutting: cut, after: count, mayBeSentAgain)
         case .altered(let bytes, _): return demand(by: bytes)
         case .alteredContinue(let bytes, _):
-            // To close with the body unread may be a reset.
+            // Closing a connection with unread data may cause a reset.
             if case .response(let response) = demand(by: bytes) { return .either(response) }
             return .failure
         }
@@ -71,13 +71,13 @@ struct FaultJudge {
     private func demand(cutting cut: LoopbackResponse.Cut, after count: Int, _ mayBeSentAgain: Bool) -> Demand {
         if count == 0, mayBeSentAgain, cut != .hang {
             guard case .asking = exchange.upload else { return .response(exchange.meant) }
-            // The 100 has come, and so the connection has been answered on, unless a reset has overtaken it.
+            // The 100 has arrived, so the connection is in use, unless a reset discarded the 100.
             return cut == .reset ? .either(exchange.meant) : .failure
         }
         let bytes = exchange.wire.prefix(count)
         let reading = WireReader.read(bytes, isEnded: cut == .close, isHead: exchange.method == .head)
         guard case .success(let response) = reading else {
-            // A reset may overtake all that was sent before it, and then the request may be sent again.
+            // A reset may discard all bytes before it. Then the request may be sent again.
             return cut == .reset && mayBeSentAgain ? .either(exchange.meant) : .failure
         }
         let demand = self.demand(by: response)
@@ -92,7 +92,7 @@ struct FaultJudge {
         }
     }
 
-    /// An encoded body is right if it is the one that was encoded, and a failure if it ends too early.
+    /// An encoded body is correct if it decodes to the original. A truncated one is a failure.
     private func demand(by response: WireResponse) -> Demand {
         guard response.isGzip else { return .response(response) }
         var right = response
@@ -100,8 +100,8 @@ struct FaultJudge {
         right.body = FaultExchange.text
         if response.body == FaultExchange.gzip { return .response(right) }
         if FaultExchange.gzip.starts(with: response.body) { return .failure }
-        // The reference reader has no decoder. Some bytes of gzip's own header mean nothing, and zeros behind its end
-        // are padding; all other damage fails.
+        // The reference reader has no decoder. Some bytes of the gzip header are ignored, and zeros after the end are padding.
+        // All other damage must fail.
         return .either(right)
     }
 }

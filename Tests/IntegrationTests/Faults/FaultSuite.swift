@@ -3,13 +3,13 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Runs cases, very many at once.
+/// Runs many cases concurrently.
 enum FaultSuite {
     private static let benches = 96
-    /// All cases of the process.
+    /// The number of cases in this process.
     static let cases = Locked(0)
 
-    /// Complaints, one for each case that went wrong.
+    /// Runs cases and returns a description of each problem.
     static func run(_ cases: [FaultCase]) async throws -> [String] {
         self.cases.withLock { $0 += cases.count }
         let next = Locked(0)
@@ -32,7 +32,7 @@ enum FaultSuite {
         }
     }
 
-    /// How many bytes a request of an exchange has on the wire.
+    /// Returns the number of bytes of an exchange's request on the wire.
     static func requestLength(of exchange: FaultExchange, by door: FaultDoor) async throws -> Int {
         let server = try LoopbackServer()
         server.on("/fault", .status(.ok).closingConnection())
@@ -40,12 +40,11 @@ enum FaultSuite {
         return Int(server.bytesReceived)
     }
 
-    /// The open descriptors of the process, by what they lead to: each socket has a number of its own, others are
-    /// counted.
+    /// Returns the open descriptors of the process by target. Each socket has its own target; other targets are counted.
     static func openDescriptors() throws -> [String: Int] {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(into: [:]) { counts, name in
-            // One that has been closed meanwhile leads nowhere.
+            // A descriptor that was closed meanwhile has no target.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
             if let target { counts[target, default: 0] += 1 }
         }

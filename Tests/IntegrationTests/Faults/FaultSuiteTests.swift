@@ -5,7 +5,8 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// Every fault at every byte of an exchange: each ends as a typed error or with the right answer, and the client goes on.
+/// Injects every fault at every byte of an exchange. Each ends with a typed error or the right response, and the client remains
+/// usable.
 final class FaultSuiteTests: XCTestCase {
     override class func tearDown() {
         let count = FaultSuite.cases.withLock { $0 }
@@ -23,11 +24,11 @@ final class FaultSuiteTests: XCTestCase {
         }
     }
 
-    /// Runs the cases, and looks for what they left behind.
+    /// Runs the cases, and checks for leaked descriptors.
     ///
-    /// Idle connections of other tests may close meanwhile or stay: XCTest keeps some of their servers until the end.
+    /// Idle connections of other tests may remain or close meanwhile, because XCTest keeps some servers until the end.
     private func run(_ cases: [FaultCase], line: UInt = #line) async throws {
-        // The engine and both ways to it are there from now on, with the descriptors that they keep.
+        // Starts the engine and both APIs first, since they keep descriptors.
         for door in [FaultDoor.transport, .client] { _ = try await FaultSuite.requestLength(of: .plain, by: door) }
         let before = try FaultSuite.openDescriptors()
         let complaints = try await FaultSuite.run(cases)
@@ -93,7 +94,7 @@ final class FaultSuiteTests: XCTestCase {
         try await run(cases(open + open.map(\.second)) { _ in FaultExchange.excesses })
     }
 
-    /// A sample of all the others, and the number that it is a part of does not divide the number of kinds.
+    /// Tests a sample of all cases. Its stride does not divide the number of kinds.
     func testTheSameHoldsForAClient() async throws {
         let exchanges = answers + FaultExchange.uploads
         var all: [(FaultExchange, WireFault)] = exchanges.flatMap { exchange in

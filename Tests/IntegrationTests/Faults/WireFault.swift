@@ -1,25 +1,25 @@
 import Foundation
 import SluiceTesting
 
-/// What goes wrong in an exchange.
+/// A fault in an exchange.
 enum WireFault: Sendable {
-    /// The answer breaks off after so many bytes.
+    /// The response ends after a number of bytes.
     case cut(LoopbackResponse.Cut, after: Int)
-    /// The server breaks off when it has read so many bytes of the request.
+    /// The server ends after it has read a number of bytes of the request.
     case cutRequest(LoopbackResponse.Cut, after: Int)
-    /// The 100 that was asked for breaks off.
+    /// The 100 response ends after a number of bytes.
     case cutContinue(LoopbackResponse.Cut, after: Int)
-    /// Other bytes in the answer's place, and the connection closed.
+    /// Other bytes replace the response, and the connection closes.
     case altered(Data, String)
-    /// Other bytes in the place of the 100, and the connection closed.
+    /// Other bytes replace the 100 response, and the connection closes.
     case alteredContinue(Data, String)
-    /// More bytes behind the answer, at once or after it has been taken in, and the connection left open.
+    /// More bytes follow the response, at once or after the client has read it. The connection stays open.
     case excess(Data, isLate: Bool)
-    /// The connection, which had been kept open, ends before the request is sent.
+    /// The kept connection ends before the request is sent.
     case endWhileIdle(LoopbackResponse.Cut)
-    /// Nothing is wrong, but the answer comes in two pieces.
+    /// No fault, but the response arrives in two pieces.
     case split(after: Int)
-    /// Nothing is wrong, but the answer comes byte by byte.
+    /// No fault, but the response arrives byte by byte.
     case dripped
 
     static let `continue` = Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)
@@ -33,8 +33,8 @@ enum WireFault: Sendable {
 }
 
 extension FaultExchange {
-    /// Every end at every boundary of the answer, its last one included; a server may fall silent there too, but only where that is in
-    /// the middle of the answer still.
+    /// Every kind of end at every offset of the response, including the last. The server stalls only at offsets within the
+    /// response.
     var cuts: [WireFault] {
         let cuts = [LoopbackResponse.Cut.close, .reset].flatMap { cut in
             (0...wire.count).map { WireFault.cut(cut, after: $0) }
@@ -42,14 +42,14 @@ extension FaultExchange {
         return cuts + (0..<wire.count + (isEndedByClose ? 1 : 0)).map { WireFault.cut(.hang, after: $0) }
     }
 
-    /// Every end at every boundary of a request of so many bytes.
+    /// Every kind of end at every offset of a request.
     func requestCuts(_ length: Int) -> [WireFault] {
         [.close, .reset, .hang].flatMap { cut in
             (0..<length).map { WireFault.cutRequest(cut, after: $0) }
         }
     }
 
-    /// Every end at every boundary of the 100, and each of its bits turned over.
+    /// Every kind of end at every offset of the 100 response, and each of its bits flipped.
     static var continueFaults: [WireFault] {
         let cuts = [LoopbackResponse.Cut.close, .reset, .hang].flatMap { cut in
             (0..<WireFault.continue.count).map { WireFault.cutContinue(cut, after: $0) }
@@ -57,7 +57,8 @@ extension FaultExchange {
         return cuts + flips(of: WireFault.continue).map { .alteredContinue($0, $1) }
     }
 
-    /// Each bit turned over; from each boundary on random bytes; random bytes put in at each boundary; each byte left out.
+    /// Flips each bit, replaces the rest with random bytes from each offset, inserts random bytes at each offset, and removes
+    /// each byte.
     func garbage(seed: UInt64) -> [WireFault] {
         var random = SeededGenerator(seed: seed)
         var altered = FaultExchange.flips(of: wire)
@@ -71,12 +72,12 @@ extension FaultExchange {
         return altered.map { .altered($0, $1) }
     }
 
-    /// All ways of taking the answer in two pieces, and the one byte by byte.
+    /// Every split of the response in two pieces, and the response byte by byte.
     var slow: [WireFault] {
         (1..<wire.count).map { .split(after: $0) } + [.dripped]
     }
 
-    /// What a server may have left behind an answer.
+    /// The bytes that a server may leave after a response.
     static var excesses: [WireFault] {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
         return ["\r\n", "x", "0\r\n\r\n", answer, answer + answer, String(repeating: "x", count: 70_000)]

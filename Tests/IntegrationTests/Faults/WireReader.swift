@@ -1,29 +1,28 @@
 import Foundation
 
-/// A response as it stands on the wire.
+/// A response as it is on the wire.
 struct WireResponse: Sendable, Equatable {
     var status: Int
     /// Each as `name: value`.
     var fields: [String]
     var body: Data
-    /// What the body is encoded with; the bytes are those that travelled.
+    /// True if the body is gzip. The body holds the encoded bytes.
     var isGzip = false
 }
 
-/// Reads the bytes of a server as RFC 9112 says, all at once and without regard to speed: the client's reading is held
-/// against it.
+/// A simple reader of whole responses as in RFC 9112. The client's results are compared with it.
 struct WireReader {
-    /// Why there is no response in the bytes.
+    /// The reason why the bytes contain no response.
     struct Nothing: Error {
         let reason: String
     }
 
     private let bytes: [UInt8]
     private var position = 0
-    /// Whether the connection has been closed behind the bytes.
+    /// True if the connection is closed after the bytes.
     private let isEnded: Bool
 
-    /// The first final response.
+    /// Reads the first final response.
     static func read(_ bytes: Data, isEnded: Bool, isHead: Bool) -> Result<WireResponse, Nothing> {
         var reader = WireReader(bytes: Array(bytes), isEnded: isEnded)
         return Result { () throws(Nothing) in try reader.response(isHead: isHead) }
@@ -47,10 +46,10 @@ struct WireReader {
             if (100..<200).contains(response.status) { continue }
             if isHead || response.status == 204 || response.status == 304 { return response }
             let codings = values("transfer-encoding")
-            // RFC 9112 §6.1: neither is believed.
+            // RFC 9112 §6.1: neither length is trustworthy.
             if !codings.isEmpty, isOld || length != nil { throw Nothing(reason: "two lengths") }
             response.body = try body(codings: codings, length: length)
-            // A coding that is not known leaves the body as it came. Empty elements mean nothing (RFC 9110 §5.6.1.2).
+            // A body with an unknown coding is not decoded. Empty list elements are ignored (RFC 9110 §5.6.1.2).
             let encodings = values("content-encoding").joined(separator: ",").lowercased()
                 .split { ", \t".contains($0) }
             response.isGzip = encodings == ["gzip"] || encodings == ["x-gzip"]
@@ -58,7 +57,7 @@ struct WireReader {
         }
     }
 
-    /// The code of `HTTP/1.x SP 3DIGIT [SP reason]`.
+    /// Returns the code of `HTTP/1.x SP 3DIGIT [SP reason]`.
     private func status(of line: ArraySlice<UInt8>) throws(Nothing) -> Int {
         let line = Array(line)
         guard line.count >= 12, line.starts(with: Array("HTTP/1.".utf8)), isDigit(line[7]), line[8] == 32,
@@ -102,7 +101,7 @@ struct WireReader {
         while true {
             let line = try line()
             let digits = line.prefix { isDigit($0) || (65...70).contains($0 & 0xDF) }
-            // An extension may stand behind the size.
+            // An extension may follow the size.
             let isBare = digits.count == line.count || line[digits.endIndex] == UInt8(ascii: ";")
             guard (1...15).contains(digits.count), isBare, let size = number(digits, radix: 16) else {
                 throw Nothing(reason: "no size")
@@ -115,7 +114,7 @@ struct WireReader {
         return body
     }
 
-    /// Up to the next CRLF; no other control character but a tab may stand before it (RFC 9112 §2.2, RFC 9110 §5.5).
+    /// Reads up to the next CRLF. Before it, a tab is the only control character allowed (RFC 9112 §2.2, RFC 9110 §5.5).
     private mutating func line() throws(Nothing) -> ArraySlice<UInt8> {
         guard let end = bytes[position...].firstIndex(of: 10) else { throw Nothing(reason: "an unfinished line") }
         let line = bytes[position..<end]

@@ -3,7 +3,7 @@ import Foundation
 import SluiceTesting
 import XCTest
 
-/// What a process finds in its environment, as nobody can inject it.
+/// The effects of a process's environment variables.
 final class FetchEnvironmentTests: XCTestCase {
     private let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
@@ -21,7 +21,7 @@ final class FetchEnvironmentTests: XCTestCase {
         server.on("*", .text("content"))
         let proxy = try ProxyServer()
         let environment = ["http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test"]
-        // The proxy alone knows where that is.
+        // Only the proxy can resolve this host.
         let direct = try fetch("http://inside.test:\(server.port)/a", environment)
         XCTAssertEqual(direct.status, 1)
         XCTAssertTrue(direct.errors.contains("does not resolve"), direct.errors)
@@ -37,7 +37,7 @@ final class FetchEnvironmentTests: XCTestCase {
     func testOldVersionsOfTLSAreNotSpokenWhereTheSystemWouldLetThemBe() throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let server = try TLSServer()
-        // OpenSSL itself has nothing against TLS 1.1 then.
+        // OpenSSL itself then allows TLS 1.1.
         let configuration = server.path("openssl.cnf")
         let text = """
             openssl_conf = all

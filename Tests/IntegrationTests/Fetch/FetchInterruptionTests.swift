@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The command `fetch` under those who end it.
+/// The command `fetch` when it is interrupted or killed.
 final class FetchInterruptionTests: XCTestCase {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
     private static let film = LoopbackResource(.random(96 << 20, seed: 7), eTag: "\"7\"")
@@ -16,7 +16,7 @@ final class FetchInterruptionTests: XCTestCase {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A server of a film of which about 40 MiB come in a second.
+    /// Starts a server for a film, at about 40 MiB a second.
     private func server() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.recordsRequests = false
@@ -43,12 +43,13 @@ final class FetchInterruptionTests: XCTestCase {
         var (kills, files) = (0, 0)
         while kills < 20 {
             let process = try FetchProcess(arguments)
-            // Long enough to begin; when it is killed is what is random here.
+            // Long enough to start. The moment of the kill is random.
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
             process.send(SIGKILL)
             let end = try process.end()
             if end.status != 0 { kills += 1 }
-            // Whole, it may just have got its name when it was killed; then on with another.
+            // The process may have been killed just after it renamed the complete file. The loop then continues with another
+            // file.
             guard FileManager.default.fileExists(atPath: file.path) else { continue }
             XCTAssertEqual(try sha256(Data(contentsOf: file)), digest, "seed \(seed), after \(kills) kills")
             try FileManager.default.removeItem(at: file)
@@ -57,7 +58,7 @@ final class FetchInterruptionTests: XCTestCase {
         let end = try FetchProcess(arguments).end()
         XCTAssertEqual(end.status, 0, end.errors)
         XCTAssertEqual(try sha256(Data(contentsOf: file)), digest)
-        // What was on its way when the process died is lost each time, and what had not been noted.
+        // Each kill loses the bytes in transit and those that the journal did not record.
         XCTAssertLessThan(server.bytesSent, Int64(files + 5) * Int64(Self.film.data.count))
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         XCTAssertEqual(left, ["film.mkv"], "nothing is left beside the file")

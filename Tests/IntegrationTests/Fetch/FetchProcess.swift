@@ -2,9 +2,9 @@ import Foundation
 import SanitizerOptions
 import SluiceTesting
 
-/// The command `fetch` as another process.
+/// The command `fetch` as a separate process.
 struct FetchProcess {
-    /// What it came to.
+    /// The result of the process.
     struct End {
         let status: Int32
         let output: String
@@ -15,7 +15,7 @@ struct FetchProcess {
     private let output = Pipe()
     private let errors = Pipe()
 
-    /// Starts it; it is ended after a minute at the latest.
+    /// Starts the process. It is killed after a minute.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = tests.appending(path: "fetch")
@@ -23,7 +23,7 @@ struct FetchProcess {
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
-        // The thread sanitizer is to pass over in it what it passes over here.
+        // The process gets the same thread sanitizer suppressions as the tests.
         let suppressions = FileManager.default.temporaryDirectory.appending(path: "sluice-thread-suppressions.txt")
         try Data(String(cString: __tsan_default_suppressions()).utf8).write(to: suppressions, options: .atomic)
         process.environment = ProcessInfo.processInfo.environment
@@ -36,12 +36,12 @@ struct FetchProcess {
         }
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     func send(_ signal: Int32) {
         kill(process.processIdentifier, signal)
     }
 
-    /// Waits for its end.
+    /// Waits for the process to exit.
     func end() throws -> End {
         let printed = try output.fileHandleForReading.readToEnd() ?? Data()
         let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
@@ -54,7 +54,7 @@ struct FetchProcess {
     }
 }
 
-/// The SHA-256 of bytes, by the program of that name.
+/// Returns the SHA-256 of data, computed by the program `sha256sum`.
 func sha256(_ data: Data) throws -> String {
     let file = try TemporaryFile(data)
     defer { file.remove() }
@@ -62,7 +62,7 @@ func sha256(_ data: Data) throws -> String {
 }
 
 extension Data {
-    /// Bytes that are the same for the same seed.
+    /// Returns random bytes, the same for the same seed.
     static func random(_ count: Int, seed: UInt64) -> Data {
         var generator = SeededGenerator(seed: seed)
         var words = [UInt64](repeating: 0, count: (count + 7) / 8)

@@ -4,7 +4,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The command `fetch`, which is built beside the tests.
+/// The command `fetch`, built next to the tests.
 final class FetchTests: XCTestCase {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// Python's own parser reads the same names and values.
+/// Encoded forms, parsed by Python.
 @Suite(.enabled(if: RealServer.canRun("python3"), "python3 is not installed"))
 struct PythonFormTests {
     private struct Case: Sendable {
@@ -10,7 +10,7 @@ struct PythonFormTests {
         let pairs: [[String]]
     }
 
-    /// Gives what Python reads in each text, as names and values.
+    /// Returns the names and values that Python reads in each text.
     private func read(_ texts: [String]) throws -> [[[String]]] {
         let script = """
             import json, sys
@@ -55,7 +55,7 @@ struct PythonFormTests {
     }
 
     @Test func charactersOfEveryBlockComeBack() throws {
-        // Every 199th above those of two bytes, since the system takes an argument of 128 KiB at most.
+        // Every 199th of the characters with more than two bytes, because the system limits an argument to 128 KiB.
         let numbers = Array(0..<0x800) + Array(stride(from: 0x800, through: 0x10FFFF, by: 199))
         let text = String(String.UnicodeScalarView(numbers.compactMap { Unicode.Scalar($0) }))
         let encoded: String = try URLEncodedFormEncoder(spaceEncoding: .plusReplaced).encode(["text": text])

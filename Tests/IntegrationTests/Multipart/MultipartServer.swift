@@ -1,15 +1,15 @@
 import Foundation
 
-/// An HTTP/1.1 server in Python that says what its `email` package makes of a multipart body: a reader of the format
-/// that shares nothing with the writer.
+/// An HTTP/1.1 server in Python that returns its `email` package's reading of a multipart body. It shares no code with the
+/// writer.
 struct MultipartServer {
-    /// A part as the other side understood it.
+    /// A part as Python read it.
     struct Part: Codable, Equatable, Sendable {
         var name: String?
         var fileName: String?
         var disposition: String?
         var type: String
-        /// Whether the part's head says the type, which is text/plain otherwise.
+        /// True if the head of the part has a type. The default is text/plain.
         var hasType = true
         var extra: String?
         var length: Int
@@ -18,12 +18,12 @@ struct MultipartServer {
         var parts: [Part]?
     }
 
-    /// A body as the other side understood it.
+    /// A body as Python read it.
     struct Reading: Codable, Equatable, Sendable {
         var type: String
         var length: Int
         var isChunked: Bool
-        /// What the parser found wrong.
+        /// The defects that the parser reported.
         var defects: [String]
         var parts: [Part]
     }

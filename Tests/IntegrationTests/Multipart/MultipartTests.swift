@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// Gives chunks of these lengths, each of another byte.
+/// Chunks of the given lengths, each filled with a different byte.
 private struct Chunks: AsyncSequence, Sendable {
     let lengths: [Int]
 
@@ -61,7 +61,7 @@ struct MultipartTests {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
     }
 
-    /// The digest by another program, since the package has none of its own.
+    /// Computes the digest with another program.
     private static func sha256(_ data: Data) throws -> String {
         let url = try file(data)
         defer { try? FileManager.default.removeItem(at: url) }
@@ -153,7 +153,7 @@ struct MultipartTests {
         #expect(reading.parts.map(\.fileName) == ["a%22b%0Ac"])
     }
 
-    /// Contents that end or begin like what stands between the parts.
+    /// Contents that start or end like a boundary.
     @Test(
         arguments: [
             "\r", "\n", "\r\n", "\r\n\r\n", "--", "\r\n--", "-", "\r\n--sluice", "a\r", "\ra",

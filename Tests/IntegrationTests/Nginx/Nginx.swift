@@ -2,7 +2,7 @@ import Foundation
 
 /// An nginx on 127.0.0.1 with three ports: HTTP/2 over TLS, HTTP/1.1 over TLS, and plain HTTP/1.1.
 ///
-/// Its certificate signs itself and is valid for `localhost` only.
+/// Its certificate is self-signed and valid for `localhost` only.
 final class Nginx {
     static var canRun: Bool { RealServer.canRun("nginx", "openssl") }
 

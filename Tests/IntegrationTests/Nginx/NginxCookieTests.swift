@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// A jar's file between nginx, this program, curl and Python.
+/// A cookie file shared by this client, curl and Python, with cookies of nginx.
 @Suite(
     .enabled(if: Nginx.canRun, "nginx or openssl is not installed (Debian: nginx-light, openssl)"),
     .serialized

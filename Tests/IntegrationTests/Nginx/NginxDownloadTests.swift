@@ -38,7 +38,7 @@ final class NginxDownloadTests {
 
     private func destination(_ name: String) -> URL { folder.appending(path: name) }
 
-    /// Downloads until so many bytes have come, and leaves it there.
+    /// Starts a download and cancels it after a number of bytes.
     private func cancel(_ request: DownloadAPIRequest<DownloadedFile, APIError>, after bytes: Int64) async {
         let sender = request.sender()
         let outcome = Task { await sender.result }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An nginx that runs in a folder until nobody holds it; then the folder goes with it.
+/// An nginx that runs in a folder. Both are removed when it is deallocated.
 final class NginxProcess {
     let folder: URL
     private let process: Process
@@ -8,10 +8,10 @@ final class NginxProcess {
     /// Starts nginx.
     ///
     /// - Parameters:
-    ///   - folder: Where its files are, to which paths in the configuration are relative; made if it is not there.
-    ///   - connections: The connections that it takes at a time.
-    ///   - http: What the configuration says of HTTP, beyond what all servers here have in common.
-    /// - Throws: A ``RealServer/Failure`` with what nginx printed.
+    ///   - folder: The folder of its files, to which paths in the configuration are relative. It is created if it does not exist.
+    ///   - connections: The maximum number of concurrent connections.
+    ///   - http: The server's part of the `http` block, after the common part.
+    /// - Throws: A ``RealServer/Failure`` with the output of nginx.
     init(in folder: URL, connections: Int = 512, http: String) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

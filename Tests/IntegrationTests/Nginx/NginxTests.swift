@@ -44,7 +44,7 @@ struct NginxTests {
         for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
             let client = client(url, trusting: nginx.certificateFile)
             let file = "private/\(UUID().uuidString)"
-            // The connection that stands then is of the protocol negotiated.
+            // Opens a connection, which then uses the negotiated protocol.
             _ = await client.data.get("user.json").sender().response
             let put = await client.data.put(file).data(bytes).credentials(ada).sender().response
             #expect(put.status == .created, "\(url)")

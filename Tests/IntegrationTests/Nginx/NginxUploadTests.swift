@@ -25,7 +25,7 @@ struct NginxUploadTests {
         defer { file.remove() }
         for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
             let client = client(url)
-            // The connection that stands then is of the protocol negotiated.
+            // Opens a connection, which then uses the negotiated protocol.
             _ = await client.data.get("user.json").sender().response
             for asks in [false, true] {
                 let path = "put/\(UUID().uuidString)"

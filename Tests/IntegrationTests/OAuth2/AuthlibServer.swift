@@ -1,9 +1,9 @@
 import Foundation
 import Sluice
 
-/// An authorization server on Authlib, Flask's own HTTP server, and an API that wants its tokens.
+/// An authorization server based on Authlib and Flask, and an API that requires its tokens.
 ///
-/// It needs the packages of `requirements.txt`, so it runs in the Python that `SLUICE_PYTHON` names:
+/// It needs the packages in `requirements.txt`, and runs in the Python that `SLUICE_PYTHON` names:
 ///
 ///     python3 -m venv .build/venv && .build/venv/bin/pip install -r Tests/IntegrationTests/OAuth2/requirements.txt
 ///     SLUICE_PYTHON=$PWD/.build/venv/bin/python3 swift test
@@ -13,13 +13,13 @@ final class AuthlibServer {
     static var canRun: Bool { RealServer.isRequired || python.map { RealServer.path(of: $0) != nil } ?? false }
     static let reason = "SLUICE_PYTHON names no Python with Authlib and Flask; .ci/run makes one"
 
-    /// What the server has seen and given.
+    /// Counts of the server's requests and tokens.
     struct State: Decodable, Sendable {
         let counts: [String: Int]
         let tokens: [OAuth2.Token]
     }
 
-    /// What the API says of a token.
+    /// The API's description of a token.
     struct Me: Decodable, Sendable, Equatable {
         let user: String?
         let client: String
@@ -38,7 +38,7 @@ final class AuthlibServer {
     }
 
     deinit {
-        // A child of one of Dispatch's threads holds back SIGTERM as these do.
+        // A child process of a Dispatch thread inherits its signal mask, which blocks SIGTERM.
         kill(server.processIdentifier, SIGKILL)
         server.waitUntilExit()
     }
@@ -58,12 +58,12 @@ final class AuthlibServer {
         try await APIClient(baseURL: url).get("state").sender().value
     }
 
-    /// Has every access token be no longer good.
+    /// Invalidates all access tokens.
     func forget() async throws {
         _ = try await APIClient(baseURL: url).string.post("forget").sender().value
     }
 
-    /// Plays the browser of a user who consents: where it is sent.
+    /// Follows an authorization URL like the browser of a user who consents, and returns the redirect target.
     func browse(_ url: String) async throws -> String {
         let browser = APIClient { $0.redirects = .none }
         let response = await browser.string.get(url).validate(.none).sender().response

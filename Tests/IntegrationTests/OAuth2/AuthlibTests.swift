@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// The OAuth 2.0 gate and an authorization server that shares nothing with it.
+/// The OAuth 2.0 gate against an independent authorization server.
 final class AuthlibTests: XCTestCase {
     private typealias Me = AuthlibServer.Me
 
@@ -84,7 +84,7 @@ final class AuthlibTests: XCTestCase {
         let second = await store.load()
         XCTAssertNotEqual(first?.refreshToken, second?.refreshToken)
 
-        // The old one is refused, and the new one good.
+        // The old refresh token is refused, and the new one is valid.
         let old = server.gate(.refreshToken(first?.refreshToken ?? "", id: "legacy", secret: "s3cret"))
         let refused = await server.client(old).get("me", as: Me.self).sender().result.failure
         XCTAssertEqual(refused?.code, .authorizationRequired)
@@ -128,7 +128,7 @@ final class AuthlibTests: XCTestCase {
             try await server.forget()
             let again = try await me(client)
             XCTAssertEqual(again, user)
-            // A code serves once.
+            // A code is valid once.
             do {
                 try await oauth.signIn(redirectedTo: redirect, for: request)
                 XCTFail("It was taken twice.")
@@ -184,7 +184,7 @@ final class AuthlibTests: XCTestCase {
         try await oauth.signOut()
         let after = await client.get("me", as: Me.self).sender().result.failure
         XCTAssertEqual(after?.code, .authorizationRequired)
-        // Nor is what had been kept of it good any longer.
+        // The token that had been stored is invalid as well.
         let direct = await APIClient(baseURL: "\(server.url)/api").string.get("me")
             .header("Authorization", "Bearer \(token.accessToken)").sender().result.failure
         XCTAssertEqual(direct?.status, .unauthorized)

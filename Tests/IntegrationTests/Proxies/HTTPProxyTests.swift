@@ -5,7 +5,7 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// HTTP proxies that pass requests on.
+/// HTTP proxies that forward requests.
 final class HTTPProxyTests: XCTestCase {
     private var server: LoopbackServer!
 
@@ -45,7 +45,7 @@ final class HTTPProxyTests: XCTestCase {
     }
 
     func testCredentialsAreSentAtOnceAndReachNobodyElse() async throws {
-        // What means something in URLs, or between name and password, must come as it is.
+        // Characters with a meaning in URLs, or between name and password, must arrive unchanged.
         let password = "p:w %41@/ü"
         let proxy = try ProxyServer(user: "a%41da", password: password)
         let client = client(.http(proxy.address, user: "a%41da", password: password))
@@ -159,7 +159,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(echo.target, "/a")
         let visits = try await proxy.visits
         XCTAssertEqual(visits.count, 1)
-        // By the proxy it would have come too.
+        // The request would also have succeeded through the proxy.
         let direct = APIClient(baseURL: "http://inside.test:\(server.port)") {
             $0.connection.proxy = .environment(environment)
             $0.connection.hostAddresses["inside.test"] = [IPAddress(127, 0, 0, 1)]

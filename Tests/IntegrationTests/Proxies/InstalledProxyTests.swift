@@ -4,7 +4,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Proxies that others run: tinyproxy and microsocks.
+/// Existing proxies: tinyproxy and microsocks.
 final class InstalledProxyTests: XCTestCase {
     private var server: LoopbackServer!
     private var nginx: Nginx!
@@ -55,7 +55,7 @@ final class InstalledProxyTests: XCTestCase {
         process.standardError = FileHandle.nullDevice
         try process.run()
         processes.append(process)
-        // It does not say when it is ready.
+        // The proxy does not report when it is ready.
         try await waitUntil(within: .seconds(600)) { RealServer.isListening(port) }
         return "127.0.0.1:\(port)"
     }

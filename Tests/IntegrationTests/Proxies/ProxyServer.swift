@@ -1,17 +1,17 @@
 import Foundation
 import Sluice
 
-/// A proxy in Python: HTTP with tunnels, plain or over TLS, SOCKS 4, 4a and 5, all on one port.
+/// A proxy in Python for HTTP with tunnels, plain or over TLS, and SOCKS 4, 4a and 5, all on one port.
 ///
-/// To it hosts below `.test` are this computer; `refused.test` it refuses, and at `dropped.test` it closes the connection.
+/// Hosts below `.test` lead to this computer. The proxy refuses `refused.test`, and closes the connection for `dropped.test`.
 struct ProxyServer {
     /// A request to the proxy.
     struct Visit: Codable, Equatable, Sendable {
         var connection: Int
-        /// The method, or the version of SOCKS.
+        /// The method, or the SOCKS version.
         var kind: String
         var target: String
-        /// Fields in small letters; of SOCKS the user.
+        /// Header fields with lowercase names; for SOCKS, the user.
         var headers: [String: String]
     }
 
@@ -24,11 +24,11 @@ struct ProxyServer {
     /// Starts a proxy.
     ///
     /// - Parameters:
-    ///   - user: Whom it lets in with the password; nil for everyone.
+    ///   - user: The user that the proxy accepts; nil for no authentication.
     ///   - password: The password.
-    ///   - methods: How it asks by HTTP: `basic`, `digest`.
-    ///   - certificate: Files of a certificate and its key, for TLS.
-    /// - Throws: When it does not start.
+    ///   - methods: The HTTP authentication schemes: `basic`, `digest`.
+    ///   - certificate: The files of a certificate and its key, for TLS.
+    /// - Throws: An error if the proxy does not start.
     init(
         user: String? = nil,
         password: String = "",
@@ -44,23 +44,23 @@ struct ProxyServer {
         server = try PythonServer(settings.map { "\($0) = \($1)\n" }.joined() + script)
     }
 
-    /// A text as a literal of Python's.
+    /// Returns a text as a Python literal.
     private static func quoted(_ text: String) -> String {
         "bytes([\(text.utf8.map { "\($0)" }.joined(separator: ","))]).decode()"
     }
 
-    /// How far tunnels come while they are held up.
+    /// The point at which tunnels are held up.
     enum Hold: String, CaseIterable {
         case answer, handshake, nowhere
     }
 
-    /// Holds tunnels up before it answers, before it passes on what begins the handshake within, or no more.
+    /// Holds tunnels up before the response, holds them up before the inner handshake, or lets them continue.
     func hold(_ hold: Hold) async throws {
         let client = APIClient(baseURL: server.url) { $0.connection.proxy = .none }
         _ = try await client.data.get("hold/\(hold.rawValue)").sender().value
     }
 
-    /// What has been asked of it; as `cleartext` a request that came by a tunnel in place of TLS.
+    /// The requests to the proxy. A plain request inside a tunnel has the kind `cleartext`.
     var visits: [Visit] {
         get async throws {
             let client = APIClient(baseURL: server.url) { $0.connection.proxy = .none }

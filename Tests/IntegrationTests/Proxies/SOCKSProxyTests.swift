@@ -26,7 +26,7 @@ final class SOCKSProxyTests: XCTestCase {
             (.socks4(proxy.address, user: "ada"), "web.test", ["web.test:\(port)"]),
             (.socks4(proxy.address, names: .byClient), "localhost", ["127.0.0.1:\(port)"]),
         ] {
-            // A name that leads to version 6 first finds nobody there.
+            // No server listens at the IPv6 address of a name that resolves to it first.
             let response = await client(choice, host: host).string.get("a").sender().response
             let visit = try await proxy.visits.last
             XCTAssertTrue(targets.contains(visit?.target ?? ""), "\(choice): \(visit as Any)")
@@ -83,7 +83,7 @@ final class SOCKSProxyTests: XCTestCase {
         for _ in 0..<3 {
             for client in clients { _ = try await client.string.get("a").sender().value }
         }
-        // One connection a user, each used three times.
+        // One connection for each user, used three times each.
         let visits = try await proxy.visits
         XCTAssertEqual(visits.count, 2)
         XCTAssertEqual(server.requestCount, 6)

@@ -4,7 +4,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// TLS through proxies, to nginx.
+/// TLS through proxies to nginx.
 final class TunnelTests: XCTestCase {
     private var nginx: Nginx!
 
@@ -70,7 +70,7 @@ final class TunnelTests: XCTestCase {
                 true,
                 "\(error as Any)"
             )
-            // The name counts.
+            // The certificate does not match a proxy that is given by its address.
             let byNumber = Proxy.https(
                 proxy.address,
                 user: "ada",

@@ -5,14 +5,14 @@ import SluiceEngine
 import SluiceTesting
 import XCTest
 
-/// Requests that find a connection of HTTP/2 which is still being made.
+/// Requests that find an HTTP/2 connection still being established.
 final class UnfinishedTunnelTests: XCTestCase {
     private var nginx: Nginx!
 
     override func setUpWithError() throws {
         try XCTSkipUnless(ProxyServer.canRun && Nginx.canRun, "python3, nginx or openssl is not installed")
         nginx = try Nginx()
-        // More than is kept of a response that nobody reads.
+        // More than the client buffers of a response that is not read.
         try Data(count: 8 << 20).write(to: nginx.directory.appending(path: "files/huge.txt"))
     }
 
@@ -42,7 +42,7 @@ final class UnfinishedTunnelTests: XCTestCase {
             return try await transport.send(request, context: asked)
         }
         _ = try await send("/user.json").body.collect()
-        // As many streams as nginx lets one connection have, which end only once they are read.
+        // As many streams as nginx allows on a connection. They end only after they are read.
         var held: [TransportResponse] = []
         for _ in 0..<128 { held.append(try await send("/huge.txt")) }
         let connects = { () async throws in try await proxy.visits.count { $0.kind == "CONNECT" } }
@@ -60,7 +60,7 @@ final class UnfinishedTunnelTests: XCTestCase {
             let clock = ContinuousClock()
             let end = clock.now + .seconds(20)
             while try await connects() < 2, clock.now < end { await Task.yield() }
-            // One more connection is enough for all of them.
+            // One more connection serves all of them.
             let made = try await connects()
             XCTAssertEqual(made, 2)
             try await proxy.hold(.nowhere)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An authority that signs certificates for tests, by `openssl`, in a folder of its own.
+/// A certificate authority for tests. It uses `openssl` and has its own folder.
 struct CertificateAuthority {
     let folder: URL
     let name: String
@@ -8,7 +8,7 @@ struct CertificateAuthority {
     /// The certificate to trust.
     var certificate: String { path("\(name).pem") }
 
-    /// Makes an authority in a folder that is there.
+    /// Creates an authority in an existing folder.
     init(_ name: String, in folder: URL) throws {
         self.name = name
         self.folder = folder
@@ -18,7 +18,7 @@ struct CertificateAuthority {
         try CertificateAuthority.signItself(name, subject: name, in: folder)
     }
 
-    /// Makes a certificate that signs itself, for a new key: `file`.pem and `file`.key.
+    /// Creates a self-signed certificate with a new key, in `file`.pem and `file`.key.
     static func signItself(_ file: String, subject: String, names: String? = nil, in folder: URL) throws {
         let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
         let certificate = folder.appending(path: "\(file).pem").path
@@ -34,15 +34,15 @@ struct CertificateAuthority {
         self.folder = folder
     }
 
-    /// Signs a certificate for a new key: `file`.pem and `file`.key.
+    /// Signs a certificate for a new key, in `file`.pem and `file`.key.
     ///
     /// - Parameters:
-    ///   - file: What the files are named.
-    ///   - subject: Its common name.
-    ///   - names: What it is for, as `DNS:localhost`.
-    ///   - dates: From when and until when it is valid, as `20200101000000Z`; three days from now where nothing is said.
-    ///   - isAuthority: Whether it may sign others.
-    /// - Throws: What `openssl` had to say.
+    ///   - file: The name of the files, without extension.
+    ///   - subject: The common name.
+    ///   - names: The alternative names, such as `DNS:localhost`.
+    ///   - dates: The start and end of the validity, such as `20200101000000Z`; nil for three days from now.
+    ///   - isAuthority: True if the certificate may sign others.
+    /// - Throws: The output of `openssl`.
     func sign(
         _ file: String,
         subject: String,
@@ -67,7 +67,7 @@ struct CertificateAuthority {
         )
     }
 
-    /// Signs another authority.
+    /// Creates an intermediate authority.
     func authority(_ name: String) throws -> CertificateAuthority {
         try sign(name, subject: name, isAuthority: true)
         let authority = CertificateAuthority(name, signedIn: folder)
@@ -77,7 +77,7 @@ struct CertificateAuthority {
         return authority
     }
 
-    /// The pin of a certificate's key, as the documentation says to make it.
+    /// Computes the pin of a certificate's key as the documentation describes.
     static func pin(of certificate: String) throws -> String {
         let command =
             "openssl x509 -in \(certificate) -pubkey -noout | openssl pkey -pubin -outform der"

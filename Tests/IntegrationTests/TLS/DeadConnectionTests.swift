@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 import XCTest
 
-/// The error of a connection, while others die.
+/// The error of one connection while other connections fail.
 final class DeadConnectionTests: XCTestCase {
     func testAFailureIsToldInItsOwnWordsThoughOthersConnectionsHaveDied() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
@@ -11,7 +11,7 @@ final class DeadConnectionTests: XCTestCase {
         let client = APIClient(baseURL: server.url(.wrongName)) {
             $0.connection.tls.trust = .only(.file(server.authority.certificate))
         }
-        // Long enough for others to die at any moment of a handshake.
+        // Long enough for other connections to fail at every point of a handshake.
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(2500)
         while clock.now < end {

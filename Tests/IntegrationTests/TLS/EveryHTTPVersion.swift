@@ -2,11 +2,11 @@ import Sluice
 import SluiceHTTP
 import Testing
 
-/// Runs each test of a suite once with every choice of HTTP version, which its clients take from ``current``.
+/// Runs each test of a suite once for each choice of HTTP version. Its clients take the choice from ``current``.
 ///
-/// Connections that may become HTTP/2 are made and shared in another way than those of HTTP/1.1.
+/// Connections that may use HTTP/2 are opened and shared differently from those of HTTP/1.1.
 struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
-    /// The choice of the test that runs.
+    /// The choice for the running test.
     @TaskLocal static var current = HTTPVersionChoice.automatic
 
     var isRecursive: Bool { true }
@@ -23,6 +23,6 @@ struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == EveryHTTPVersion {
-    /// Runs each test of a suite once with every choice of HTTP version.
+    /// Runs each test of a suite once for each choice of HTTP version.
     static var everyHTTPVersion: Self { Self() }
 }

@@ -145,7 +145,7 @@ final class TLSIdentityTests {
         for form in forms {
             #expect(try await text(client(.strict, certificate: form)) == "TLSv1.3 CN=client", "\(form)")
         }
-        // A connection that was made with the same certificate would be used again, so this asks another server.
+        // Uses another server, since a connection with the same certificate would be reused.
         let other = try TLSServer()
         for wrong in [
             ClientCertificate.pem(certificate: .file(certificate), key: .file(locked), password: "no"),
@@ -194,7 +194,7 @@ final class TLSIdentityTests {
             ],
             until: "ACCEPT"
         )
-        // It inherits a mask that keeps all signals from it but this one.
+        // The child inherits a signal mask that blocks all signals but SIGKILL.
         defer { kill(process.processIdentifier, SIGKILL) }
         let client = { (certificate: ClientCertificate?) in
             APIClient(baseURL: "https://localhost:\(port)") {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An nginx with a port for each way in which TLS can be wrong, or right in a special manner.
+/// An nginx with a port for each way in which TLS is invalid, or valid in a special way.
 final class TLSServer {
     enum Site: String, CaseIterable {
         case right, expired, early, wrongName, selfSigned, stranger, old, new, strict, chained
@@ -43,7 +43,7 @@ final class TLSServer {
 
     func path(_ file: String) -> String { folder.appending(path: file).path }
 
-    /// The pin of a certificate's key.
+    /// Returns the pin of a certificate's key.
     func pin(_ name: String) throws -> String { try CertificateAuthority.pin(of: path("\(name).pem")) }
 
     private static func block(_ site: Site, _ port: Int, in folder: URL) -> String {

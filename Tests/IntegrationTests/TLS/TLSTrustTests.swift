@@ -27,7 +27,7 @@ final class TLSTrustTests {
 
     private func text(_ client: APIClient) async throws -> String { try await client.string.get("/").sender().value }
 
-    /// What failed, and the sentence that says so.
+    /// Returns the TLS failure of a client and its description.
     private func failure(of client: APIClient) async throws -> (TLSFailure, String) {
         let error = await client.string.get("/").sender().response.failure
         let cause = try #require(error, "It was accepted.")
@@ -75,7 +75,7 @@ final class TLSTrustTests {
     }
 
     @Test func clientsDoNotTrustEachOthersServers() async throws {
-        // One has made connections that the other could use, were they not kept apart.
+        // The connections of one client must not be shared with the other.
         let trusting = client(.right)
         for _ in 0..<3 {
             #expect(try await text(trusting) == "TLSv1.3 ")
@@ -138,7 +138,7 @@ final class TLSTrustTests {
             }
             let check = (await pinning.string.get("/").sender().response.failure?.underlyingError as? TLSFailure)?.check
             #expect(check == (isMet ? nil : .pin))
-            // Another host of that client is pinned by nothing.
+            // The pins do not apply to another host of that client.
             #expect(try await pinning.string.get(other).sender().value == "TLSv1.3 ")
         }
     }

@@ -2,10 +2,10 @@ import Foundation
 import Sluice
 import Testing
 
-/// The demonstration's page in a browser.
+/// The page of the demonstration in a browser.
 @Suite(.enabled(if: RealServer.canRun("chromium"), "chromium is not installed"), .serialized)
 struct WaterfallTests {
-    /// What a browser made of a page.
+    /// The result of loading a page in a browser.
     private struct Reading {
         let document: String
         let console: [String]
@@ -15,14 +15,14 @@ struct WaterfallTests {
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
-    /// The command, which is built beside the tests.
+    /// Runs the command, which is built next to the tests.
     private func waterfall(_ arguments: String...) async throws {
         let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         let command = tests.appending(path: "waterfall").path
         try await RealServer.runAside("timeout", ["60", command] + arguments)
     }
 
-    /// Opens a page without a screen, for no longer than a minute.
+    /// Opens a page in a headless browser, for at most a minute.
     private func read(_ page: URL) async throws -> Reading {
         let output = try await RealServer.runAside(
             "timeout",
