@@ -4,7 +4,7 @@ import SluiceEngine
 import SluiceTesting
 import Testing
 
-/// One after another: many of the cases measure time, and some move a lot of bytes.
+/// Serialized, because many of the cases measure time and some transfer many bytes.
 @Suite(.serialized) struct SocketConformanceTests {
     @Test(arguments: TransportConformance.cases)
     func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {

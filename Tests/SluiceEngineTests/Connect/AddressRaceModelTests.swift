@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Runs a race in simulated time against addresses that connect or fail after random times, or never answer.
+/// Simulates a race against addresses that connect or fail after random times, or never answer.
 private struct RaceSimulation {
     enum Fate {
         case connects(after: Int64)
@@ -16,12 +16,12 @@ private struct RaceSimulation {
     let fates: [Fate]
     var race: AddressRace
     var now: Int64 = 0
-    /// The times of the events to come, by attempt.
+    /// The times of the pending events, by attempt.
     var events: [Int: (time: Int64, connects: Bool)] = [:]
     var starts: [Int64] = []
     /// The time of the last failure since the last start.
     var lastFailure: Int64?
-    /// The attempts whose connection the caller holds.
+    /// The attempts whose connections the caller holds.
     var held: Set<Int> = []
 
     init(_ random: inout SeededGenerator) {
@@ -46,7 +46,7 @@ private struct RaceSimulation {
 
     var clock: MonotonicTime { MonotonicTime(nanoseconds: now) }
 
-    /// Plays the race to its end, or until nothing can happen any more.
+    /// Runs the race to its end, or until no event is pending.
     mutating func run() {
         while true {
             switch race.next(at: clock) {
@@ -66,7 +66,7 @@ private struct RaceSimulation {
                 let next = events.values.map(\.time).min() ?? .max
                 now = min(next, until.nanoseconds)
                 if now == .max {
-                    // Only silent addresses are left: the caller's deadline ends the race.
+                    // Only silent addresses are left. The caller's deadline ends the race.
                     #expect(starts.count == fates.count && Set(race.running) == held && !held.isEmpty)
                     return
                 }
@@ -94,7 +94,7 @@ private struct RaceSimulation {
         #expect(now == lastFailure ?? last + 200_000_000)
     }
 
-    /// Reports all events of this time.
+    /// Reports all events at the current time.
     private mutating func deliver() {
         for (index, event) in events.sorted(by: { $0.key < $1.key }) where event.time <= now {
             events[index] = nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// An event of a race, or the action that is expected next, at a time in milliseconds.
+/// An event of a race, or the next expected action, at a time in milliseconds.
 private enum Step: Sendable {
     case attempt(Int, String)
     case wait(Int64)
@@ -173,7 +173,7 @@ private let cases = [
         #expect(attempts(AddressRace(many, limit: 500)) == many)
     }
 
-    /// The attempts of a race where each of them fails at once.
+    /// The attempts of a race in which each attempt fails at once.
     private func attempts(_ race: AddressRace) -> [SocketAddress] {
         var race = race
         var result: [SocketAddress] = []

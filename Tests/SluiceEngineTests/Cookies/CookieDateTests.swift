@@ -2,7 +2,7 @@
 import SluiceEngine
 import Testing
 
-/// Dates of cookies in the forms that servers write them in.
+/// Cookie dates in the forms that servers use.
 @Suite struct CookieDateTests {
     private static func seconds(_ text: String) -> Int64? { CookieDate.seconds(Array(text.utf8)) }
 

@@ -4,7 +4,7 @@ import SluiceEngine
 import SluiceHTTP
 import Testing
 
-/// Tables that servers, or files, make too large.
+/// Tables that exceed their limits, from servers or files.
 @Suite struct CookieLimitTests {
     private static func limits(_ change: (inout CookieTable.Limits) -> Void) -> CookieTable.Limits {
         var limits = CookieTable.Limits()
@@ -25,11 +25,11 @@ import Testing
         #expect(try book.sent(to: "http://a.example/a") == "a=1")
         try book.set("d=1; Path=/d", at: "http://a.example/")
         #expect(book.cookies.map(\.name) == ["a", "c", "d"])
-        // Setting it is a use as well.
+        // Setting a cookie counts as a use.
         try book.set("c=2; Path=/c", at: "http://a.example/")
         try book.set("e=1; Path=/e", at: "http://a.example/")
         #expect(book.cookies.map(\.name) == ["c", "d", "e"])
-        // Another domain has its own number.
+        // Each domain has its own limit.
         try book.set("f=1", at: "http://b.example/")
         #expect(book.table.count == 4)
     }
@@ -107,7 +107,7 @@ import Testing
         try book.set("a=12345678", at: "http://a.example/")
         try book.set("b=1234567", at: "http://a.example/")
         try book.set("c=1", at: "http://a.example/")
-        // 10 and 2 + 9 bytes would be one too many.
+        // 10 and 2 + 9 bytes would be one byte too many.
         #expect(try book.sent(to: "http://a.example/") == "a=12345678; c=1")
         try book.set("b=123456", at: "http://a.example/")
         #expect(try book.sent(to: "http://a.example/") == "a=12345678; b=123456")

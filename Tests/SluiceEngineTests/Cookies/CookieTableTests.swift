@@ -4,7 +4,7 @@ import SluiceEngine
 import SluiceHTTP
 import Testing
 
-/// A table and its clock, by URLs and texts.
+/// A cookie table with a clock, used with URLs and texts.
 final class CookieBook {
     var now = Date(timeIntervalSince1970: 1_800_000_000)
     var table: CookieTable
@@ -38,9 +38,9 @@ final class CookieBook {
     var cookies: [Cookie] { table.lines(at: now).map(\.cookie) }
 }
 
-/// Cookies from the field that sets them to the field that sends them.
+/// Cookies from `Set-Cookie` to `Cookie` fields.
 @Suite struct CookieTableTests {
-    /// Where a cookie is set, how, where a request goes, and the field it has.
+    /// The URL and the field that set a cookie, the URL of a request, and its `Cookie` field.
     static let scopes: [(String, String, String, String?)] = [
         // Hosts and domains.
         ("http://a.shop.example/", "x=1", "http://a.shop.example/", "x=1"),
@@ -98,7 +98,7 @@ final class CookieBook {
         ("http://a.example/x?y/z", "x=1", "http://a.example/y", "x=1"),
         ("http://a.example/x/y", "x=1; Path=y", "http://a.example/x", "x=1"),
         ("http://a.example/x/y", "x=1; Path=/; Path=", "http://a.example/z", nil),
-        // Protection on the way.
+        // The Secure attribute.
         ("https://a.example/", "x=1; Secure", "https://a.example/", "x=1"),
         ("https://a.example/", "x=1; Secure", "http://a.example/", nil),
         ("https://a.example/", "x=1", "http://a.example/", "x=1"),
@@ -140,7 +140,7 @@ final class CookieBook {
         for field in [first, second] { _ = book.table.store(field, from: origin, at: book.now) }
         let bytes = first + [0x3B, 0x20] + second
         #expect(book.table.header(for: origin, at: book.now) == bytes)
-        // By way of the file too.
+        // The same after writing and reading a file.
         let lines = book.table.lines(at: book.now).map(\.bytes)
         #expect(lines.count == 2)
         let again = CookieBook(lines.compactMap { CookieLine($0) })
@@ -155,13 +155,13 @@ final class CookieBook {
             try book.set(field, at: "http://shop.example/")
         }
         #expect(try book.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; a=1; c=1")
-        // A cookie that is replaced keeps its place, one that was gone is new.
+        // A replaced cookie keeps its place. A cookie that was removed is new.
         try book.set("a=2; Path=/", at: "http://shop.example/")
         #expect(try book.sent(to: "http://shop.example/") == "a=2; c=1")
         try book.set("a=; Path=/; Max-Age=0", at: "http://shop.example/")
         try book.set("a=3; Path=/", at: "http://shop.example/")
         #expect(try book.sent(to: "http://shop.example/") == "c=1; a=3")
-        // The order outlives the table.
+        // The order survives writing and reading.
         let again = CookieBook(book.table.lines(at: book.now))
         #expect(try again.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; c=1; a=3")
     }
@@ -233,7 +233,8 @@ final class CookieBook {
 
     // MARK: Secure cookies and http
 
-    /// The path of a secure cookie of `a.shop.example`, whether subdomains get it, where http sets its like, how, and whether it may.
+    /// The path of a secure cookie of `a.shop.example`, true if subdomains get it, the URL and field of an http cookie of the
+    /// same name, and true if that may be set.
     static let overlays: [(String, Bool, String, String, Bool)] = [
         ("/", false, "http://a.shop.example/", "x=2; Path=/", false),
         ("/", false, "http://a.shop.example/", "x=2; Path=/y", false),
@@ -281,7 +282,7 @@ final class CookieBook {
         #expect(try book.sent(to: "http://127.0.0.1:8080/", host: "Shop.example:81") == "x=1")
         #expect(try book.sent(to: "http://shop.example/", host: "other.example") == nil)
         #expect(try book.sent(to: "http://localhost/") == "s=1")
-        // The way to a server that calls itself so is not safe for that.
+        // The path to a server that calls itself localhost is not secure.
         #expect(try book.sent(to: "http://10.0.0.1/", host: "localhost") == nil)
     }
 
@@ -290,7 +291,7 @@ final class CookieBook {
         #expect(CookieBook.origin("http://a.example/", host: host) == nil)
     }
 
-    // MARK: The program
+    // MARK: Cookies set by the program
 
     @Test func theProgramMaySetWhatAServerMayNot() throws {
         let book = CookieBook()
@@ -333,7 +334,7 @@ final class CookieBook {
     }
 }
 
-/// The list of libpsl.
+/// The public suffix list of libpsl.
 @Suite struct PublicSuffixesTests {
     @Test(arguments: [
         ("com", true), ("co.uk", true), ("github.io", true), ("unheard-of", true), ("a.ck", true), ("www.ck", false),

@@ -116,7 +116,7 @@ extension EngineTests {
             #expect(sent() == [["B=2; a=1"]])
         }
 
-        /// By whether the request is begun with a callback.
+        /// With async requests, and with requests that use a callback.
         @Test(arguments: [false, true])
         func theFileIsReadBeforeTheFirstRequest(_ isBegun: Bool) async throws {
             let path = FileManager.default.temporaryDirectory.appending(path: "sluice-cookies-\(UUID().uuidString)")

@@ -4,7 +4,7 @@ import SluiceEngine
 import SluiceHTTP
 import Testing
 
-/// `Set-Cookie` fields taken apart.
+/// Parsing of `Set-Cookie` fields.
 @Suite struct SetCookieTests {
     private static func parse(_ text: String) -> SetCookie? { SetCookie(Array(text.utf8)) }
 

@@ -5,11 +5,12 @@ import Testing
 
 @testable import SluiceEngine
 
-/// One transfer's answers to challenges, as a conversation: each line is a response, and what the next request has.
+/// The answers of a transfer to challenges, as a conversation. Each line is a response, followed by the credentials of the next
+/// request.
 @Suite struct AuthenticatorTests {
     private static let origin = HTTPOrigin(scheme: "http", authority: "a.test")
 
-    /// A transfer, and the spaces of its client.
+    /// A transfer and the protection spaces of its client.
     private final class Conversation {
         var authenticator: Authenticator
         let spaces: Locked<ProtectionSpaces>
@@ -27,7 +28,7 @@ import Testing
             self.message = message
         }
 
-        /// Scheme, nonce and count of what the next request has; nil for nothing.
+        /// Returns scheme, nonce and count of the next request's credentials; nil for none.
         func request() -> String? {
             guard let value = authenticator.fieldValue(for: message, in: spaces) else { return nil }
             if value == "Basic YWRhOnB3" { return "basic" }
@@ -38,7 +39,7 @@ import Testing
             return "\(parameters["nonce"] ?? "") \(parameters["nc"] ?? "")\(algorithm)"
         }
 
-        /// Takes a challenge; true if the request goes again.
+        /// Handles a challenge. Returns true if the request is sent again.
         func challenge(_ fields: String...) -> Bool {
             var headers: HTTPHeaders = [:]
             for field in fields { headers.append(authenticator.credentials.challengeField, field) }
@@ -184,7 +185,7 @@ import Testing
         first.accept()
         let next = Conversation(in: first.spaces)
         #expect(next.request() == "n 00000002")
-        // The server has been restarted, and does not say that the nonce is stale.
+        // The server has restarted, and does not report the nonce as stale.
         #expect(next.challenge(Self.digest("m")))
         #expect(next.request() == "m 00000001")
         #expect(!next.challenge(Self.digest("l")))
@@ -245,7 +246,7 @@ import Testing
         _ = transfer.challenge(Self.digest("n"))
         #expect(transfer.request() == "n 00000001")
         #expect(transfer.request() == "n 00000002")
-        // The nonce has been used twice, so the count may be to blame.
+        // The nonce has been used twice, so the count may be the reason.
         #expect(transfer.challenge(Self.digest("m")))
     }
 

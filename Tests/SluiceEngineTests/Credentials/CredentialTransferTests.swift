@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Credentials in transfers, against a server that checks them by itself.
+    /// Credentials in transfers, with a server that verifies them independently.
     @Suite struct CredentialTransferTests {
         private let server: LoopbackServer
         private let transport = SocketTransport()
@@ -30,7 +30,7 @@ extension EngineTests {
             )
         }
 
-        /// A gate in front of everything.
+        /// Creates a gate for all paths.
         private func gate(_ change: (inout DigestGate.Rules) -> Void = { _ in }) -> DigestGate {
             let gate = DigestGate(change)
             server.on("/*") { gate.respond(to: $0) }
@@ -301,7 +301,7 @@ extension EngineTests {
             let response = try await transport.exchange(request, context())
             #expect(response.text == "once")
             #expect(gate.verdicts == ["none", "SHA-256 1"])
-            // The server may wait for the body on the first one.
+            // The server may still wait for the body on the first connection.
             #expect(server.connections == 2)
         }
 
@@ -404,7 +404,7 @@ extension EngineTests {
     }
 }
 
-/// Bytes in pieces, from the first one again with each iterator.
+/// Bytes in pieces. Each iterator starts at the first one.
 private struct RepeatedPieces: AsyncSequence, Sendable {
     let data: Data
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Answers by Digest against the examples of the standards, and against values that Python's `hashlib` has computed.
+/// Digest answers, compared with the examples of the standards and with values computed by Python's `hashlib`.
 @Suite struct DigestAnswerTests {
     private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
     private static let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
@@ -20,7 +20,7 @@ import Testing
         return AuthenticationCredentials(target: .server(origin), user: user, password: password, methods: .digest)
     }
 
-    /// The field's value for the challenge's first nonce.
+    /// Returns the field value for the first nonce of a challenge.
     private static func value(
         _ challenge: String,
         user: String = "Mufasa",
@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    /// RFC 7616 §3.9.2 with the values of its erratum 4897: those of the RFC are a SHA-512 cut short.
+    /// RFC 7616 §3.9.2 with the values of erratum 4897. The values in the RFC are a truncated SHA-512.
     @Test func theExampleWithAHashedNameIsAnswered() throws {
         let nonce = "5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK"
         let opaque = "HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Challenges by Digest as they are read.
+/// Parsing of Digest challenges.
 @Suite struct DigestChallengeTests {
     private func all(_ text: String) -> [DigestChallenge] {
         AuthenticationChallenge.all(in: text).compactMap(DigestChallenge.init)

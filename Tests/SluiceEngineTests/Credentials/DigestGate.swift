@@ -4,29 +4,29 @@ import Foundation
 import SluiceHTTP
 import SluiceTesting
 
-/// A server's side of Basic and Digest, by the letter of RFC 7616 and without the engine's code: who may pass, and how the others are asked.
+/// The server side of Basic and Digest as in RFC 7616, without the engine's code.
 final class DigestGate: Sendable {
     struct Rules: Sendable {
         var user = "ada"
         var password = "s3cret, \u{FC}nd so"
         var realm = "the \"realm\""
-        /// The algorithms that are offered, each by a challenge of its own; `basic` for Basic.
+        /// The offered algorithms, each in a separate challenge; `basic` for Basic.
         var algorithms = ["SHA-256"]
-        /// The offered protection; nil for that of RFC 2069.
+        /// The offered quality of protection; nil for RFC 2069.
         var quality: String? = "auth"
         var domain: String?
         var hashesUser = false
-        /// The answers to one nonce that are let in before it is stale.
+        /// The number of accepted answers to a nonce before it is stale.
         var uses = Int.max
-        /// Takes a count that is below another one for a replay.
+        /// Treats a count that is lower than an earlier one as a replay.
         var wantsOrder = false
-        /// Says nothing of nonces that are stale.
+        /// Omits `stale` when a nonce is stale.
         var hidesStale = false
         /// Sends another nonce with each response.
         var sendsNextNonce = false
         /// Refuses every answer as stale.
         var isNeverContent = false
-        /// The body of a challenge.
+        /// The body of the 401 response.
         var words = "who?"
     }
 
@@ -46,10 +46,12 @@ final class DigestGate: Sendable {
         self.rules = rules
     }
 
-    /// The verdicts on the requests so far: `none`, `wrong`, `replay`, `stale`, `basic`, and algorithm with count for those that passed.
+    /// The verdicts on the requests so far: `none`, `wrong`, `replay`, `stale`, `basic`, or algorithm and count for accepted
+    /// digests.
     var verdicts: [String] { state.withLock { $0.verdicts } }
 
-    /// Answers a request that may pass with `inside`, which gets the fields that belong to that, and asks all others for credentials.
+    /// Answers an authorized request with `inside`, which gets the authentication fields of the response. Challenges all other
+    /// requests.
     func respond(
         to request: LoopbackRequest,
         _ inside: (LoopbackRequest, HTTPHeaders) -> LoopbackResponse = { .data($0.body, headers: $1) }
@@ -156,7 +158,7 @@ final class DigestGate: Sendable {
         return digest.prefix(Int(count)).map { String(format: "%02x", $0) }.joined()
     }
 
-    /// Reads `name=value` and `name="value"` with commas between.
+    /// Parses `name=value` and `name="value"` separated by commas.
     private static func fields(of text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
         var rest = text

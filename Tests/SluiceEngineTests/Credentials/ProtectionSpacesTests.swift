@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Protection spaces: where credentials go ahead of a challenge.
+/// Protection spaces, in which credentials are sent without waiting for a challenge.
 @Suite struct ProtectionSpacesTests {
     private static let origin = HTTPOrigin(scheme: "http", authority: "a.test")
     private let ada = ProtectionSpacesTests.credentials()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Answers a challenge to a path, and has the answer let in.
+    /// Answers a challenge to a path, and marks the answer as accepted.
     private func enter(
         _ spaces: inout ProtectionSpaces,
         _ text: String,
@@ -74,7 +74,7 @@ import Testing
         #expect(counts == [1, 2, 3])
         let next = try self.challenge(#"realm="r", nonce="m", qop=auth"#)
         #expect(spaces.answer(next, as: ada, to: get("/"), cnonce: { "c" }).count == 1)
-        // A transfer that has used the older one goes on from there.
+        // A transfer that used the older nonce continues its count.
         #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 3)
     }
 
@@ -95,7 +95,7 @@ import Testing
         spaces.accept(answer, nextNonce: "m")
         #expect(known(&spaces, "/") == "r m 1")
         #expect(known(&spaces, "/") == "r m 2")
-        // A response to what was sent with the first nonce comes late.
+        // A response to a request with the first nonce arrives late.
         spaces.accept(answer, nextNonce: "l")
         spaces.refuse(answer)
         #expect(known(&spaces, "/") == "r m 3")
@@ -121,7 +121,7 @@ import Testing
         ("/a /b/c?d", ["/a", "/b/c", "/b/c/e"], ["/b", "/c", "/b/cd"]),
         ("http://a.test/a HTTP://A.test:80/b", ["/a", "/b"], ["/"]), ("http://a.test", ["/", "/any"], []),
         ("/a/ /a/../b", ["/a/b"], ["/a/../c", "/a/%2E%2e/c", "/a/x/.%2e/../c"]),
-        // Others than this server's are of no use; the path that asked is all that is left.
+        // URLs of other origins are ignored. The space is then the path of the request.
         ("https://a.test/ http://b.test/ //a.test/ mailto:x ../x", ["/here", "/here/x"], ["/", "/hereby"]),
     ])
     func theDomainDecidesOnPaths(_ domain: String, _ inside: [String], _ outside: [String]) throws {
@@ -138,7 +138,7 @@ import Testing
         #expect(known(&spaces, "/a/b/c") == "inner i 2")
         #expect(known(&spaces, "/a/c") == "outer o 2")
         #expect(known(&spaces, "/a/b/../c") == "outer o 3")
-        // Two of the same size: the one that was entered last.
+        // Of two spaces of the same size, the one that was added last.
         try enter(&spaces, #"realm="third", nonce="t""#)
         #expect(known(&spaces, "/") == "third t 2")
     }

@@ -8,16 +8,16 @@ import Foundation
 /// Encoded bodies.
 enum CodingSamples {
     static let text = Data(String(repeating: "Sluice reads what was squeezed. ", count: 40).utf8)
-    /// The text by Google's encoder, in one compressed meta-block.
+    /// The text, compressed by Google's encoder in one meta-block.
     static let br = data("G/8E+AVqc6l+SLZiSKIXBiubyGAlkIP1wkHyPSvRJWpfNHnR6jPwKRM=")
-    /// The text by Python's gzip and then by Google's encoder.
+    /// The text, compressed by Python's gzip and then by Google's encoder.
     static let brOfGzip = data(
         "Dx+AH4sIAAAAAAACAwvOKc1MTlUoSk1MKVYoz0gsUShPLFYoLixNTa1KTdFTCB6VH5UflR+VH6byAIn8uxMABQAAAw=="
     )
-    /// The text by the command `zstd`, in one frame with a checksum.
+    /// The text, compressed by the command `zstd` in one frame with a checksum.
     static let zstd = data("KLUv/WQABE0BAAQCU2x1aWNlIHJlYWRzIHdoYXQgd2FzIHNxdWVlemVkLiABAOhm/OoJNBakWQ==")
 
-    /// 1 GiB of zero bytes as Google's encoder packs them into 809 bytes, in seven equal parts between two others.
+    /// 1 GiB of zero bytes, compressed by Google's encoder to 809 bytes: seven equal parts between two others.
     static let brBomb: Data = {
         let part = data(
             "7//5//8PgARAHBaA7v0/////AZAAiMMC0L3/5///PwASAHFYALr3//z//wdAAiAOC0D3/p////8ASADEYQHo3v/z//8fAAmAOCwA3ft//v//AyABEIcF"
@@ -52,14 +52,14 @@ enum CodingSamples {
         return Data(output.prefix(Int(stream.total_out)))
     }
 
-    /// One frame that says how long its content is.
+    /// Returns one frame with its content size.
     static func zstd(_ data: Data) -> Data {
         var output = [UInt8](repeating: 0, count: ZSTD_compressBound(data.count))
         let count = data.withUnsafeBytes { ZSTD_compress(&output, output.count, $0.baseAddress, $0.count, 3) }
         return Data(output.prefix(count))
     }
 
-    /// A stream of uncompressed meta-blocks (RFC 7932 §9.2).
+    /// Returns a stream of uncompressed meta-blocks (RFC 7932 §9.2).
     static func storedBr(_ data: Data) -> Data {
         var output = Data()
         var bits: UInt32 = 0
@@ -67,7 +67,7 @@ enum CodingSamples {
         while !rest.isEmpty {
             let block = rest.prefix(1 << 16)
             rest = rest[block.endIndex...]
-            // WBITS, a zero for 16, goes before the first block; then ISLAST and MNIBBLES, three zeros; MLEN - 1; ISUNCOMPRESSED.
+            // WBITS, a zero for 16, precedes the first block. Then ISLAST and MNIBBLES, three zeros; MLEN - 1; ISUNCOMPRESSED.
             let shift: UInt32 = output.isEmpty ? 1 : 0
             bits = (UInt32(block.count - 1) << 3 | 1 << 19) << shift
             output += [UInt8(bits & 0xFF), UInt8(bits >> 8 & 0xFF), UInt8(bits >> 16)]

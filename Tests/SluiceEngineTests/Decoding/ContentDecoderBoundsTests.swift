@@ -46,7 +46,7 @@ import Testing
         #expect(decoder.decoded == 1 << 30)
     }
 
-    /// The first bytes of a body, and those that follow without end.
+    /// A body that starts with some bytes and then repeats others without end.
     struct Endless: Sendable, CustomTestStringConvertible {
         let name: String
         let codings: [ContentCoding]
@@ -69,7 +69,7 @@ import Testing
             part: Data("a".utf8)
         ),
         Endless(name: "raw stored blocks", codings: [.deflate], start: Data(), part: Data([0, 0, 0, 0xFF, 0xFF])),
-        // Metadata blocks without metadata (RFC 7932 §9.2).
+        // Empty metadata blocks (RFC 7932 §9.2).
         Endless(name: "metadata", codings: [.br], start: Data([0x0C]), part: Data([0x06])),
         Endless(
             name: "zstd blocks",
@@ -122,7 +122,7 @@ import Testing
                     Issue.record("There is an output or a flaw at \(position).")
                     return
                 }
-                // A slow machine's steps end sooner, behind 8 KiB at the least.
+                // On a slow machine a step may end earlier, but not before 8 KiB.
                 if step > 4 * (1 << 20) / (8 << 10) {
                     Issue.record("It does not end.")
                     return
@@ -132,8 +132,8 @@ import Testing
         #expect(decoder.decoded == 0)
     }
 
-    /// Frames with a window (RFC 8878 §3.1.1.1.2) and a block of one byte, which libzstd decodes without a window where the content's
-    /// size is given.
+    /// Frames with a window (RFC 8878 §3.1.1.1.2) and a block of one byte. libzstd decodes them without a window if the content
+    /// size is present.
     @Test(
         arguments: [
             ([0, 0x88], .windowTooLarge),
@@ -143,7 +143,7 @@ import Testing
             ([0, 0x00], nil),
             ([0x80, 0x88, 1, 0, 0, 0], .windowTooLarge),
             ([0x80, 0x68, 1, 0, 0, 0], nil),
-            // A single segment, whose content is the window: 1 byte, 8 MiB and a byte, 2^56 bytes.
+            // A single segment, whose content is the window: 1 byte, 8 MiB + 1 byte, 2^56 bytes.
             ([0xA0, 1, 0, 0, 0], nil),
             ([0xA0, 1, 0, 0x80, 0], .windowTooLarge),
             ([0xE0, 0, 0, 0, 0, 0, 0, 0, 1], .windowTooLarge),
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// RFC 7932 §9.1 has no such window; it is how libbrotli marks its own larger ones.
+    /// RFC 7932 §9.1 reserves this value. libbrotli uses it for its larger windows.
     @Test func aLargeBrotliWindowIsRefused() throws {
         let decoding = try #require(Decoding([.br], Data([0x11, 30, 0x03])))
         #expect(decoding.flaw == .windowTooLarge || decoding.flaw == .damaged)

@@ -13,7 +13,7 @@ import Testing
         var testDescription: String { "\(codings), \(body.count) bytes" }
     }
 
-    /// The text in each coding and in chains of two.
+    /// The text in each coding, and in chains of two codings.
     static let samples = [
         Sample(codings: [.gzip], body: CodingSamples.gzip(CodingSamples.text)),
         Sample(codings: [.deflate], body: CodingSamples.zlib(CodingSamples.text)),
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Noise, compressible bytes, zeros, lengths at a piece's boundary, one byte and none.
+    /// Noise, compressible bytes, zeros, lengths at the boundary of a piece, one byte and no bytes.
     static let largeSamples =
         large([.gzip], CodingSamples.gzip) + large([.deflate], CodingSamples.zlib)
         + large([.deflate], CodingSamples.raw)
@@ -101,7 +101,7 @@ import Testing
         #expect(decoding.output.isEmpty)
     }
 
-    /// A damaged byte may end a body in several ways; each cut ends it.
+    /// Decoding a damaged body ends after a bounded number of steps, with the same error for each cut.
     @Test(arguments: samples)
     func damageAtAnyByteEndsInABoundedNumberOfSteps(sample: Sample) throws {
         for index in sample.body.indices {
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// All three have a checksum.
+    /// These three codings have a checksum.
     @Test(arguments: [samples[0], samples[1], samples[4]])
     func damagedContentIsFound(sample: Sample) throws {
         for index in sample.body.indices.dropFirst(10) {
@@ -203,7 +203,7 @@ import Testing
             ([.deflate], Data("{\"a\": 1}".utf8)), ([.zstd], Data("{}".utf8)), ([.zstd], CodingSamples.br),
             // A preset dictionary.
             ([.deflate], Data([0x78, 0x20, 0, 0, 0, 1, 0, 0, 0])),
-            // Formats of libzstd that are older than the standard.
+            // Formats of libzstd that predate the standard.
             ([.zstd], Data([0x25, 0xB5, 0x2F, 0xFD, 0, 0, 0, 0])),
             ([.zstd], Data([0x27, 0xB5, 0x2F, 0xFD, 0, 0, 0, 0])),
             ([.gzip, .gzip], CodingSamples.gzip(CodingSamples.text)),

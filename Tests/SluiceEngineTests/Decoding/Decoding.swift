@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// A whole body decoded, as a transaction does it.
+/// A body decoded completely, in the same way as a transaction does it.
 struct Decoding {
     private static let maximumSteps = 1 << 17
 
@@ -13,10 +13,10 @@ struct Decoding {
     /// The number of steps.
     private(set) var steps = 0
     private(set) var largestPiece = 0
-    /// The most that one step took.
+    /// The most bytes that one step consumed.
     private(set) var mostTaken = 0
 
-    /// Decodes pieces of input, then their end; nil without memory.
+    /// Decodes pieces of input, followed by the end of the body; nil if there is no memory.
     init?(_ codings: [ContentCoding], _ pieces: [Data]) {
         guard let decoder = ContentDecoder(codings) else { return nil }
         for piece in pieces {

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Requests that are cancelled at any moment.
+    /// Requests that are cancelled at any time.
     @Suite struct CancellationTests {
         private let server: LoopbackServer
         private let certificates: TestCertificates
@@ -44,7 +44,7 @@ extension EngineTests {
             #expect(ends.values.reduce(0, +) == 300)
             try await waitUntil("no request is left") { transport.isQuiet }
             #expect(try await transport.exchange(server.request("/kept/last")).text == "ok")
-            // Some more than the limit may have been made for requests that had another one meanwhile.
+            // More connections than the limit may exist, opened for requests that then used others.
             try await waitUntil("no connection is left but those that are kept") { server.openConnections <= 8 }
         }
 
@@ -60,7 +60,7 @@ extension EngineTests {
                 return Task { await transport.result(of: request) }
             }
             try await waitUntil("all wait") { transport.queued == 100 }
-            // Every third stays.
+            // Every third request is not cancelled.
             for (index, task) in tasks.enumerated() where index % 3 != 0 { task.cancel() }
             for (index, task) in tasks.enumerated() where index % 3 != 0 {
                 #expect(await task.value.error?.code == .cancelled)
@@ -75,7 +75,7 @@ extension EngineTests {
         }
 
         @Test func oneWithoutAConnectionIsNeverSent() async throws {
-            // The handshake is held back until after the cancellation.
+            // Holds the handshake back until after the cancellation.
             let gate = DispatchSemaphore(value: 0)
             let tls = try TestTLSServer(certificates.right)
             let seen = Locked<[String]>([])

@@ -9,7 +9,7 @@ import Testing
 extension EngineTests {
     @Suite struct CompressionTests {
         private static let text = String(repeating: "Sluice reads what was squeezed. ", count: 40)
-        /// The text as Python's zlib, Google's brotli and zstd compress it, in Base64.
+        /// The text, compressed by Python's zlib, Google's brotli and zstd, in Base64.
         private static let compressed = [
             "deflate": "eJwLzinNTE5VKEpNTClWKM9ILFEoTyxWKC4sTU2tSk3RUwgelR+VH5UflR+m8gAUSdIo",
             "gzip": "H4sIAAAAAAACAwvOKc1MTlUoSk1MKVYoz0gsUShPLFYoLixNTa1KTdFTCB6VH5UflR+VH6byAIn8uxMABQAA",
@@ -61,7 +61,7 @@ extension EngineTests {
         }
 
         @Test func theLimitHoldsForTheDecodedBody() async throws {
-            // 20,000 bytes that travel as 50.
+            // 20,000 bytes, compressed to 50.
             let bomb = try #require(
                 Data(base64Encoded: "H4sIAAAAAAACA+3BMQEAAADCoKzrX8IaHkABAAAAAAAAAAAAAAAAAAAAAAAA8GAxh73KIE4AAA==")
             )

@@ -9,7 +9,7 @@ import Testing
 private let late = " came about in the time allowed"
 
 extension EngineTests {
-    /// Hosts of several addresses.
+    /// Connections to hosts with several addresses.
     @Suite struct ConnectingTests {
         @Test func ofTwoThatConnectAtOnceOneIsUsedAndTheOtherCloses() async {
             await #expect(processExitsWith: .exitCode(7)) {
@@ -48,7 +48,7 @@ extension EngineTests {
             }
         }
 
-        /// Nobody answers at 127.0.0.2, and nobody listens at 127.0.0.3.
+        /// No host answers at 127.0.0.2, and no server listens at 127.0.0.3.
         @Test(
             arguments: [
                 ([3], .cannotConnect, ": connection refused."),

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Requests that end on time, and those that do not end before it.
+    /// Requests that end before their deadline, and requests that do not.
     @Suite struct DeadlineTests {
         private let transport = SocketTransport()
 
@@ -65,7 +65,7 @@ extension EngineTests {
                 server.on("/", .script(.write(hint), .wait(for: signal), .write(answer)))
                 var context = TransferContext(timeouts: Timeouts(idle: .seconds(1)))
                 context.onInformational = { _ in
-                    // The loop's own thread stands still here until the idle time is over and the answer is there.
+                    // Blocks the loop's thread until the idle timeout has passed and the response has arrived.
                     signal.fire()
                     let start = ContinuousClock.now
                     let end = start + .milliseconds(1500)

@@ -7,10 +7,11 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Little that becomes much stops before it is much.
+    /// Decoding stops early for bodies with an extreme compression ratio.
     @Suite struct DecompressionRatioTests {
         private static let matches = 65_000
-        /// Zeros, 158 times shorter than they are: a deflate block of fixed codes (RFC 1951 §3.2.6), one literal 0 and matches of 258 bytes.
+        /// Zeros, compressed by a factor of 158: a deflate block of fixed codes (RFC 1951 §3.2.6) with one literal 0 and matches
+        /// of 258 bytes.
         private static let bomb: Data = {
             var bytes = Data()
             var bits = 0

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Processes whose descriptors have run out, are very many, or belong to another process as well.
+    /// Processes that run out of descriptors, use very many, or share them with a forked process.
     @Suite struct DescriptorTests {
         private typealias Answer = Result<TransportResponse, SluiceError>
 
@@ -28,14 +28,14 @@ extension EngineTests {
                 var taken = takeDescriptors()
                 try #require(!taken.isEmpty)
 
-                // Each takes the place of a connection to another host.
+                // Each connection replaces one to another host.
                 for index in 4..<12 {
                     let response = try await transport.exchange(server.request("/", host: "h\(index).test"), .anyHost)
                     try #require(response.text == "ok")
                     try #require(engine.descriptors.count == 4)
                 }
 
-                // Where none is idle the engine tries now and then, and not all the time.
+                // If no connection is idle, the engine retries at intervals, without a busy loop.
                 while transport.pool?.closeOldestIdle() == true {}
                 try await waitUntil("the connections are closed") { server.openConnections == 0 }
                 taken += takeDescriptors()
@@ -51,7 +51,7 @@ extension EngineTests {
                 _ = transport.begin(server.request("/", host: "late.test"), context: .anyHost) { result in
                     answer.withLock { $0 = result }
                 }
-                // Asked behind the first attempt.
+                // This call is queued after the first attempt.
                 _ = await loop.processorTime()
                 try #require(answer.withLock { $0 == nil })
                 for descriptor in taken { close(descriptor) }
@@ -111,7 +111,7 @@ extension EngineTests {
                 let codes = Locked<[SluiceError.Code?]>([])
                 let child = fork()
                 if child == 0 {
-                    // The thread is the only one here, and waits for nobody.
+                    // This is the only thread of the process, and it blocks on nothing.
                     for transport in [transport, SocketTransport()] {
                         _ = transport.begin(request, context: TransferContext()) { result in
                             codes.withLock { $0.append(result.error?.code) }
@@ -129,7 +129,7 @@ extension EngineTests {
                 }
                 if ended == 0 { kill(child, SIGKILL) }
                 try #require(ended == child)
-                // Its exit code.
+                // The exit code of the child.
                 try #require(status == 9 << 8)
                 let next = try await transport.exchange(server.request("/parent"))
                 try #require(next.text == "ok")
@@ -141,10 +141,10 @@ extension EngineTests {
     }
 }
 
-/// fork(2), which Swift does not have everywhere.
+/// fork(2), which Swift does not import on every system.
 private typealias Fork = @convention(c) () -> pid_t
 
-/// RLIMIT_NOFILE, the soft limit and the hard one.
+/// Returns the soft and hard RLIMIT_NOFILE.
 private func descriptorLimits() -> rlimit {
     var limits = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
@@ -160,7 +160,7 @@ private func setDescriptorLimit(_ count: Int) -> Bool {
     return setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0
 }
 
-/// Opens descriptors up to a number, or as many as the system gives.
+/// Opens descriptors up to a number, or until the system gives no more.
 private func takeDescriptors(upTo number: Int32 = .max) -> [Int32] {
     var taken: [Int32] = []
     while (taken.last ?? -1) < number {

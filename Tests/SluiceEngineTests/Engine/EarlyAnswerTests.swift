@@ -7,11 +7,11 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Answers that come before the whole request has been sent.
+    /// Responses that arrive before the whole request has been sent.
     @Suite struct EarlyAnswerTests {
         private let transport = SocketTransport()
 
-        /// By its number: a body in memory, one without end, and one that stops to come.
+        /// By its number: a body in memory, an endless body, and a body that stalls.
         @Test(arguments: [200, 413] as [HTTPStatus], 0..<3)
         func aCompleteAnswerEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
             let goesOn = DispatchSemaphore(value: 0)
@@ -44,7 +44,7 @@ extension EngineTests {
             #expect(!transport.hasIdle)
             goesOn.signal()
             try await waitUntil("the connection is closed") { listener.openConnections == 0 }
-            // No more than what the sockets hold.
+            // No more than the socket buffers hold.
             #expect(received.withLock { $0 } < 16 << 20)
             source.finish()
         }
@@ -59,7 +59,7 @@ extension EngineTests {
                     hasHead.withLock { $0 = true }
                     answers.wait()
                     TestListener.write("HTTP/1.1 413 x\r\nContent-Length: 9\r\n\r\ntoo large", to: descriptor)
-                    // The part of the body that is not read makes a reset of the end.
+                    // The unread part of the body turns the close into a reset.
                 }
                 let transport = SocketTransport()
                 let request = listener.request(method: .put, body: .data(Data(count: 32 << 20)))

@@ -108,7 +108,7 @@ extension EngineTests {
                 #expect(reports.withLock { $0.count } == count)
             }
             #expect(reports.withLock { $0.allSatisfy { $0.check == .pin } })
-            // A resumed session knows it as well.
+            // A resumed session is checked and reported as well.
             #expect(try await transport.exchange(server.request("/close"), trusting(wrong)).status == .ok)
             #expect(try await transport.exchange(server.request("/"), trusting(wrong)).status == .ok)
             #expect(reports.withLock { $0.count } == 5)
@@ -133,7 +133,7 @@ extension EngineTests {
                     let response = try await transport.exchange(server.request("/"), .http1(policy))
                     #expect(response.metrics?.isConnectionReused == isReused)
                 }
-                // It trusts nobody here, and connections that others have made are not for it.
+                // This client trusts no server here, and must not use the connections of other clients.
                 let stranger = TLSConfiguration(trust: .only(certificates.stranger.source))
                 let error = await transport.failure(of: server.request("/stranger"), .http1(stranger))
                 #expect((error?.underlyingError as? TLSFailure)?.check == .authority)
@@ -142,7 +142,7 @@ extension EngineTests {
             #expect(!server.requests.contains("GET /stranger"))
         }
 
-        /// A server that wants to know its clients, and answers with the names in their certificates.
+        /// Creates a server that requires a client certificate and answers with the names in it.
         private func strictServer() throws -> TestListener {
             var options = TestTLSServer.Options(certificates.right)
             options.clientAuthority = certificates.root
@@ -178,7 +178,7 @@ extension EngineTests {
                     #expect(response.text == "CN=\(certificate.name)")
                     #expect(response.metrics?.isConnectionReused == isReused)
                 }
-                // The same certificate, which the key does not belong to.
+                // The same certificate with a key that does not match.
                 let mixed = await transport.failure(of: request, shows(first, second))
                 #expect((mixed?.underlyingError as? TLSFailure)?.check == .clientCertificateReadable)
             }
@@ -209,7 +209,7 @@ extension EngineTests {
             #expect(seen.withLock { $0 } == ["localhost", "Host: localhost.:\(listener.port)"])
         }
 
-        // MARK: Ends
+        // MARK: Connection close
 
         @Test func aBodyThatEndsWithTheConnectionNeedsTheServersWord() async throws {
             let server = try TestHTTPSServer(certificates.right)

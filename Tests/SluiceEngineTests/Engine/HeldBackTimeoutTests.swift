@@ -16,7 +16,7 @@ extension EngineTests {
                 HTTPRequest(scheme: "http", authority: server.authority, path: "/"),
                 context: TransferContext(timeouts: timeouts)
             )
-            // Longer than the time-out, in which the reader, not the server, is the one who is slow.
+            // Longer than the timeout. The reader is slow here, not the server.
             try await Task.sleep(for: .milliseconds(500))
             var count = 0
             let error = await #expect(throws: SluiceError.self) {

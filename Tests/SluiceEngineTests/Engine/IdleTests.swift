@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Connections that nobody uses.
+    /// Idle connections.
     @Suite struct IdleTests {
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         private let server: LoopbackServer
@@ -23,7 +23,7 @@ extension EngineTests {
                 guard TestListener.readHead(descriptor) != nil else { return }
                 TestListener.write(IdleTests.answer, to: descriptor)
                 closes.wait()
-                // Only its own direction: the service ends once the client has closed the other one.
+                // Closes only the sending side. The service ends when the client has closed the other side.
                 shutdown(descriptor, Int32(SHUT_WR))
                 TestListener.saysNothing(descriptor)
             }
@@ -117,13 +117,13 @@ extension EngineTests {
             let end = ContinuousClock.now + .milliseconds(150)
             try await waitUntil("the connection is too old") { ContinuousClock.now >= end }
             signal.fire()
-            // It ends what it has begun.
+            // The request in progress continues.
             let held = try await task.value.get()
             #expect(held.text == "held")
             let next = try await transport.exchange(server.request("/"))
             #expect(next.metrics?.isConnectionReused == false)
             #expect(server.connections == 3)
-            // Nobody asks any more, and it closes all the same; the other transport keeps its own.
+            // The connection closes although no request follows. The other transport keeps its own.
             try await waitUntil("the old connection is closed") { server.openConnections == 1 }
             #expect(young.hasIdle)
         }
@@ -145,7 +145,7 @@ extension EngineTests {
             }
         }
 
-        /// Behind the response, before the connection is idle.
+        /// After the response, before the connection is idle.
         @Test func whatFollowsAResponseClosesTheConnection() async throws {
             let transport = SocketTransport()
             server.on("/overlong", .overlong(Data("ok".utf8) + Data("HTTP/1.1 200 OK".utf8), announced: 2))

@@ -8,7 +8,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Floods of all kinds at once: no turn on a loop is long, and others are served meanwhile.
+    /// Floods of all kinds at once. No turn of a loop is long, and other requests are served meanwhile.
     @Suite struct LongestTurnTests {
         private typealias Flood = Task<SluiceError?, Never>
 
@@ -27,14 +27,14 @@ extension EngineTests {
             server.on("/tiny", .script([chunked] + tiny + [.write("0\r\n\r\n")]))
             let head =
                 "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 60 << 10) + "\r\nContent-Length: 0\r\n\r\n"
-            // A pause of no time sends what was written.
+            // A pause of zero flushes the written bytes.
             let bytes = head.utf8.map { [LoopbackResponse.Step.write(Data([$0])), .pause(.zero)] }
             server.on("/bytewise", .script(Array(bytes.joined())))
             server.on("/endless", .endless(chunk: Data(count: 1 << 20)))
             server.on("/held", .after(signal, .text("held")))
         }
 
-        /// Sends a request and reads what comes without keeping it, up to a limit.
+        /// Sends a request and reads the body without keeping it, up to a limit.
         private func flood(
             _ path: String,
             host: String? = nil,
@@ -69,7 +69,7 @@ extension EngineTests {
             return longest
         }
 
-        /// A turn of the engine's own making is long each time; one that the machine has held up is not.
+        /// A turn that the engine makes long is long in each run. A delay of the machine is not.
         @Test func floodsHoldUpNobody() async throws {
             LoopThread.measuresTurns.store(true, ordering: .relaxed)
             defer { LoopThread.measuresTurns.store(false, ordering: .relaxed) }
@@ -85,7 +85,7 @@ extension EngineTests {
             #expect((turns.last ?? .zero) < limit, "\(turns)")
         }
 
-        /// True if a sanitizer, which makes turns many times as long, watches this process.
+        /// True if this process runs under a sanitizer, which makes turns many times longer.
         private static var isSanitized: Bool {
             dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
         }
@@ -93,7 +93,7 @@ extension EngineTests {
         private func floodOnce() async throws {
             let earlier = server.requestCount
             let unlimited = TransferContext(limits: ResponseLimits(decompressionRatio: nil))
-            // They are held until the other floods are over, however long that takes.
+            // These are held until the other floods have ended, however long that takes.
             let patient = TransferContext(timeouts: Timeouts(idle: nil))
             let held = (0..<200).map { _ in flood("/held", patient) }
             let bombs = (0..<4).flatMap { _ in [flood("/bomb"), flood("/gzip")] }

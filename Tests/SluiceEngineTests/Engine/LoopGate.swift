@@ -4,15 +4,15 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// Holds the loops of an engine, so that a test decides what has come by the time they go on.
+/// Blocks the event loops of an engine, so that a test decides which events have arrived when they continue.
 ///
-/// For processes of a test's own, since the requests of all others stand still meanwhile.
+/// Use it only in a separate process, since the requests of other tests would stall.
 final class LoopGate: Sendable {
     private let count: Int
     private let held = Locked(0)
     private let gate = DispatchSemaphore(value: 0)
 
-    /// Holds each loop behind the work that has been posted to it before.
+    /// Blocks each loop after the work that was posted before.
     init(_ engine: Engine) {
         count = engine.loops.count
         for loop in engine.loops {
@@ -23,17 +23,17 @@ final class LoopGate: Sendable {
         }
     }
 
-    /// True once all loops stand still.
+    /// True if all loops are blocked.
     var isClosed: Bool { held.withLock { $0 } == count }
 
-    /// Lets the loops go on.
+    /// Lets the loops continue.
     func open() {
         for _ in 0..<count { gate.signal() }
     }
 }
 
 extension Engine {
-    /// The engine with a single loop, in a process that has used no transport yet.
+    /// Creates the engine with a single loop, in a process that has not used a transport yet.
     static func withOneLoop() throws -> Engine {
         SocketTransport.setLoopCount(1)
         return try available.get()
@@ -41,7 +41,7 @@ extension Engine {
 }
 
 extension EventLoop {
-    /// The processor time that the loop's thread has used, asked behind the work that has been posted before.
+    /// The processor time of the loop's thread, measured after the work that was posted before.
     func processorTime() async -> Duration {
         await withCheckedContinuation { (continuation: CheckedContinuation<Duration, Never>) in
             post { _ in

@@ -8,7 +8,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// More hosts than the process may have sockets.
+    /// Requests to more hosts than the socket limit of the process.
     @Suite struct ManyHostsTests {
         private let engine: Engine
         private let server: LoopbackServer
@@ -33,7 +33,7 @@ extension EngineTests {
                     return await group.reduce(into: [String?]()) { $0.append($1) }
                 }
                 #expect(answers == Array(repeating: "ok", count: 100))
-                // Each loop may have opened one at the same moment; the server sees a connection's end a little later.
+                // Each loop may have opened one connection concurrently. The server sees the end of a connection a little later.
                 let limit = budget + engine.loops.count
                 try await waitUntil("the connections are closed") { server.openConnections <= limit }
             }
@@ -42,7 +42,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// As long as all are in use, none is refused: the limit is a share of the system's.
+        /// No connection is refused while all are in use: the limit is a share of the system's limit.
         @Test func connectionsInUseStayOpen() async throws {
             engine.descriptors.chosenLimit.store(5, ordering: .relaxed)
             defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }
@@ -73,7 +73,7 @@ extension EngineTests {
                 budget.close(socket)
             }
             #expect(budget.count == 0)
-            // A family that the system does not have counts for nothing.
+            // A socket of an unsupported address family does not count.
             #expect(budget.socket(-1) < 0)
             #expect(budget.count == 0)
         }

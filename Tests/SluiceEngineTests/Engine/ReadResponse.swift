@@ -5,7 +5,7 @@ import SluiceTesting
 
 @testable import SluiceEngine
 
-/// A response that was read to its end.
+/// A response whose body was read to its end.
 struct ReadResponse: Sendable {
     let status: HTTPStatus
     let body: Data
@@ -22,7 +22,7 @@ extension SocketTransport {
         self.init(configuration: configuration)
     }
 
-    /// Sends a request and reads the response.
+    /// Sends a request and reads the response to its end.
     func exchange(
         _ request: HTTPRequest,
         _ context: TransferContext = TransferContext()
@@ -32,7 +32,7 @@ extension SocketTransport {
         return ReadResponse(status: response.head.status, body: body, metrics: response.body.metrics)
     }
 
-    /// Sends a request and reads the response, which may fail.
+    /// Sends a request and reads the response to its end, or returns the error.
     func result(
         of request: HTTPRequest,
         _ context: TransferContext = TransferContext()
@@ -44,18 +44,18 @@ extension SocketTransport {
         }
     }
 
-    /// The error of a request; nil if it succeeds.
+    /// Returns the error of a request; nil if it succeeds.
     func failure(of request: HTTPRequest, _ context: TransferContext = TransferContext()) async -> SluiceError? {
         await result(of: request, context).error
     }
 
-    /// True once no request has a slot or waits for one.
+    /// True if no request has a slot or waits for one.
     var isQuiet: Bool { pool.map { $0.load.active == 0 && $0.load.queued == 0 } ?? false }
 
-    /// True while at least one connection is idle.
+    /// True if at least one connection is idle.
     var hasIdle: Bool { pool.map { $0.oldestIdle != .distantFuture } ?? false }
 
-    /// The requests that wait for a slot.
+    /// The number of requests that wait for a slot.
     var queued: Int { pool?.load.queued ?? -1 }
 }
 
@@ -67,7 +67,7 @@ extension Result {
 }
 
 extension LoopbackServer {
-    /// A request to this server.
+    /// Creates a request to this server.
     func request(
         _ path: String,
         method: HTTPMethod = .get,
@@ -88,7 +88,7 @@ extension LoopbackServer {
 }
 
 extension TestListener {
-    /// A request to this server.
+    /// Creates a request to this server.
     func request(
         _ path: String = "/",
         scheme: String = "http",
@@ -101,7 +101,7 @@ extension TestListener {
 }
 
 extension ResponseBody {
-    /// Reads what comes before the end, and the error that the body ends with; nil for none.
+    /// Reads the body to its end. Returns its bytes, and its error or nil.
     func readToEnd() async -> (Data, SluiceError?) {
         var received = Data()
         var iterator = makeAsyncIterator()
@@ -115,7 +115,7 @@ extension ResponseBody {
 }
 
 extension TransferContext {
-    /// A context for requests to names of no DNS, which all lead to 127.0.0.1.
+    /// A context in which all host names resolve to 127.0.0.1.
     static var anyHost: TransferContext {
         var connection = ConnectionOptions()
         connection.proxy = .none

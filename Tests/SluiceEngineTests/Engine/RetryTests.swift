@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Kept connections that die under a request.
+    /// Kept connections that fail during a request.
     @Suite struct RetryTests {
         private let server: LoopbackServer
         private let transport = SocketTransport()
@@ -17,7 +17,7 @@ extension EngineTests {
             server.on("/first", .text("ok"))
         }
 
-        /// Sends a request by a connection that was used before.
+        /// Sends a request over a connection that was used before.
         private func sendOverKept(
             _ method: HTTPMethod,
             body: HTTPBody = .none
@@ -69,8 +69,8 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// Each time that the request waits for a new connection, another one ends and leaves its connection to it,
-        /// which dies as well. The new connections do not come about.
+        /// Each time the request waits for a new connection, another request ends and its connection becomes available. That
+        /// connection fails as well. No new connection is established.
         @Test func aRequestIsSentAgainThreeTimesAtMost() async throws {
             let certificates = try TestCertificates.shared.get()
             let tls = try TestTLSServer(certificates.right)
@@ -168,7 +168,7 @@ extension EngineTests {
     }
 }
 
-/// A sequence that can be read as often as one likes.
+/// A sequence that can be iterated any number of times.
 private struct Pieces: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var rest: ArraySlice<Data>

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Connections between two requests: which of them may carry the next one.
+    /// Connections between two requests, and the conditions for their reuse.
     @Suite struct ReuseTests {
         private typealias Answer = Result<TransportResponse, SluiceError>
 
@@ -18,7 +18,7 @@ extension EngineTests {
 
         // MARK: Closing
 
-        /// Reads a request with a body of the length that it announces; false at the end.
+        /// Reads a request with a body of the announced length; false at the end.
         private static func readRequest(_ descriptor: Int32) -> Bool {
             guard let head = TestListener.readHead(descriptor) else { return false }
             let line = head.components(separatedBy: "\r\n").first { $0.hasPrefix("Content-Length: ") }
@@ -31,7 +31,7 @@ extension EngineTests {
         @Test(arguments: ["close", "Close", "keep-alive, close"])
         func aConnectionThatTheRequestClosesIsClosedByTheClient(_ value: String) async throws {
             let listener = try TestListener { descriptor in
-                // It keeps the connection open and does not say otherwise.
+                // The server keeps the connection open and sends no `Connection: close`.
                 while ReuseTests.readRequest(descriptor) {
                     TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
                 }
@@ -96,7 +96,7 @@ extension EngineTests {
 
         // MARK: The check before a request
 
-        /// A server that answers as soon as somebody has connected: what it says belongs to the request that follows.
+        /// A server that responds as soon as a client has connected. The response belongs to the request that follows.
         @Test func aNewConnectionIsNotChecked() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
@@ -114,7 +114,7 @@ extension EngineTests {
                 _ = transport.begin(listener.request(), context: context) { result in
                     answer.withLock { $0 = result }
                 }
-                // Behind the work that connects, and before the loop is told that it has come about.
+                // Queued after the work that connects, and before the loop is informed of the connection.
                 let behind = LoopGate(engine)
                 ahead.open()
                 try await waitUntil("the loop stands still again") { behind.isClosed }
@@ -131,7 +131,7 @@ extension EngineTests {
             }
         }
 
-        /// The loop would see what has come, and does not get to it.
+        /// The loop is blocked and does not see the bytes that have arrived.
         @Test func aUsedConnectionIsCheckedByWhoSendsTheNextRequest() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()

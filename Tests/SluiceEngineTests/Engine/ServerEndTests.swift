@@ -7,9 +7,9 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Servers that end a connection while somebody at the client's side takes his time.
+    /// Servers that close a connection while the client is slow to read or to send.
     @Suite struct ServerEndTests {
-        /// More than the engine takes ahead of a reader; the socket has room for the rest.
+        /// More than the engine reads ahead. The socket buffer holds the rest.
         private static let part = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
 
         private let transport = SocketTransport()
@@ -39,7 +39,7 @@ extension EngineTests {
         @Test func theEndIsFoundThoughTheRequestsBodyHasNothingToGive() async throws {
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
-                // Only its own direction: the service ends once the client has closed the other one.
+                // Closes only the sending side. The service ends when the client has closed the other side.
                 shutdown(descriptor, Int32(SHUT_WR))
                 TestListener.saysNothing(descriptor)
             }
@@ -55,7 +55,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// With a reader that holds the body back, and a request whose body has not ended.
+        /// With a reader that does not read the body, and a request whose body has not ended.
         @Test func anEndThatNobodyReadsYetKeepsNoLoopBusy() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()

@@ -2,7 +2,7 @@
 import Foundation
 import SluiceHTTP
 
-/// A port of a loopback address at which nobody answers before it is served: its queue of connections is full.
+/// A port of a loopback address with a full accept queue, so that connection attempts get no answer until it is served.
 final class SilentPort: Sendable {
     private struct State: Sendable {
         var fillers: [Int32]
@@ -13,12 +13,12 @@ final class SilentPort: Sendable {
     private let descriptor: Int32
     private let state: Locked<State>
 
-    /// Fills the queue of a port.
+    /// Fills the accept queue of a port.
     ///
     /// - Parameters:
-    ///   - last: The last number of the address, which begins with 127.0.0.
-    ///   - port: The port; 0 for any that is free.
-    /// - Throws: A failure where the port is taken.
+    ///   - last: The last byte of the address, which begins with 127.0.0.
+    ///   - port: The port; 0 for any free port.
+    /// - Throws: An error if the port is taken.
     init(_ last: UInt8, port: Int = 0) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(AF_INET, type, 0)
@@ -55,11 +55,11 @@ final class SilentPort: Sendable {
             for filler in state.fillers { Foundation.close(filler) }
             return state.isServed
         }
-        // The thread that accepts closes the descriptor itself.
+        // The accepting thread closes the descriptor itself.
         if isServed { shutdown(descriptor, Int32(SHUT_RDWR)) } else { Foundation.close(descriptor) }
     }
 
-    /// Makes room in the queue, and serves each connection on a thread of its own.
+    /// Accepts the queued connections, and serves each connection on a separate thread.
     func serve(_ service: @escaping TestListener.Service) {
         let ports = state.withLock { state in
             let ports = Set(state.fillers.map { SilentPort.ownPort(of: $0) })
@@ -85,7 +85,7 @@ final class SilentPort: Sendable {
         }
     }
 
-    /// The next connection, and the port of its client in the network's order.
+    /// Accepts the next connection. Returns it with the port of its client in network byte order.
     private static func next(of descriptor: Int32) -> (Int32, in_port_t) {
         withAddress { accept(descriptor, $0, $1) }
     }

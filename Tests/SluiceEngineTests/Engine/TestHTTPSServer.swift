@@ -5,11 +5,11 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// A server of HTTP/1.1 over TLS at a port of 127.0.0.1.
+/// A server for HTTP/1.1 over TLS at a port of 127.0.0.1.
 ///
-/// It answers with method, path and length of the body. Some paths mean more: `/echo` gives the body back, `/close` says that the
-/// connection closes, `/leave` closes it unsaid, `/notified` and `/cut` have a body that ends with the connection, with a word of TLS and
-/// without.
+/// It answers with the method, the path and the length of the body. Special paths: `/echo` returns the body. `/close` announces
+/// that the connection closes, and `/leave` closes it unannounced. `/notified` and `/cut` have a body that ends with the
+/// connection, with and without a TLS close_notify.
 final class TestHTTPSServer: Sendable {
     private struct Seen: Sendable {
         var requests: [String] = []
@@ -33,16 +33,16 @@ final class TestHTTPSServer: Sendable {
     }
 
     var port: Int { listener.port }
-    /// Method and path of each request so far.
+    /// The method and path of each request.
     var requests: [String] { seen.withLock { $0.requests } }
-    /// For each handshake that succeeded, true if it resumed a session.
+    /// One element for each successful handshake; true if it resumed a session.
     var resumptions: [Bool] { seen.withLock { $0.resumptions } }
-    /// The connections so far.
+    /// The number of connections so far.
     var connections: Int { listener.connections }
-    /// The connections that are open.
+    /// The number of open connections.
     var openConnections: Int { listener.openConnections }
 
-    /// A request to this server.
+    /// Creates a request to this server.
     func request(
         _ path: String,
         method: HTTPMethod = .get,
@@ -73,7 +73,7 @@ final class TestHTTPSServer: Sendable {
         }
     }
 
-    /// Reads a request: method and path, and the body; nil at the end.
+    /// Reads a request. Returns its method and path, and its body; nil at the end.
     private static func next(_ connection: TestTLSConnection, _ input: inout Data) -> (String, Data)? {
         let end = Data("\r\n\r\n".utf8)
         while input.range(of: end) == nil {

@@ -2,9 +2,9 @@
 import Foundation
 import SluiceHTTP
 
-/// A port of 127.0.0.1 whose connections a closure serves, each on a thread of its own; closed when released.
+/// A port of 127.0.0.1. A closure serves each connection on a separate thread. The port closes when the listener is deallocated.
 final class TestListener: Sendable {
-    /// Serves a blocking socket, which is closed when the closure returns.
+    /// Serves a blocking socket. The socket is closed when the closure returns.
     typealias Service = @Sendable (Int32) -> Void
 
     private struct State: Sendable {
@@ -17,7 +17,7 @@ final class TestListener: Sendable {
     private let descriptor: Int32
     private let state = Locked(State())
 
-    /// Starts to listen.
+    /// Starts listening.
     init(_ serve: @escaping Service) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -49,21 +49,21 @@ final class TestListener: Sendable {
 
     deinit { stop() }
 
-    /// The name and port of the server in requests.
+    /// The host and port of the server, for requests.
     var authority: String { "127.0.0.1:\(port)" }
 
-    /// The connections accepted so far.
+    /// The number of connections accepted so far.
     var connections: Int { state.withLock { $0.accepted } }
 
-    /// The connections whose service has not ended.
+    /// The number of connections whose service has not ended.
     var openConnections: Int { state.withLock { $0.open.count } }
 
-    /// Ends every connection, and accepts none any more.
+    /// Closes every connection, and accepts no more.
     func stop() {
         state.withLock { state in
             if state.isStopped { return }
             state.isStopped = true
-            // Under the lock, so that no descriptor is another's by now.
+            // Under the lock, so that no descriptor has been reused.
             shutdown(descriptor, Int32(SHUT_RDWR))
             for open in state.open { shutdown(open, Int32(SHUT_RDWR)) }
         }
@@ -94,13 +94,13 @@ final class TestListener: Sendable {
         }
     }
 
-    /// Reads until the client leaves, and never answers.
+    /// Reads until the client closes, and never answers.
     static let saysNothing: Service = { descriptor in
         var bytes = [UInt8](repeating: 0, count: 4096)
         while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
     }
 
-    /// Reads a head; nil if the client leaves before its end.
+    /// Reads the head of a request; nil if the client closes before its end.
     static func readHead(_ descriptor: Int32) -> String? {
         var head: [UInt8] = []
         var byte: UInt8 = 0
@@ -111,7 +111,7 @@ final class TestListener: Sendable {
         return String(decoding: head, as: UTF8.self)
     }
 
-    /// Writes a text; false if the client has left.
+    /// Writes a text; false if the client has closed the connection.
     @discardableResult
     static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]

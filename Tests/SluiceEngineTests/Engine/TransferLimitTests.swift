@@ -97,7 +97,7 @@ extension EngineTests {
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(served == 5000)
-            // A request that another's connection serves leaves the one that it began to make for later ones.
+            // A request that gets another's connection leaves the one that it was opening to later requests.
             #expect(server.connections <= 2 * SocketTransport.Configuration().maximumTransfersPerHost)
         }
 
@@ -116,7 +116,7 @@ extension EngineTests {
                     return result
                 }
             }
-            // While nobody is answered.
+            // No held request has been answered yet.
             while refused.withLock({ $0 }) < 52 { await Task.yield() }
             await server.waitForRequests(8)
             #expect(transport.pool?.load.active == 8)

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Servers that answer never, too slowly or without end; the transport serves the next request all the same.
+    /// Servers that never answer, answer too slowly, or answer without end. The transport still serves the next request.
     @Suite struct UnansweredTests {
         private let server: LoopbackServer
         private let transport = SocketTransport()
@@ -23,7 +23,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// The error of a request to a path, and the time that it took.
+        /// Returns the error of a request to a path, and its duration.
         private func failure(of path: String, _ timeouts: Timeouts) async -> (SluiceError.Code?, Duration) {
             let start = ContinuousClock.now
             let error = await transport.failure(of: server.request(path), TransferContext(timeouts: timeouts))
@@ -56,7 +56,7 @@ extension EngineTests {
             #expect(first >= .seconds(1))
             #expect(last - first < .milliseconds(500), "\(times)")
             #expect(last < .milliseconds(2500), "\(times)")
-            // Their sockets are closed, too.
+            // The sockets are closed as well.
             try await waitUntil("the sockets are closed") { silent.openConnections == 0 }
             try await expectGoodAnswer()
         }
@@ -89,7 +89,7 @@ extension EngineTests {
             try await expectGoodAnswer()
         }
 
-        /// One field that is longer than a head may be, long fields, and very many short ones.
+        /// One field longer than the limit for a head, long fields, and very many short fields.
         static let endlessFields: [String] = {
             let long = String(repeating: "x", count: 70_000)
             let field = "X-Field: \(long.prefix(300))\r\n"

@@ -18,7 +18,7 @@ extension EngineTests {
             server.on("/*", .text("ok"))
         }
 
-        /// A transport of one slot, and the request that has it.
+        /// Returns a transport with one slot, and the request that occupies it.
         private func occupied(
             waiting: Int = 100
         ) async -> (SocketTransport, Task<Result<ReadResponse, SluiceError>, Never>) {
@@ -55,7 +55,7 @@ extension EngineTests {
         @Test func noMoreThanTheLimitAreUnderWay() async throws {
             let transport = SocketTransport { $0.maximumTransfers = 3 }
             let tasks = (0..<12).map { index in
-                // Four origins, of which none has reached a limit of its own.
+                // Four origins, none of which has reached its own limit.
                 let request = server.request("/held/\(index)", host: "h\(index % 4).test")
                 return Task { await transport.result(of: request, .anyHost) }
             }

@@ -21,7 +21,7 @@ import Testing
         let first = heap.insert(1, at: Self.time(1))
         let second = heap.insert(2, at: Self.time(2))
         expect(heap.popExpired(at: Self.time(1)), 1)
-        // Its slot is used again.
+        // Its slot is reused.
         let third = heap.insert(3, at: Self.time(3))
         expect(heap.move(first, to: Self.time(9)), false)
         expect(heap.remove(first), nil)
@@ -37,7 +37,7 @@ import Testing
         expect(heap.popExpired(at: .distantFuture), nil)
     }
 
-    /// Random insertions, moves and removals against a sorted list.
+    /// Random insertions, moves and removals, compared with a sorted list.
     @Test(arguments: 0..<40) func agreesWithASortedList(_ seed: UInt64) {
         var random = Seeded(seed)
         var heap = TimerHeap<Int>()
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// A generator that gives the same numbers for the same seed (SplitMix64).
+/// A generator that returns the same numbers for the same seed (SplitMix64).
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 
@@ -87,7 +87,7 @@ struct Seeded: RandomNumberGenerator {
     }
 }
 
-/// Compares two values, of which the first may be that of a mutating call, which the macro cannot take.
+/// Compares two values. The first may be the result of a mutating call, which the macro does not accept.
 func expect<Value: Equatable>(_ value: Value, _ expected: Value, location: SourceLocation = #_sourceLocation) {
     #expect(value == expected, sourceLocation: location)
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Chunked bodies and the trailer section behind them (RFC 9112 §7.1).
+/// Chunked bodies and the trailer section after them (RFC 9112 §7.1).
 @Suite struct ChunkedBodyTests {
     private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -41,7 +41,7 @@ import Testing
         #expect(Self.reading(text).events.last == ResponseReading.failed(.malformedChunk))
     }
 
-    /// Up to the largest size there is, whose data need not come.
+    /// Up to the largest chunk size. The data of the chunk is not needed.
     @Test(arguments: [("fffffffffffffff", Int64(1) << 60 - 1), ("000000000000010", 16), ("7f", 127)])
     func aSizeHasUpTo15Digits(digits: String, count: Int64) {
         let reading = ResponseReading(Self.head + digits + "\r\nx", thenClose: false)

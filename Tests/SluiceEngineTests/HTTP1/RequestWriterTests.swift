@@ -5,7 +5,7 @@ import Testing
 @testable import SluiceEngine
 @testable import SluiceTesting
 
-/// Heads of requests as they go onto the wire.
+/// Heads of requests on the wire.
 @Suite struct RequestWriterTests {
     private static func head(
         _ method: HTTPMethod = .get,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// The length of bodies (RFC 9112 §6), and the use of the connection behind them (§9.3).
+/// The length of bodies (RFC 9112 §6), and the reuse of the connection after them (§9.3).
 @Suite struct ResponseFramingTests {
     private static func head(_ status: String, _ fields: [String]) -> String {
         "\(status)\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
@@ -59,7 +59,7 @@ import Testing
             let text = Self.head("\(version) 200 OK", ["Transfer-Encoding: \(value)"])
             #expect(ResponseReading(text).events == [ResponseReading.failed(.unaskedCoding)])
         }
-        // Where there is no body it says nothing.
+        // In a response without a body, the field has no effect.
         let text = Self.head("HTTP/1.1 200 OK", ["Transfer-Encoding: \(value)"])
         #expect(ResponseReading(text, to: .head).events.last == "end")
     }
@@ -129,7 +129,7 @@ import Testing
         arguments: [
             ("HEAD", "200", ["Content-Length: 5"], true), ("GET", "304", ["Content-Length: 5"], true),
             ("GET", "204", [], true), ("GET", "204", ["Content-Length: 0"], true), ("HEAD", "200", [], true),
-            // Framing that must not be there: where the response ends is in doubt.
+            // Framing that is not allowed here, so the end of the response is in doubt.
             ("GET", "204", ["Content-Length: 5"], false), ("GET", "204", ["Transfer-Encoding: chunked"], false),
             ("HEAD", "200", ["Content-Length: 5", "Transfer-Encoding: chunked"], false),
             ("CONNECT", "200", [], false),

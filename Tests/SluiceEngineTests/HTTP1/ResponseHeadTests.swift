@@ -32,7 +32,7 @@ import Testing
         #expect(events == [ResponseReading.failed(.noStatusLine)])
     }
 
-    /// No line end needs to follow, which might never come.
+    /// The error does not depend on a line ending, which might never arrive.
     @Test(arguments: ["X", "SSH-2.0-OpenSSH", "HTTP/2", "HTTP/0", "\r", "\n", "\0", "HTTP/1.1 200 O\0", "HTTP/1.1\r2"])
     func whatCannotBecomeAStatusLineIsRefusedAtOnce(start: String) {
         #expect(ResponseReading(start, thenClose: false).events == [ResponseReading.failed(.noStatusLine)])

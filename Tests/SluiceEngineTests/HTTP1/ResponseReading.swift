@@ -4,23 +4,23 @@ import Testing
 
 @testable import SluiceEngine
 
-/// A response read to its end from pieces, as a connection does it: each event as a line of text, adjoining pieces of the
-/// body as one, so that two ways to cut the same bytes compare.
+/// A response read to its end from pieces, as a connection reads it. Each event is a line of text. Adjacent pieces of the body
+/// form one event, so that different cuts of the same bytes can be compared.
 struct ResponseReading {
     private(set) var events: [String] = []
     private(set) var parser: ResponseParser
-    /// The bytes behind the end of the message.
+    /// The number of bytes after the end of the message.
     private(set) var rest = 0
-    /// The most bytes that had to be put in front of the next piece.
+    /// The maximum number of bytes that had to be prepended to the next piece.
     private(set) var longestLeftover = 0
-    /// The calls of `next`.
+    /// The number of calls of `next`.
     private(set) var calls = 0
 
     private var body: [UInt8]?
     private var leftover: [UInt8] = []
     private var isOver = false
 
-    /// Reads `bytes`, cut before the offsets `cuts`; the other side then closes, if it is to.
+    /// Reads `bytes`, cut before the offsets `cuts`. Then the connection closes, if requested.
     init(
         _ bytes: some Collection<UInt8>,
         cutAt cuts: [Int] = [],
@@ -43,7 +43,7 @@ struct ResponseReading {
         self.init(text.utf8, to: method, limit: limit, thenClose: thenClose)
     }
 
-    /// The event of a failure.
+    /// The event for a failure.
     static func failed(_ flaw: ResponseFlaw) -> String {
         "failed \(flaw.error.code): \(flaw.error.reason)"
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Responses that come in pieces: the result is that of the whole, and the work grows with the bytes alone.
+/// Responses in pieces. The result equals that of the whole response, and the work is linear in the number of bytes.
 @Suite struct ResponseSplitTests {
     private static let chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// By the count of bytes looked at, not by the clock.
+    /// Counts the examined bytes instead of measuring time.
     @Test(arguments: [1000, 10_000, 100_000])
     func aLineThatComesByteByByteIsSearchedOnce(length: Int) {
         let bytes = Array("HTTP/1.1 204 OK\r\nA: \(String(repeating: "x", count: length))\r\n\r\n".utf8)
@@ -70,14 +70,14 @@ import Testing
         let bytes = head + Array(repeating: chunk, count: 60).joined() + Array("0\r\n\r\n".utf8)
         let reading = ResponseReading(bytes, cutAt: Array(bytes.indices))
         #expect(reading.events.last == "end")
-        // Only lines of the head and the trailer section are left for the next piece.
+        // Only lines of the head and the trailer section are prepended to the next piece.
         #expect(reading.longestLeftover < head.count)
         #expect(reading.parser.examinedBytes == head.count + 2)
-        // One call a byte, and one more for each event.
+        // One call for each byte, and one more for each event.
         #expect(reading.calls <= 2 * bytes.count)
     }
 
-    /// A piece of the body is as large as the input has it.
+    /// A piece of the body is as large as the input allows.
     @Test func aBodyComesInAsFewPiecesAsItsFraming() {
         let data = String(repeating: "x", count: 100_000)
         let known = ResponseReading("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(data)")
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// Gives a parser its input byte by byte in one buffer that only grows, so that tests of long lines take linear time themselves.
+/// Feeds a parser byte by byte from one growing buffer, so that tests of long lines take linear time.
 private struct Drip {
     private(set) var parser = ResponseParser(for: .get, headLimit: 1 << 20)
     private(set) var isComplete = false
@@ -118,7 +118,7 @@ private struct Drip {
     }
 }
 
-/// SplitMix64, so that each run cuts alike.
+/// SplitMix64, so that each run uses the same cuts.
 private struct SplitGenerator: RandomNumberGenerator {
     var state: UInt64
 

@@ -10,7 +10,7 @@ import Testing
 
     private var guardian = FloodGuard(at: FloodGuardTests.time(0))
 
-    /// The frames without content that come through at a moment.
+    /// Returns the number of frames without content that the guard accepts at a time.
     private mutating func admitted(at milliseconds: Int64, upTo limit: Int = 10_000) -> Int {
         var count = 0
         while count < limit, guardian.admit(at: Self.time(milliseconds)) { count += 1 }

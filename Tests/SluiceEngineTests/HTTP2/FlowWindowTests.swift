@@ -28,12 +28,12 @@ import Testing
         expect(take(half, unread: half, at: 0), false)
         expect(take(half / 2, unread: half / 2 + 1, at: 1), false)
         expect(take(1, unread: half / 2 + 1, at: 2), true)
-        // The bytes that were left count once they are read.
+        // The unread bytes count once they are read.
         expect(take(15 * half / 2 - 2, at: 3), false)
         expect(take(1, at: 4), true)
     }
 
-    /// The time counts from the first byte, however long the server thinks before.
+    /// The measurement starts with the first byte, so a slow response does not matter.
     @Test(arguments: [(0, true), (100, true), (101, false), (10_000, false)] as [(Int64, Bool)])
     mutating func growsWithinTwoRoundTrips(_ milliseconds: Int64, _ grows: Bool) {
         expect(take(1, at: 5000), false)
@@ -51,7 +51,7 @@ import Testing
         for _ in 0..<20 where take(window.size, at: 0) { sizes.append(window.size) }
         #expect(sizes == [2048, 16_384, 32_768].map { $0 << 10 })
         #expect(window.size == FlowWindow.maximumSize)
-        // All streams of a connection together are within its own.
+        // All streams of a connection together stay within the connection's window.
         #expect(FlowWindow.maximumSize < FlowWindow.connectionSize)
     }
 
@@ -62,7 +62,7 @@ import Testing
         expect(take(1, at: 1000), false)
         expect(window.takeCredit(), half)
         expect(window.takeCredit(), 0)
-        // Of a larger window, portions are an eighth.
+        // With a larger window, an update is sent for each eighth.
         expect(take(half, at: 1000), true)
         expect(window.takeCredit(), 0)
         expect(take(half, at: 1000), false)

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Requests that nobody waits for any more: the server is told at once, without other traffic (RFC 9113 §6.4).
+    /// Abandoned requests. The server is informed at once, without other traffic (RFC 9113 §6.4).
     @Suite struct HTTP2CancellationTests {
         private let transport = SocketTransport()
         private let server: ScriptedHTTP2Server
@@ -23,7 +23,7 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
         }
 
-        /// Sends another request by the same connection.
+        /// Sends another request over the same connection.
         private func expectUndisturbed() async throws {
             let (count, before) = (server.connections, server.peers.first?.requests.count ?? 0)
             let task = send(server.request("/next"))
@@ -68,7 +68,7 @@ extension EngineTests {
             peer.data(1, "begun")
             #expect(try await task.value == Data("begun".utf8))
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            // Bytes that were on their way are dropped, and answered with nothing.
+            // Bytes in transit are dropped without a response.
             peer.data(1, "late")
             peer.data(1, "end", ends: true)
             try await expectUndisturbed()
@@ -153,7 +153,7 @@ extension EngineTests {
             #expect(try await response.body.collect().count == 2003)
         }
 
-        /// Bytes of cancelled streams go back to the connection's window.
+        /// The bytes of cancelled streams are returned to the connection's window.
         @Test func manyThatAreCancelledMidwayLeaveTheConnectionAsItWas() async throws {
             let pieces = 20
             let reading = try ScriptedHTTP2Server { peer, frame in
@@ -173,7 +173,7 @@ extension EngineTests {
             let peer = try await reading.peer()
             #expect(reading.connections == 1)
             #expect(peer.frames(.reset).count <= 200)
-            // All that was sent is less than the window, or has been given back.
+            // The bytes sent are within the window, or were returned to it.
             #expect(peer.connectionWindow >= FlowWindow.connectionSize / 4, "\(peer.connectionWindow)")
             #expect(transport.isQuiet)
         }

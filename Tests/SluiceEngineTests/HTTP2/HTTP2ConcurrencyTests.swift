@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// More requests than a server lets a connection have (RFC 9113 §5.1.2).
+    /// More requests than a server allows on a connection (RFC 9113 §5.1.2).
     @Suite struct HTTP2ConcurrencyTests {
         private let transport = SocketTransport()
 
@@ -18,7 +18,7 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
         }
 
-        /// A server that refuses the streams beyond so many, and answers the others.
+        /// Creates a server that refuses the streams beyond a limit and answers the others.
         private func server(limit: UInt32) throws -> ScriptedHTTP2Server {
             let open = Locked<[ObjectIdentifier: Int]>([:])
             return try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: limit]) { peer, frame in
@@ -50,7 +50,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// The requests that come before the settings of the server.
+        /// Requests that arrive before the server's settings.
         @Test(arguments: [1, 2, 10] as [UInt32])
         func allOfAFirstBurstAreAnsweredInTheEnd(_ limit: UInt32) async throws {
             let server = try server(limit: limit)

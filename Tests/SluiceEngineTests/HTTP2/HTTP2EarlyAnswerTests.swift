@@ -7,11 +7,11 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Answers over HTTP/2 that come before the whole request has been sent (RFC 9113 §8.1).
+    /// HTTP/2 responses that arrive before the whole request has been sent (RFC 9113 §8.1).
     @Suite struct HTTP2EarlyAnswerTests {
         private let transport = SocketTransport()
 
-        /// By its number: a body in memory, one without end, and one that stops to come.
+        /// By its number: a body in memory, an endless body, and a body that stalls.
         private static func body(_ kind: Int) -> (HTTPBody, AsyncStream<Data>.Continuation) {
             let (slow, source) = AsyncStream<Data>.makeStream()
             source.yield(Data("first".utf8))

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Requests over HTTP/2 and their answers.
+    /// HTTP/2 requests and responses.
     @Suite struct HTTP2ExchangeTests {
         private let transport = SocketTransport()
 
@@ -51,7 +51,7 @@ extension EngineTests {
             let settings = try await peer.frame(.settings).settings
             #expect(settings[HTTP2Frame.Setting.enablePush] == 0)
             #expect(settings[HTTP2Frame.Setting.initialWindow] == UInt32(FlowWindow.initialSize))
-            // A smaller table than that of the standard breaks servers.
+            // Some servers fail with a table smaller than the default.
             #expect(settings[HTTP2Frame.Setting.tableSize] == nil)
             try await waitUntil("the server's settings are acknowledged") {
                 peer.frames(.settings).contains(where: \.isAck)
@@ -100,7 +100,7 @@ extension EngineTests {
             #expect(head["transfer-encoding"] == nil)
             for count in 1...3 {
                 source.yield(Data("piece".utf8))
-                // The one that completes the length waits for the end of the source.
+                // The piece that completes the length waits for the end of the source.
                 if count == 3 { continue }
                 try await waitUntil("a piece is there") { peer.body(of: 1).count == 5 * count }
             }
@@ -115,7 +115,7 @@ extension EngineTests {
             let tasks = (0..<50).map { exchange(server.request("/\($0)")) }
             let peer = try await server.peer()
             try await waitUntil("all are there") { peer.requests.count == 50 }
-            // The last comes first, and all bodies come in turns.
+            // The last request is answered first, and the bodies are interleaved.
             for request in peer.requests.reversed() { peer.head(request.stream) }
             for request in peer.requests { peer.data(request.stream, "to ") }
             for request in peer.requests.reversed() { peer.data(request.stream, request[":path"] ?? "", ends: true) }
@@ -297,7 +297,7 @@ extension EngineTests {
             #expect(try await response.body.collect() == Data("body".utf8))
         }
 
-        /// RFC 9113 §4.3.1: a server may have a smaller table, or none.
+        /// RFC 9113 §4.3.1: a server may use a smaller table, or none.
         @Test(arguments: [0, 100] as [UInt32])
         func aServerMayHaveASmallTable(_ size: UInt32) async throws {
             let server = try ScriptedHTTP2Server.answering(settings: [HTTP2Frame.Setting.tableSize: size])

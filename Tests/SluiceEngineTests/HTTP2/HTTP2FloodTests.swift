@@ -7,9 +7,10 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Servers that send without end what costs work and carries nothing: the connection ends, and nobody else is disturbed.
+    /// Servers that endlessly send frames that cost work and carry no content. The connection ends, and other requests are not
+    /// affected.
     @Suite(.timeLimit(.minutes(2))) struct HTTP2FloodTests {
-        /// One that sends the same bytes again and again.
+        /// A server that sends the same bytes repeatedly.
         private struct Flood: Sendable, CustomTestStringConvertible {
             let testDescription: String
             var isHead = false
@@ -41,7 +42,7 @@ extension EngineTests {
 
         private let transport = SocketTransport()
 
-        /// Sends a request to a server that floods, beside a client of another one.
+        /// Sends a request to a flooding server, while a client of another server is active.
         private func failure(
             limits: ResponseLimits = ResponseLimits(),
             _ flood: @escaping ScriptedHTTP2Server.Reaction
@@ -84,7 +85,7 @@ extension EngineTests {
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
         }
 
-        /// One field of 4,000 bytes in the table, which each byte of the block stands for.
+        /// A field of 4,000 bytes in the table, which each byte of the block references.
         @Test func aBombOfFieldsEndsTheConnection() async throws {
             let error = try await failure { peer, frame in
                 let value = [UInt8](repeating: 0x61, count: 4000)
@@ -117,7 +118,7 @@ extension EngineTests {
             #expect(error?.code == .headersTooLarge)
         }
 
-        /// A table of so many fields of one byte costs more to look at than to send.
+        /// The limit for a head counts the fields of the head and of the trailer section together.
         @Test func trailersCountWithTheHead() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
@@ -130,7 +131,7 @@ extension EngineTests {
             #expect(await transport.failure(of: server.request(), context)?.code == .headersTooLarge)
         }
 
-        /// Streams that the client has left go on with heads.
+        /// Heads arrive on streams that the client has cancelled.
         @Test func headsForNobodyEndTheConnection() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .reset else { return }
@@ -151,7 +152,7 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
         }
 
-        /// A server that resets each request at once costs as much as the client sends, and no more.
+        /// A server that resets each request at once causes no more work than the client's requests.
         @Test func rapidResetsEndRequestsAndNothingElse() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// The windows of HTTP/2 (RFC 9113 §5.2), which follow the readers.
+    /// The flow-control windows of HTTP/2 (RFC 9113 §5.2), which depend on the readers.
     @Suite struct HTTP2FlowControlTests {
         private let transport = SocketTransport()
 
@@ -22,7 +22,7 @@ extension EngineTests {
             var held: [TransportResponse] = []
             for index in 0..<10 { held.append(try await open(server, "/\(index)")) }
             let peer = try await server.peer()
-            // Sends to all as much as they take, until they take no more.
+            // Sends to all streams until their windows are full.
             var sent = -1
             while sent != peer.requests.reduce(0, { $0 + peer.sent(by: $1.stream) }) {
                 sent = peer.requests.reduce(0) { $0 + peer.sent(by: $1.stream) }
@@ -32,15 +32,15 @@ extension EngineTests {
             for request in peer.requests {
                 let count = peer.sent(by: request.stream)
                 #expect(count >= FlowWindow.initialSize)
-                // The bytes that wait to be read, those that came along with their end, and a window.
+                // The limit for unread bytes, the rest of the read that reached it, and a window.
                 #expect(count <= (320 << 10) + FlowWindow.initialSize, "\(count)")
             }
-            // A sibling is not held up.
+            // Another stream is not blocked.
             let next = try await open(server, "/next")
             let whole = Task { try await next.body.collect().count }
             try await peer.body(try await peer.request(10).stream, count: 4 << 20)
             #expect(try await whole.value == 4 << 20)
-            // Each that is read again goes on.
+            // Each stream continues when it is read again.
             for (index, response) in held.enumerated() {
                 let stream = try await peer.request(index).stream
                 let before = peer.sent(by: stream)
@@ -52,7 +52,7 @@ extension EngineTests {
         }
 
         @Test func theWindowOfAReaderThatTakesGrows() async throws {
-            // The settings are acknowledged late, which makes a long round trip of it.
+            // The late acknowledgement of the settings makes the round trip long.
             let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
             }
@@ -93,7 +93,7 @@ extension EngineTests {
             #expect(largest <= FlowWindow.maximumSize, "\(largest)")
         }
 
-        /// RFC 9113 §6.9.2: the window of a stream shrinks with the settings, below zero too.
+        /// RFC 9113 §6.9.2: a change of the settings may make a stream's window smaller, or negative.
         @Test func aServerMayShrinkItsWindows() async throws {
             let server = try ScriptedHTTP2Server()
             let request = server.request(method: .put, body: .data(Data(count: 100_000)))
@@ -113,7 +113,7 @@ extension EngineTests {
             #expect(try await task.value.get().text == "ok")
         }
 
-        /// A server that sends more than it may (RFC 9113 §5.2.2).
+        /// A server that sends more than a window allows (RFC 9113 §5.2.2).
         @Test func aServerThatExceedsAWindowIsLeft() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CNghttp2
 
-/// One frame as it is on the wire (RFC 9113 §4.1).
+/// A frame as it is on the wire (RFC 9113 §4.1).
 struct HTTP2Frame: Sendable {
     enum Kind: UInt8 {
         case data, headers, priority, reset, settings, push, ping, goAway, windowUpdate, continuation
@@ -26,7 +26,7 @@ struct HTTP2Frame: Sendable {
         static let http1Required: UInt32 = 13
     }
 
-    /// The numbers of the settings that tests use (RFC 9113 §6.5.2).
+    /// The identifiers of the settings that tests use (RFC 9113 §6.5.2).
     enum Setting {
         static let tableSize: UInt16 = 1
         static let enablePush: UInt16 = 2
@@ -45,9 +45,9 @@ struct HTTP2Frame: Sendable {
     var isAck: Bool { flags & Flag.ack != 0 }
     var endsStream: Bool { flags & Flag.endStream != 0 && (kind == .data || kind == .headers) }
 
-    /// The frame's 32-bit number: a reset's code, or a window's growth.
+    /// The 32-bit number in the frame: the code of a reset, or the increment of a window update.
     var number: UInt32 { HTTP2Frame.number(payload, at: 0) }
-    /// The error code of GOAWAY.
+    /// The error code of a GOAWAY frame.
     var goAwayCode: UInt32 { HTTP2Frame.number(payload, at: 4) }
     /// The settings in the frame.
     var settings: [UInt16: UInt32] {
@@ -70,7 +70,7 @@ struct HTTP2Frame: Sendable {
         self.payload = payload
     }
 
-    /// The value of a field; nil where there is none.
+    /// The value of a field; nil if it is missing.
     subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// The bytes on the wire.
@@ -93,14 +93,14 @@ struct HTTP2Frame: Sendable {
 
     // MARK: Header blocks
 
-    /// A header block whose fields are all literals that are not indexed (RFC 7541 §6.2.2).
+    /// Encodes a header block whose fields are all literals without indexing (RFC 7541 §6.2.2).
     static func block(_ fields: [HTTP2Field]) -> [UInt8] {
         fields.flatMap { [0] + text($0.name) + text($0.value) }
     }
 
     private static func text(_ text: String) -> [UInt8] { integer(text.utf8.count, prefix: 7) + text.utf8 }
 
-    /// An integer behind as many bits of its first byte as are not its prefix (RFC 7541 §5.1).
+    /// Encodes an integer after the bits that precede its prefix in the first byte (RFC 7541 §5.1).
     static func integer(_ number: Int, prefix: Int, behind bits: UInt8 = 0) -> [UInt8] {
         let limit = 1 << prefix - 1
         if number < limit { return [bits | UInt8(number)] }
@@ -124,7 +124,7 @@ struct HTTP2Field: Sendable, Equatable, ExpressibleByStringLiteral, CustomString
         self.value = value
     }
 
-    /// A field as it is written: name, colon, space, value.
+    /// Parses a field written as name, colon, space, value.
     init(stringLiteral line: String) {
         // A pseudo-header field begins with a colon.
         let colon = line.dropFirst().firstIndex(of: ":") ?? line.endIndex
@@ -135,7 +135,7 @@ struct HTTP2Field: Sendable, Equatable, ExpressibleByStringLiteral, CustomString
     var description: String { "\(name): \(value)" }
 }
 
-/// The decoder of a client's header blocks.
+/// A decoder for a client's header blocks.
 final class HTTP2FieldReader {
     private let raw: OpaquePointer
 

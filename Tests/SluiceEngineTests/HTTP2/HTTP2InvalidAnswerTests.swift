@@ -7,7 +7,8 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Frames and heads that break the rules of HTTP/2: a clear error at once, though the server keeps the connection.
+    /// Frames and heads that violate HTTP/2. The request fails at once with a clear error, even if the server keeps the
+    /// connection open.
     @Suite struct HTTP2InvalidAnswerTests {
         private struct Case: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -29,7 +30,7 @@ extension EngineTests {
             HTTP2Frame(.data, flags: ends ? 1 : 0, stream: 1, Array(text.utf8))
         }
 
-        /// Faults that break a stream alone (RFC 9113 §8.1.1).
+        /// Faults that end only a stream (RFC 9113 §8.1.1).
         private static let messages: [Case] = [
             Case("an uppercase name", [head([":status: 200", "X-Upper: 1"])]),
             Case("a space in a name", [head([":status: 200", "x y: 1"])]),
@@ -76,7 +77,7 @@ extension EngineTests {
             Case("no body in spite of its length", [head([":status: 200", "content-length: 4"])]),
         ]
 
-        /// Faults that break the whole connection (RFC 9113 §5.4.1).
+        /// Faults that end the connection (RFC 9113 §5.4.1).
         private static let connections: [Case] = [
             Case("data before a head", [data("a")]),
             Case("data on no stream", [HTTP2Frame(.data, stream: 0, [1])]),
@@ -113,7 +114,7 @@ extension EngineTests {
             Case("a frame that is too large", [HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0, count: 20_000))]),
         ]
 
-        /// Sends a request beside another one that waits, and has the server answer it.
+        /// Sends a request while another one waits, and lets the server send the frames.
         private func result(of frames: [HTTP2Frame]) async throws -> (
             SluiceError?, HTTP2Peer, Task<Result<ReadResponse, SluiceError>, Never>
         ) {

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Connections of HTTP/2 that are dead, or may be, and those that are idle.
+    /// HTTP/2 connections that are dead, suspect or idle.
     @Suite struct HTTP2LivenessTests {
         private let transport = SocketTransport { $0.pingInterval = .milliseconds(100) }
 
@@ -58,7 +58,7 @@ extension EngineTests {
             #expect(try await send(server.request()).value.get().metrics?.isConnectionReused == true)
         }
 
-        /// A request that times out while nothing comes makes the connection suspect: others do not follow it into the hole.
+        /// A timeout without any received bytes makes the connection suspect. It gets no further requests.
         @Test func aSuspectConnectionGetsNoRequestUntilItAnswers() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
                 if frame[":path"] == "/answered" { peer.answer(frame.stream, "ok") }
@@ -79,7 +79,7 @@ extension EngineTests {
             )
             #expect(server.connections == 2)
             #expect(peer.requests.count == 2)
-            // Once it answers it is as good as any.
+            // After an answer, the connection is used again.
             peer.send(HTTP2Frame(.ping, flags: HTTP2Frame.Flag.ack, ping.payload))
             try await peer.synchronize()
             for _ in 0..<3 { _ = try await transport.exchange(server.request("/answered"), .http2()) }

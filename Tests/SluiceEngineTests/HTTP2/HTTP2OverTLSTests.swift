@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// HTTP/2 that TLS has agreed on, and servers that want HTTP/1.1 for a request (RFC 9113 §3.2, §8.1, §9.2).
+    /// HTTP/2 negotiated by TLS, and servers that require HTTP/1.1 for a request (RFC 9113 §3.2, §8.1, §9.2).
     @Suite struct HTTP2OverTLSTests {
         private let transport = SocketTransport()
         private let old: LoopbackServer
@@ -20,7 +20,7 @@ extension EngineTests {
             old.on("/hang", .hang)
         }
 
-        /// A server of TLS whose connections lead to one of HTTP/2 or to one of HTTP/1.1, as the client and it agree.
+        /// Creates a TLS server that forwards to an HTTP/2 server or an HTTP/1.1 server, as negotiated.
         private func front(of new: ScriptedHTTP2Server) throws -> TestListener {
             var options = TestTLSServer.Options(certificates.right)
             options.prefersHTTP2 = true
@@ -74,7 +74,7 @@ extension EngineTests {
             #expect(moved.metrics?.version == .http1_1)
             #expect(old.requests.map(\.path) == ["/moves"])
             #expect(old.requests.first?.body == body)
-            // Others stay where they are.
+            // Other requests stay on their connection.
             peer.answer(first.stream, "new")
             #expect(try await stays.value.get().text == "new")
             #expect(new.openConnections == 1)

@@ -3,12 +3,12 @@ import Foundation
 import SluiceHTTP
 import SluiceTesting
 
-/// The server's end of one connection of HTTP/2: what the client has sent, and what is said to it.
+/// The server's end of an HTTP/2 connection. It records the client's frames and sends others.
 final class HTTP2Peer: Sendable {
     private struct State: Sendable {
         var frames: [HTTP2Frame] = []
         var isClosed = false
-        /// The bytes of data sent, by stream.
+        /// The number of sent data bytes by stream.
         var sent: [Int32: Int] = [:]
     }
 
@@ -16,9 +16,9 @@ final class HTTP2Peer: Sendable {
 
     private let descriptor: Int32
     private let state = Locked(State())
-    /// True until the client has left; held while a frame is written.
+    /// True until the client has closed the connection; locked while a frame is written.
     ///
-    /// The thread sanitizer takes the address of a locked value without a size for that of its lock, and reports a race.
+    /// A locked value of zero size would have the same address as its lock, which the thread sanitizer reports as a race.
     private let canWrite = Locked(true)
 
     init(_ descriptor: Int32) {
@@ -27,7 +27,7 @@ final class HTTP2Peer: Sendable {
 
     // MARK: Reading
 
-    /// Reads frames until the client leaves, and gives each to `react`.
+    /// Reads frames until the client closes the connection, and passes each to `react`.
     func read(_ react: (HTTP2Frame) -> Void) {
         defer { state.withLock { $0.isClosed = true } }
         guard let fields = HTTP2FieldReader(), receive(HTTP2Peer.preface.count) == HTTP2Peer.preface else { return }
@@ -69,18 +69,18 @@ final class HTTP2Peer: Sendable {
         return bytes
     }
 
-    // MARK: What has come
+    // MARK: Received frames
 
     var frames: [HTTP2Frame] { state.withLock { $0.frames } }
-    /// True once the client has left.
+    /// True if the client has closed the connection.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// The frames of a kind, of all streams or of one.
+    /// Returns the frames of a kind, of all streams or of one.
     func frames(_ kind: HTTP2Frame.Kind, of stream: Int32? = nil) -> [HTTP2Frame] {
         frames.filter { $0.kind == kind && (stream == nil || $0.stream == stream) }
     }
 
-    /// The requests so far.
+    /// The head of each request so far.
     var requests: [HTTP2Frame] { frames(.headers) }
 
     /// Waits for a frame.
@@ -89,13 +89,13 @@ final class HTTP2Peer: Sendable {
         return frames(kind, of: stream)[index]
     }
 
-    /// Waits for a request's head.
+    /// Waits for the head of a request.
     func request(_ index: Int = 0) async throws -> HTTP2Frame { try await frame(.headers, index) }
 
-    /// The body that has come by a stream.
+    /// Returns the received body bytes of a stream.
     func body(of stream: Int32) -> [UInt8] { frames(.data, of: stream).flatMap(\.payload) }
 
-    /// Waits for the whole of a request's body.
+    /// Waits for the whole body of a request.
     func wholeBody(of stream: Int32) async throws -> [UInt8] {
         try await waitUntil("the body of stream \(stream)") { frames.contains { $0.stream == stream && $0.endsStream } }
         return body(of: stream)
@@ -104,7 +104,7 @@ final class HTTP2Peer: Sendable {
     /// Waits for the reset of a stream, and returns its code.
     func reset(of stream: Int32) async throws -> UInt32 { try await frame(.reset, of: stream).number }
 
-    /// Waits until the client has taken all that was said to it.
+    /// Waits until the client has processed all frames sent so far.
     func synchronize() async throws {
         let marker: [UInt8] = HTTP2Frame.bytes(of: UInt32(frames.count)) + [1, 2, 3, 4]
         let before = frames(.ping).count(where: \.isAck)
@@ -114,28 +114,28 @@ final class HTTP2Peer: Sendable {
 
     // MARK: Windows
 
-    /// The bytes that the client still takes on a stream, as its settings and updates have it.
+    /// Returns the number of bytes that the client still accepts on a stream, from its settings and window updates.
     func window(of stream: Int32) -> Int {
         let initial = frames(.settings).last { $0.settings[HTTP2Frame.Setting.initialWindow] != nil }
         let start = initial?.settings[HTTP2Frame.Setting.initialWindow] ?? 65_535
         return Int(start) + growth(of: stream) - state.withLock { $0.sent[stream] ?? 0 }
     }
 
-    /// The bytes that the client still takes on all streams.
+    /// The number of bytes that the client still accepts on all streams.
     var connectionWindow: Int { 65_535 + growth(of: 0) - state.withLock { $0.sent.values.reduce(0, +) } }
 
     private func growth(of stream: Int32) -> Int { frames(.windowUpdate, of: stream).reduce(0) { $0 + Int($1.number) } }
 
-    /// The bytes of data sent by a stream.
+    /// Returns the number of sent data bytes of a stream.
     func sent(by stream: Int32) -> Int { state.withLock { $0.sent[stream] ?? 0 } }
 
-    // MARK: Saying
+    // MARK: Sending
 
-    /// Writes a frame; false if the client has left.
+    /// Writes a frame; false if the client has closed the connection.
     @discardableResult
     func send(_ frame: HTTP2Frame) -> Bool { write(frame.bytes) }
 
-    /// Writes any bytes; false if the client has left.
+    /// Writes any bytes; false if the client has closed the connection.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {
         canWrite.withLock { canWrite in
@@ -161,18 +161,18 @@ final class HTTP2Peer: Sendable {
         send(HTTP2Frame(.settings, payload))
     }
 
-    /// Says a head or a trailer section.
+    /// Sends a head or a trailer section.
     func fields(_ stream: Int32, _ fields: [HTTP2Field], ends: Bool = false) {
         let flags = HTTP2Frame.Flag.endHeaders | (ends ? HTTP2Frame.Flag.endStream : 0)
         send(HTTP2Frame(.headers, flags: flags, stream: stream, HTTP2Frame.block(fields)))
     }
 
-    /// Says a head.
+    /// Sends a head.
     func head(_ stream: Int32, _ status: Int = 200, _ more: [HTTP2Field] = [], ends: Bool = false) {
         fields(stream, [HTTP2Field(":status", "\(status)")] + more, ends: ends)
     }
 
-    /// Says a piece of a body, whatever the client's windows are.
+    /// Sends a piece of a body, regardless of the client's windows.
     func data(_ stream: Int32, _ bytes: [UInt8], ends: Bool = false) {
         state.withLock { $0.sent[stream, default: 0] += bytes.count }
         send(HTTP2Frame(.data, flags: ends ? HTTP2Frame.Flag.endStream : 0, stream: stream, bytes))
@@ -180,13 +180,13 @@ final class HTTP2Peer: Sendable {
 
     func data(_ stream: Int32, _ text: String, ends: Bool = false) { data(stream, Array(text.utf8), ends: ends) }
 
-    /// Says a whole answer.
+    /// Sends a whole response.
     func answer(_ stream: Int32, _ text: String, _ status: Int = 200, _ more: [HTTP2Field] = []) {
         head(stream, status, more)
         data(stream, text, ends: true)
     }
 
-    /// Says a part of a body as far as the client's windows let it; returns the bytes.
+    /// Sends as much of a body as the client's windows allow, and returns the number of bytes.
     @discardableResult
     func fill(_ stream: Int32, upTo limit: Int) -> Int {
         var sent = 0
@@ -199,7 +199,7 @@ final class HTTP2Peer: Sendable {
         return sent
     }
 
-    /// Says a body of so many bytes, as the client takes it.
+    /// Sends a body of a number of bytes, within the client's windows.
     func body(_ stream: Int32, count: Int, ends: Bool = true) async throws {
         var left = count
         while left > 0 {
@@ -225,7 +225,7 @@ final class HTTP2Peer: Sendable {
         send(HTTP2Frame(.windowUpdate, stream: stream, HTTP2Frame.bytes(of: count)))
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 #endif

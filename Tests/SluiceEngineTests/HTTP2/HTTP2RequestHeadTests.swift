@@ -113,7 +113,7 @@ import Testing
         ])
         let secrets = read.filter(\.isSecret).map(\.field.name)
         #expect(secrets == ["authorization", "cookie"])
-        // It is for a proxy, which a request of HTTP/2 has passed by then.
+        // The field is for a proxy, which is not the recipient of an HTTP/2 request.
         #expect(!read.contains { $0.field.name == "proxy-authorization" })
         let long = self.read(headers: ["Cookie": "a=a value that nobody can guess"])
         #expect(long.filter(\.isSecret).isEmpty)

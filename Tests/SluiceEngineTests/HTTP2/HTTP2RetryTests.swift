@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Requests that a server did not process, and those that it may have (RFC 9113 §6.8, §8.7).
+    /// Requests that a server did not process, and requests that it may have processed (RFC 9113 §6.8, §8.7).
     @Suite struct HTTP2RetryTests {
         private let transport = SocketTransport()
 
@@ -63,7 +63,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// A server may say twice that it goes, first without cutting anything off (RFC 9113 §6.8).
+        /// A server may send two GOAWAY frames, the first of which refuses no stream (RFC 9113 §6.8).
         @Test func aServerMayGoInTwoSteps() async throws {
             let server = try ScriptedHTTP2Server()
             let first = send(server.request("/first"))
@@ -125,7 +125,7 @@ extension EngineTests {
             let error = await send(server.request()).value.error
             #expect(error?.code == .connectionLost)
             #expect(server.peers.reduce(0) { $0 + $1.requests.count } == 4)
-            // Another request has attempts of its own.
+            // Each request has its own number of attempts.
             _ = await send(server.request()).value
             #expect(server.peers.reduce(0) { $0 + $1.requests.count } == 8)
             #expect(transport.isQuiet)
@@ -179,7 +179,7 @@ extension EngineTests {
 
         // MARK: The end of the connection
 
-        /// Sends a request by a connection that was used before, and ends that.
+        /// Sends a request over a connection that was used before, and closes that connection.
         private func sendAndClose(_ server: ScriptedHTTP2Server, _ method: HTTPMethod) async throws
             -> Result<ReadResponse, SluiceError>
         {

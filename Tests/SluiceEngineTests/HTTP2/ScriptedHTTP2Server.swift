@@ -5,25 +5,25 @@ import SluiceTesting
 
 @testable import SluiceEngine
 
-/// A server of HTTP/2 with prior knowledge (RFC 9113 §3.3) that says what a test has it say, frame by frame.
+/// An HTTP/2 server with prior knowledge (RFC 9113 §3.3) that sends the frames of a test.
 ///
-/// By itself it sends its settings, acknowledges those of the client and answers its pings, where it is not told otherwise. A test waits
-/// for the frames of a client and answers through the peers, which are the connections in the order in which they came.
+/// By default it sends its settings, acknowledges the client's settings and answers pings. A test waits for the frames of a
+/// client and answers through the peers, which are the connections in the order of their arrival.
 final class ScriptedHTTP2Server: Sendable {
-    /// The reaction to a frame, on the thread that reads.
+    /// Called for each frame of a client, on the thread that reads.
     typealias Reaction = @Sendable (HTTP2Peer, HTTP2Frame) -> Void
 
     private let listener: TestListener
     private let accepted: Locked<[HTTP2Peer]>
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - settings: The settings that each connection begins with; nil for none at all.
-    ///   - acknowledges: Acknowledges the client's settings.
-    ///   - answersPings: Answers the client's pings.
-    ///   - reaction: Is given each frame of a client.
-    /// - Throws: A failure where there is no port.
+    ///   - settings: The initial settings of each connection; nil to send none.
+    ///   - acknowledges: True to acknowledge the client's settings.
+    ///   - answersPings: True to answer the client's pings.
+    ///   - reaction: Called for each frame of a client.
+    /// - Throws: An error if there is no free port.
     init(
         settings: [UInt16: UInt32]? = [:],
         acknowledges: Bool = true,
@@ -48,7 +48,7 @@ final class ScriptedHTTP2Server: Sendable {
         }
     }
 
-    /// A server that answers each request with 200 and a text, once its body has come.
+    /// Creates a server that answers each request with 200 and a text, after the request's body has arrived.
     static func answering(_ text: String = "ok", settings: [UInt16: UInt32] = [:]) throws -> ScriptedHTTP2Server {
         try ScriptedHTTP2Server(settings: settings) { peer, frame in
             if frame.endsStream { peer.answer(frame.stream, text) }
@@ -67,13 +67,13 @@ final class ScriptedHTTP2Server: Sendable {
         return peers[index]
     }
 
-    /// Waits for a request of the first connection.
+    /// Waits for a request on the first connection.
     func seen(_ index: Int = 0) async throws -> (HTTP2Peer, HTTP2Frame) {
         let peer = try await peer()
         return (peer, try await peer.request(index))
     }
 
-    /// A request to this server.
+    /// Creates a request to this server.
     func request(
         _ path: String = "/",
         method: HTTPMethod = .get,

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Random interleavings of requests, dials, failures, cancellations and time: every request ends exactly once, no connection carries two
-/// requests, and no slot is lost.
+/// Random interleavings of requests, dials, failures, cancellations and time. Every request ends exactly once, no connection
+/// carries two requests, and no slot is lost.
 @Suite struct PoolStateModelTests {
     typealias State = PoolState<PoolItem, PoolItem, PoolItem>
 
@@ -15,7 +15,7 @@ import Testing
         var open: [ObjectIdentifier: (call: PoolItem, group: State.GroupID)] = [:]
         var running: [ObjectIdentifier: (call: PoolItem, connection: PoolItem)] = [:]
         var toDial: [(call: PoolItem, group: State.GroupID)] = []
-        /// The servers of requests, dials and connections.
+        /// The origins of requests, dials and connections.
         var origins: [String: HTTPOrigin] = [:]
         var dials: [PoolItem] = []
         var cancelled: Set<ObjectIdentifier> = []
@@ -117,7 +117,7 @@ import Testing
             else { return }
             running[id] = nil
             if Int.random(in: 0..<4, using: &random) == 0 {
-                // The connection died unanswered, and the request goes again.
+                // The connection failed without a response, and the request is sent again.
                 let fresh = Bool.random(using: &random)
                 let again = state.reacquire(
                     call,
@@ -144,7 +144,7 @@ import Testing
             perform(actions)
         }
 
-        /// Ends everything; nothing may be left.
+        /// Completes all pending work. Nothing may be left.
         mutating func drain() {
             for _ in 0..<10_000 where !open.isEmpty {
                 startDial()

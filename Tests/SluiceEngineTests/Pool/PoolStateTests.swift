@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Things that a pool tells apart by identity alone.
+/// A call, dial or connection, which the pool distinguishes by identity only.
 final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
     let description: String
 
@@ -54,7 +54,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         #expect(state.idleCount == 1)
     }
 
-    /// Has a request dial, and gives it its connection.
+    /// Starts a dial for a request, and gives the request its connection.
     private mutating func connect(_ call: PoolItem, _ connection: PoolItem, _ group: State.GroupID) -> [String] {
         let dial = PoolItem("dial of \(call)")
         expect(state.dialStarted(dial, for: call, in: group), true)
@@ -65,7 +65,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         let calls = (1...5).map { PoolItem("call \($0)") }
         let outcomes = calls.map { acquire($0).outcome }
         #expect(outcomes == ["dial", "dial", "wait", "wait", "refused"])
-        // Another origin is not held up.
+        // Another origin is not blocked.
         expect(acquire(PoolItem("other"), Self.b).outcome, "dial")
     }
 
@@ -79,7 +79,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         _ = acquire(three)
         let connection = PoolItem("c1")
         expect(state.release(connection, of: group, at: now).map(\.text), ["start two by c1", "dial three"])
-        // What is left of the dial of “two” serves “three”, which has not begun to dial.
+        // The remaining dial of “two” serves “three”, whose own dial has not started.
         expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).actions.map(\.text), ["start three by c2"])
         expect(state.dialStarted(PoolItem("late"), for: three, in: group), false)
     }
@@ -92,7 +92,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         _ = state.dialStarted(first, for: one, in: group)
         _ = state.dialStarted(second, for: two, in: group)
         expect(state.dialSucceeded(second, PoolItem("c"), at: now).actions.map(\.text), ["start one by c"])
-        // The dial that is left is now that of “two”.
+        // The remaining dial now belongs to “two”.
         let error = SluiceError(.cannotConnect, "refused")
         expect(state.dialFailed(first, with: error, at: now).map(\.text), ["fail two: cannotConnect"])
     }
@@ -144,12 +144,12 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
     @Test mutating func aDialThatStartsLateServesNobodyOfAnotherOrigin() {
         let call = PoolItem("call")
         let group = acquire(call).group
-        // The request leaves before its dial has started, and another one goes elsewhere.
+        // The request ends before its dial has started, and a request to another origin arrives.
         expect(state.remove(call, at: now)?.count, 0)
         let stranger = PoolItem("stranger")
         expect(acquire(stranger, Self.b).outcome, "dial")
         expect(state.dialStarted(PoolItem("late"), for: call, in: group), false)
-        // Its group is free from now on.
+        // Its group is now free.
         let other = HTTPOrigin(scheme: "http", authority: "c")
         expect(acquire(PoolItem("next"), other).group, group)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// The pool's decisions where connections carry several requests at a time.
+/// The pool's decisions for connections that carry several requests at a time.
 @Suite struct SharedConnectionTests {
     typealias State = PoolState<PoolItem, PoolItem, PoolItem>
 
@@ -13,7 +13,7 @@ import Testing
 
     private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
-    /// Asks for a connection to an origin of which it is not known which version it speaks.
+    /// Requests a connection to an origin whose HTTP version is unknown.
     private mutating func acquire(
         _ call: PoolItem,
         total: MonotonicTime = .distantFuture,
@@ -33,7 +33,7 @@ import Testing
 
     private static func calls(_ count: Int) -> [PoolItem] { (1...count).map { PoolItem("\($0)") } }
 
-    /// Has requests wait for one dial.
+    /// Lets requests wait for one dial.
     private mutating func dial(for calls: [PoolItem]) -> (group: State.GroupID, dial: PoolItem) {
         var group = 0
         for (index, call) in calls.enumerated() {
@@ -64,7 +64,7 @@ import Testing
     @Test mutating func aServerOfHTTP1HasTheOthersDial() {
         let (group, dial) = dial(for: Self.calls(3))
         expect(succeed(dial, PoolItem("c"), capacity: nil), ["start 1 by c", "dial 2", "dial 3"])
-        // From then on each dials.
+        // From now on, each request dials.
         expect(acquire(PoolItem("4")).outcome, "dial")
         #expect(group == 0)
     }
@@ -75,7 +75,7 @@ import Testing
         expect(succeed(dial, connection, capacity: 2), ["start 1 by c", "start 2 by c", "dial 3"])
         expect(acquire(PoolItem("4")).outcome, "wait")
         expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["start 3 by c"])
-        // The dial that 3 was to start is for 4 now.
+        // The dial that was to start for 3 is now for 4.
         let other = PoolItem("other")
         expect(state.dialStarted(other, for: PoolItem("3"), in: group), true)
         expect(succeed(other, PoolItem("d"), capacity: 2), ["start 4 by d"])
@@ -149,7 +149,7 @@ import Testing
             ["fail 1: cannotConnect", "fail 2: cannotConnect", "fail 3: cannotConnect"]
         )
         #expect(state.active == 0)
-        // The next one tries again.
+        // The next request dials again.
         expect(acquire(PoolItem("4")).outcome, "dial")
     }
 
@@ -160,7 +160,7 @@ import Testing
         let other = PoolItem("other")
         expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
         expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
-        // There is no further attempt as long as there is a connection.
+        // No other dial starts while there is a connection.
         expect(acquire(PoolItem("4")).outcome, "wait")
         expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
         expect(state.removeConnection(connection, of: group).map(\.text), ["dial 3"])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TransferPriorityTests {
     private typealias Queue = TransferQueue<Character, String, String>
 
-    /// Lets elements wait behind one that is active, each named by its host, its priority and a number: `aH1`, `b-2`, `aL3`; gives
+    /// Lets elements wait while one is active, each named by its host, its priority and a number: `aH1`, `b-2`, `aL3`. Returns
     /// the order in which they start, one after another.
     private static func order(_ waiting: [String], limitPerHost: Int = 1) -> [String] {
         var queue = Queue(limit: 1, limitPerHost: limitPerHost)
@@ -30,7 +30,7 @@ import Testing
         // Between hosts.
         (["aL1", "b-2", "cH3"], ["cH3", "b-2", "aL1"]),
         (["a-1", "a-2", "b-3", "bH4"], ["bH4", "a-1", "b-3", "a-2"]),
-        // Turns of the same priority are taken as ever.
+        // Elements of the same priority take turns as without priorities.
         (["aH1", "aH2", "bH3", "bH4", "aL5", "bL6"], ["aH1", "bH3", "aH2", "bH4", "aL5", "bL6"]),
         (["a-1", "a-2", "b-3", "c-4"], ["a-1", "b-3", "c-4", "a-2"]),
         ([], []),

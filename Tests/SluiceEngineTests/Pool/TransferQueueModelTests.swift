@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Plays random arrivals, departures and releases against the plainest queue that could be.
+/// Compares random arrivals, departures and releases with the simplest queue.
 private struct TransferQueueModel {
     struct Element: Hashable {
         let number: Int
@@ -32,7 +32,7 @@ private struct TransferQueueModel {
 
     private func mayStart(_ host: Int) -> Bool { active.count < limit && activeCount(host) < limitPerHost }
 
-    /// The lowest identity nobody has, as an allocator would give it.
+    /// The lowest unused identity, as an allocator would return it.
     private var freeID: Int {
         let used = Set((active + waiting).map(\.id))
         return (0...used.count).first { !used.contains($0) } ?? 0
@@ -87,11 +87,11 @@ private struct TransferQueueModel {
         )
         let hosts = Int.random(in: 1...6, using: &random)
         for step in 0..<600 {
-            // Waves, so that the queue fills and empties several times.
+            // Arrivals come in waves, so that the queue fills and empties several times.
             let arrivals = step % 100 < 50 ? 6 : 2
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<arrivals:
-                // Some runs have no priorities, as most programs.
+                // Some runs have no priorities, as in most programs.
                 let priority = seed % 3 == 0 ? .normal : RequestPriority.allCases.randomElement(using: &random)
                 model.arrive(at: Int.random(in: 0..<hosts, using: &random), priority ?? .normal)
             case arrivals..<arrivals + 2: model.leave(&random)
@@ -106,7 +106,7 @@ private struct TransferQueueModel {
         #expect(model.waiting.isEmpty)
     }
 
-    /// With everybody waiting for one slot, no host starts twice before each other one has started once.
+    /// If all elements wait for one slot, no host starts twice before each other host has started once.
     @Test(arguments: 0..<10 as Range<UInt64>)
     func noHostGoesTwiceBeforeTheOthers(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

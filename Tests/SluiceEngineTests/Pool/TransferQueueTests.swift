@@ -6,7 +6,7 @@ import Testing
 @Suite struct TransferQueueTests {
     private typealias Queue = TransferQueue<String, String, String>
 
-    /// Admits elements named by their host and a number, `a1`, and gives back those that may start at once.
+    /// Adds elements named by their host and a number, `a1`, and returns those that may start at once.
     private static func admit(_ names: [String], to queue: inout Queue) -> [String] {
         names.filter { queue.admit($0, id: $0, host: String($0.prefix(1))) == .admitted }
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(Set(Self.releasing(["x", "b"], of: &queue) + Self.releasing(["a"], of: &queue)) == ["a3", "b1", "-"])
     }
 
-    /// The engine's identities are addresses, which the next transfer may get once one has left.
+    /// The engine uses addresses as identities, which a later transfer may reuse.
     @Test func anIdentityUsedAgainIsSomebodyElse() {
         var queue = Queue(limit: 2, limitPerHost: 1)
         #expect(Self.admit(["a1", "b1"], to: &queue) == ["a1", "b1"])
@@ -107,7 +107,7 @@ import Testing
         #expect(Self.admit(["a1"], to: &queue) == ["a1"])
         let answers = (2...6).map { queue.admit("a\($0)", id: "a\($0)", host: "a") }
         #expect(answers == (0..<5).map { $0 < waiting ? .waiting : .refused })
-        // The line of one host is no reason to turn away who may start at once.
+        // A long queue for one host does not turn away an element that may start at once.
         #expect(queue.admit("b1", id: "b1", host: "b") == .admitted)
         #expect(queue.waiting.count == waiting)
     }
@@ -124,7 +124,7 @@ import Testing
         #expect(Self.releasing(["b", "c", "a"], of: &queue) == ["c2", "a3", "-"])
     }
 
-    /// A server that answers nobody lets no line move on, and all who come to it leave again.
+    /// The first element never ends, so the queue does not advance. Elements that are removed leave no places behind.
     @Test(arguments: [1, 7, 1000])
     func thePlacesOfThoseWhoHaveLeftAreGivenUp(hosts: Int) {
         var queue = TransferQueue<Int, Int, Int>(limit: 1, limitPerHost: 1, maximumWaiting: 100)

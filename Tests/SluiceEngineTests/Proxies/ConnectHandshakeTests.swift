@@ -4,9 +4,9 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Tunnels by CONNECT, head by head.
+/// Tunnels through CONNECT, head by head.
 @Suite struct ConnectHandshakeTests {
-    /// Answers every challenge, with its number.
+    /// Answers each challenge with its number.
     private struct Counting: ProxyAuthenticator {
         var count = 0
         var isPreemptive = false
@@ -56,7 +56,7 @@ import Testing
         #expect(Self.text(known) == ["\(Self.request)Proxy-Authorization: Basic YWRhOnB3\r\n\r\n"])
     }
 
-    /// One answer without credentials, and its end.
+    /// A response to a request without credentials, and the outcome.
     private static let answers: [(String, ProxyHandshakeAction)] = [
         (opened, .done),
         ("HTTP/1.0 200 Connection established\r\n\r\n", .done),
@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: answers.indices)
     func anAnswerMeansTheSameHoweverItIsCut(_ index: Int) {
         let (answer, ending) = Self.answers[index]
-        // Bytes behind a head, in a piece of their own, are seen on the connection, not here.
+        // Bytes after a head that arrive in a separate piece are detected on the connection, not here.
         let isWhole = ending == .failed(.tunnel(.surplus))
         for pieces in isWhole ? [nil] : [nil, 1, 2, 3, 11] {
             #expect(Self.read([answer], pieces: pieces).last == ending, "\(pieces ?? 0)")
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// Challenges behind which the connection cannot be used, or is not worth it.
+    /// Challenges after which the connection cannot be reused, or is not worth reusing.
     @Test(
         arguments: [
             "\r\n", "Connection: close\r\nContent-Length: 3\r\n\r\nwho", "Transfer-Encoding: gzip\r\n\r\n",
@@ -181,7 +181,7 @@ import Testing
             #expect(first.last == .reconnect)
             let second = HandshakeReading(&handshake, [], thenClose: true)
             #expect(Self.text(second)[0].contains("Proxy-Authorization: Count"))
-            // On a new connection it is no answer.
+            // On a new connection, it is not an answer.
             #expect(second.last == .failed(.tunnel(.closed)))
         }
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// HTTP and https proxies that pass requests for http on.
+    /// HTTP and https proxies that forward http requests.
     @Suite struct ForwardingProxyTests {
         private let certificates: TestCertificates
         private let transport = SocketTransport()
@@ -22,7 +22,7 @@ extension EngineTests {
             HTTPRequest(scheme: "http", authority: host, path: path, headers: headers)
         }
 
-        /// A proxy that answers by itself, and notes the heads.
+        /// Creates a proxy that answers itself and records the heads.
         private func proxy(
             _ certificate: TestCertificate? = nil,
             _ heads: Locked<[String]>,
@@ -139,7 +139,7 @@ extension EngineTests {
                 let heads = Locked<[String]>([])
                 let proxy = try proxy(certificate, heads)
                 let place = "\(host):\(proxy.port)"
-                // The trust in servers is another one.
+                // The trust in origin servers is configured separately.
                 let error = await transport.failure(of: Self.request(), try .by(.https(place, trust: trust)))
                 #expect(error?.code == .proxyFailed, "\(error as Any)")
                 #expect((error?.underlyingError as? TLSFailure)?.check == check)

@@ -3,19 +3,19 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// A handshake with a proxy whose answers come in pieces; the last action of all, and what was sent on the way.
+/// The last action of a handshake with a proxy whose answers arrive in pieces, and the messages sent.
 struct HandshakeReading: Equatable {
     private(set) var sent: [[UInt8]] = []
     private(set) var last = ProxyHandshakeAction.needsMore
-    /// The bytes of the answers that were not taken.
+    /// The number of unread bytes of the answers.
     private(set) var rest = 0
 
     /// Runs a handshake on one connection.
     ///
     /// - Parameters:
-    ///   - handshake: The handshake, as it is afterwards.
-    ///   - answers: The proxy's answers, each given once the message before it has been sent.
-    ///   - pieces: The size of the pieces in which answers come; nil for whole ones.
+    ///   - handshake: The handshake, which is updated.
+    ///   - answers: The proxy's answers, each delivered after the message before it has been sent.
+    ///   - pieces: The size of the pieces in which answers arrive; nil for whole answers.
     ///   - thenClose: True if the proxy closes at the end.
     init(
         _ handshake: inout some ProxyHandshake,
@@ -42,7 +42,7 @@ struct HandshakeReading: Equatable {
 }
 
 extension ProxyHandshakeAction {
-    /// True if the handshake goes on.
+    /// True if the handshake continues.
     fileprivate var isOpen: Bool {
         switch self {
         case .send, .needsMore: true

@@ -7,14 +7,14 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Proxies that lie, close, stay silent or speak out of turn.
+    /// Proxies that lie, close, stay silent or send unexpected bytes.
     @Suite struct HostileProxyTests {
         private let certificates: TestCertificates
         private let transport = SocketTransport()
 
         init() throws { certificates = try TestCertificates.shared.get() }
 
-        /// The proxy's answer to CONNECT, whether it then closes, and the end of the error's text.
+        /// The proxy's response to CONNECT, true if it then closes, and the end of the error's text.
         private static let answers: [(answer: String, closes: Bool, words: String)] = [
             ("", true, "closed before there was a tunnel."),
             ("HTTP/1.1 200", true, "closed before there was a tunnel."),
@@ -58,7 +58,7 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { proxy.openConnections == 0 }
         }
 
-        /// Bytes of the proxy's after its answers to a handshake of SOCKS 5, and the end of the error's text.
+        /// The bytes that the proxy sends in a SOCKS 5 handshake, and the end of the error's text.
         @Test(
             arguments: [
                 ([], "it closed the connection."), ([5], "it closed the connection."),
@@ -74,7 +74,7 @@ extension EngineTests {
             let proxy = try TestProxy { client in
                 _ = client.read(exactly: 3)
                 client.write(answer)
-                // The client reads all of it before it sees the end.
+                // The client reads all bytes before it sees the end.
                 shutdown(client.descriptor, Int32(SHUT_WR))
                 client.waitForEnd()
             }
@@ -85,7 +85,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// The number of bytes that a proxy gives before it falls silent.
+        /// The number of bytes that a proxy sends before it stops responding.
         @Test(arguments: [0, 5, 14])
         func aProxyThatFallsSilentCostsTheTimeToConnect(_ count: Int) async throws {
             let text = "HTTP/1.1 200 OK\r\n\r\n"

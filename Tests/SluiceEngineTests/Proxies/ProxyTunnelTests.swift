@@ -121,7 +121,7 @@ extension EngineTests {
 
         // MARK: Credentials
 
-        /// The proxy's answer to the first request of a connection without credentials, and the connections it takes.
+        /// The proxy's response to the first request of a connection without credentials, and the number of connections used.
         @Test(
             arguments: [
                 ("Content-Length: 3\r\n\r\nwho", true, 1), ("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true, 1),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// The client's side of SOCKS, message by message.
+/// The client side of SOCKS, message by message.
 @Suite struct SOCKSHandshakeTests {
     private typealias Destination = SOCKSHandshake.Destination
 
@@ -82,7 +82,7 @@ import Testing
 
     // MARK: Replies
 
-    /// The answers to a handshake with credentials, and what comes of them.
+    /// The answers to a handshake with credentials, and the outcome.
     private static let endings: [([[UInt8]], ProxyHandshakeAction)] = [
         ([[5, 0], [5, 0, 0, 3, 0, 0, 80]], .done),
         ([[5, 0], [5, 0, 0, 3, 255] + Array(repeating: 65, count: 255) + [0, 80]], .done),
@@ -100,7 +100,7 @@ import Testing
         ([[5, 0], [5, 0, 1, 1, 0]], .failed(.socks(.invalidAnswer))),
         ([[5, 0], [5, 0, 0, 2, 0]], .failed(.socks(.invalidAnswer))),
         ([[5, 0], [5, 0, 0, 0, 0]], .failed(.socks(.invalidAnswer))),
-        // A refusal may be shorter than its form.
+        // A refusal may be shorter than the standard form.
         ([[5, 0], [5, 2]], .failed(.socks(.reply(2)))),
         ([[5, 0], [5, 5, 0, 1, 0, 0, 0, 0, 0, 0]], .failed(.socks(.reply(5)))),
         ([[5, 0], [5, 200, 0, 1, 0, 0, 0, 0, 0, 0]], .failed(.socks(.reply(200)))),
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Bytes that the origin sends at once, as HTTP/2 may, are not taken.
+    /// Bytes that the origin sends at once, as in HTTP/2, are left unread.
     @Test func nothingBehindAReplyIsTaken() throws {
         let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
         for reply in [Self.granted, [5, 0, 0, 3, 2, 65, 65, 0, 80], [5, 0, 0, 4] + Array(repeating: 1, count: 18)] {
@@ -178,7 +178,7 @@ import Testing
             #expect(reading.sent.last == [5, 1, 0, 1] + address.bytes + [1, 187])
             #expect(reading.last == (code == 3 ? .failed(.socks(.reply(3))) : .reconnect))
         }
-        // A refusal by rule is no fault of the address.
+        // A refusal by rule does not concern the address.
         var forbidden = try Self.handshake(to: addresses.map { .address($0) })
         #expect(HandshakeReading(&forbidden, [[5, 0], [5, 2]]).last == .failed(.socks(.reply(2))))
         var old = try Self.handshake(.four, to: [.address(Self.version6)] + addresses.map { .address($0) })
@@ -198,7 +198,7 @@ import Testing
             (.five, .name("a"), .init(user: "", password: long), .unfitCredentials),
             (.four, .name("a"), .init(user: "a\0b", password: ""), .unfitCredentials),
             (.four, .address(Self.version6), nil, .unreachableAddress),
-            // It would stand for a name.
+            // In SOCKS 4a, this address marks a request by name.
             (.four, .address(IPAddress(0, 0, 0, 7)), nil, .unreachableAddress),
         ] as [(SOCKSHandshake.Version, Destination, SOCKSHandshake.Credentials?, ProxyFlaw.SOCKS)] {
             #expect(throws: ProxyFlaw.socks(flaw)) {

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// SOCKS proxies, plain and with TLS to the origin.
+    /// SOCKS proxies, with and without TLS to the origin.
     @Suite struct SOCKSProxyTests {
         private let certificates: TestCertificates
         private let transport = SocketTransport()
@@ -21,7 +21,7 @@ extension EngineTests {
             }
         }
 
-        /// A proxy of version 5 that notes what it is asked for.
+        /// Creates a SOCKS 5 proxy that records its requests.
         private func proxy(
             to port: Int,
             _ requests: Locked<[[UInt8]]>,
@@ -72,7 +72,7 @@ extension EngineTests {
             }
             let named: [UInt8] = [5, 1, 0, 3, 8] + Array("web.test".utf8) + port
             let numbered: [UInt8] = [5, 1, 0, 1, 127, 0, 0, 1] + port
-            // The side that finds the addresses is part of the policy, so that no connection serves both.
+            // The side that resolves names is part of the connection policy, so the two settings share no connection.
             #expect(requests.withLock { $0 } == [named, numbered, numbered])
             #expect(transport.isQuiet)
         }
@@ -122,7 +122,7 @@ extension EngineTests {
             #expect(users.withLock { $0 } == ["ada\0localhost\0"])
         }
 
-        /// The next address of a host is tried by a new connection to the proxy.
+        /// The next address of a host is tried over a new connection to the proxy.
         @Test func theNextAddressIsTried() async throws {
             let origin = try TestListener(Self.origin)
             let requests = Locked<[[UInt8]]>([])
@@ -134,7 +134,7 @@ extension EngineTests {
                     requests.append(rest)
                     return requests.count == 1
                 }
-                // A single address leaves nothing to try.
+                // Refuses the first address. If localhost has only one, the request fails.
                 guard !isFirst else { return _ = client.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0]) }
                 client.write(Self.granted)
                 client.relay(to: origin.port)

@@ -5,13 +5,13 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// A proxy at a port of 127.0.0.1 that does what a script says, with or without TLS of its own.
+/// A proxy at a port of 127.0.0.1 that runs a script, with or without TLS.
 final class TestProxy: Sendable {
     typealias Script = @Sendable (TestProxyClient) -> Void
 
     private let listener: TestListener
 
-    /// Starts a proxy, whose connections end with their scripts.
+    /// Starts a proxy. A connection ends with its script.
     init(_ certificate: TestCertificate? = nil, _ script: @escaping Script) throws {
         guard let certificate else {
             listener = try TestListener { script(TestProxyClient(descriptor: $0, tls: nil)) }
@@ -25,7 +25,7 @@ final class TestProxy: Sendable {
         }
     }
 
-    /// A proxy that makes a tunnel to a port for every CONNECT, and hands out its head.
+    /// Creates a proxy that tunnels every CONNECT to a port, and passes its head to a closure.
     convenience init(
         _ certificate: TestCertificate? = nil,
         tunnelingTo port: Int,
@@ -41,21 +41,21 @@ final class TestProxy: Sendable {
 
     var port: Int { listener.port }
     var address: String { "127.0.0.1:\(listener.port)" }
-    /// The connections so far.
+    /// The number of connections so far.
     var connections: Int { listener.connections }
-    /// The connections whose script has not ended.
+    /// The number of connections whose script has not ended.
     var openConnections: Int { listener.openConnections }
 
-    /// Ends every connection, and accepts none any more.
+    /// Closes every connection, and accepts no more.
     func stop() { listener.stop() }
 }
 
-/// A client of a proxy as the proxy sees it, on the connection's own thread.
+/// A client of a proxy, as the proxy sees it on the connection's thread.
 struct TestProxyClient {
     let descriptor: Int32
     let tls: TestTLSConnection?
 
-    /// Reads some bytes; nil once the client has left.
+    /// Reads some bytes; nil if the client has closed the connection.
     func read(upTo count: Int = 16_384) -> [UInt8]? {
         if let tls { return tls.read(count) }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -63,7 +63,7 @@ struct TestProxyClient {
         return received > 0 ? Array(bytes.prefix(received)) : nil
     }
 
-    /// Reads that many bytes; nil if the client leaves before.
+    /// Reads a number of bytes; nil if the client closes the connection before.
     func read(exactly count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -73,7 +73,7 @@ struct TestProxyClient {
         return bytes
     }
 
-    /// Reads a head; nil if the client leaves before its end.
+    /// Reads the head of a request; nil if the client closes the connection before its end.
     func readHead() -> String? {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -98,12 +98,12 @@ struct TestProxyClient {
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-    /// Reads until the client leaves.
+    /// Reads until the client closes the connection.
     func waitForEnd() {
         while read() != nil {}
     }
 
-    /// Passes bytes on between the client and a port of 127.0.0.1 until one of them leaves.
+    /// Forwards bytes between the client and a port of 127.0.0.1 until one of them closes.
     func relay(to port: Int) {
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(server) }
@@ -116,7 +116,7 @@ struct TestProxyClient {
         guard isConnected else { return }
         let origin = TestProxyClient(descriptor: server, tls: nil)
         while true {
-            // Bytes that TLS has decrypted make no socket readable.
+            // Bytes that TLS has decrypted do not make a socket readable.
             let hasPending = tls.map { SSL_pending($0.ssl) > 0 } ?? false
             var ends = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -144,7 +144,7 @@ extension sockaddr_in {
 }
 
 extension TransferContext {
-    /// A context for HTTP/1.1 by a proxy, with trust in the tests' authority.
+    /// A context for HTTP/1.1 through a proxy, which trusts the tests' authority.
     static func by(_ proxy: Proxy, connect: Duration = .seconds(60)) throws -> TransferContext {
         let root = try TestCertificates.shared.get().root
         var context = TransferContext.http1(

@@ -9,7 +9,7 @@ import Testing
 
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    /// Answers, the lifetime of addresses in seconds, and the milliseconds for which the answer is there.
+    /// Answers, the lifetime of addresses in seconds, and the milliseconds for which the answer is cached.
     static let lifetimes: [(answer: AnswerCache.Answer, lifetime: Int, stored: Int64)] = [
         (found, 60, 60_000), (found, 0, 0), (found, -1, 0), (.failure(.notFound), 60, 1000),
         (.failure(.notFound), 0, 0),

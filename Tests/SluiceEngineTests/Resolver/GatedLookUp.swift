@@ -4,7 +4,7 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// Look-ups that block until the test opens their gate.
+/// Lookups that block until the test opens their gate.
 final class GatedLookUp: Sendable {
     private struct State {
         var gates: [String: DispatchSemaphore] = [:]
@@ -15,7 +15,7 @@ final class GatedLookUp: Sendable {
 
     private let state = Locked(State())
     private let events: AsyncStream<String>.Continuation
-    /// The names, as their look-ups begin.
+    /// The names, in the order in which their lookups start.
     let beginnings: AsyncStream<String>
 
     init() {
@@ -24,7 +24,7 @@ final class GatedLookUp: Sendable {
 
     static let address = ScopedAddress(IPAddress(10, 0, 0, 1))
 
-    /// The largest number of look-ups that have run at a time.
+    /// The maximum number of concurrent lookups.
     var peak: Int { state.withLock { $0.peak } }
     var begun: [String] { state.withLock { $0.begun } }
 
@@ -53,7 +53,7 @@ final class GatedLookUp: Sendable {
     }
 }
 
-/// The answers that completions bring, in order.
+/// The answers that completions receive, in order.
 final class AnswerLog: Sendable {
     private let events: AsyncStream<(String, Resolver.Answer)>.Continuation
     let answers: AsyncStream<(String, Resolver.Answer)>

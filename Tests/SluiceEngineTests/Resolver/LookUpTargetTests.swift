@@ -39,7 +39,7 @@ import Testing
         ("LOCALHOST.", "localhost", "localhost"), ("a.b.localhost", "localhost", "localhost"),
         ("notlocalhost", "notlocalhost", "notlocalhost"),
         ("localhost.example", "localhost.example", "localhost.example"),
-        // Addresses in disguise are for the system's resolver; the address policy judges the result.
+        // Unusual forms of addresses are left to the system's resolver. The address policy checks the result.
         ("127.1", "127.1", "127.1"), ("0x7F000001", "0x7f000001", "0x7F000001"),
         ("0177.0.0.1", "0177.0.0.1", "0177.0.0.1"),
         (String(repeating: "a", count: 255), String(repeating: "a", count: 255), String(repeating: "a", count: 255)),

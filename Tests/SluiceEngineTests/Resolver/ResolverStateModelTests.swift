@@ -5,19 +5,19 @@ import Testing
 
 @testable import SluiceEngine
 
-/// Plays random requests, departures, answers and threads against a resolver's state, without threads.
+/// Runs random requests, departures, answers and threads on a resolver's state, without real threads.
 private struct ResolverModel {
     let bound: Int
     let mayFail: Bool
     var state: ResolverState<Int>
     var now: Int64 = 0
     var lastWaiter = 0
-    /// Those who wait, with their names.
+    /// The waiting requests, with their names.
     var waiting: [Int: (ticket: Resolver.Ticket, name: Int)] = [:]
-    /// The look-ups in the order of their first requests, and those among them that run.
+    /// The lookups in the order of their first requests, and those that run.
     var queued: [UInt64] = []
     var running: [(id: UInt64, name: Int)] = []
-    /// Threads that have been started or woken, that idle, and that have finished a look-up.
+    /// The number of threads that are starting, were woken, are idle, or have finished a lookup.
     var starting = 0
     var woken = 0
     var idle = 0
@@ -154,7 +154,7 @@ private struct ResolverModel {
         #expect(state.cached <= 4)
         let abandoned = running.count { look in !waiting.values.contains { $0.ticket.lookUp == look.id } }
         #expect(state.abandoned == abandoned)
-        // Nothing waits that could begin.
+        // No lookup waits that could start.
         if !hasThreadFailed { #expect(state.queued <= state.arriving || state.occupied >= state.capacity) }
     }
 }

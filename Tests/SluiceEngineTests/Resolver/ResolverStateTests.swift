@@ -21,7 +21,7 @@ private typealias State = ResolverState<Int>
         return (ticket, work)
     }
 
-    /// Asks for a name and has the thread that is started for it begin the look-up.
+    /// Requests a name, and starts the lookup on its new thread.
     private func begin(_ state: inout State, _ host: String) throws -> Resolver.Ticket {
         let (ticket, work) = try ask(&state, host)
         #expect(work == .startThread)
@@ -67,21 +67,21 @@ private typealias State = ResolverState<Int>
         #expect(try ask(&state, "c").1 == .none)
         #expect(try ask(&state, "d").1 == .none)
         #expect(try ask(&state, "e").1 == .none)
-        // Each look-up that is left lets one that waits begin.
+        // Each abandoned lookup allows a waiting one to start.
         for ticket in tickets { #expect(state.cancel(ticket) == (true, .startThread)) }
         guard case .lookUp(let third, "c") = state.threadArrived(), case .lookUp(_, "d") = state.threadArrived() else {
             Issue.record("The queue is not served.")
             return
         }
         #expect(state.threads == 4 && state.abandoned == 2 && state.capacity == 4)
-        // The others count again beyond that.
+        // Beyond that, the other lookups count again.
         let (_, waiters) = state.finish(third, found, at: start)
         #expect(waiters.count == 1)
         guard case .lookUp(let fifth, "e") = state.nextStep() else {
             Issue.record("The thread does not go on.")
             return
         }
-        // The answer of an abandoned look-up is cached, and its thread ends.
+        // The answer of an abandoned lookup is cached, and its thread ends.
         #expect(state.finish(tickets[0].lookUp, found, at: start).1.isEmpty)
         guard case (.answer(found), .none) = state.request(try name("a"), 0, at: start) else {
             Issue.record("The late answer is not cached.")
@@ -110,7 +110,7 @@ private typealias State = ResolverState<Int>
         let (joined, work) = try ask(&state, "a", 7)
         #expect(work == .none && joined.lookUp == ticket.lookUp && state.abandoned == 0)
         #expect(try ask(&state, "c").1 == .none)
-        // Two attended look-ups run and one may: the first thread that is done ends though a name waits.
+        // Two lookups with waiting requests run where one is allowed. The first thread that finishes ends although a name waits.
         _ = state.finish(second.lookUp, found, at: start)
         #expect(state.nextStep() == .end)
         #expect(state.finish(ticket.lookUp, found, at: start).1 == [7])
@@ -156,7 +156,7 @@ private typealias State = ResolverState<Int>
         let failed = state.threadFailed()
         #expect(failed.map(\.0) == [first, second] && failed.map(\.1) == [1, 2])
         #expect(state.threads == 0 && state.queued == 0 && state.running == 0)
-        // With another thread at work the look-up waits for that.
+        // If another thread is running, the lookup waits for it.
         let running = try begin(&state, "b")
         #expect(try ask(&state, "c", 3).1 == .startThread)
         #expect(state.threadFailed().isEmpty)

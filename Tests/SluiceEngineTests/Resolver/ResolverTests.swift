@@ -115,7 +115,7 @@ import Testing
             #expect(try #require(await answers.next()).0 == name)
             #expect(await beginnings.next() == name)
         }
-        // Two more that are left hold all threads there may be.
+        // Two more abandoned lookups occupy all allowed threads.
         for name in ["dead3", "dead4"] {
             let ticket = try ask(resolver, name)
             #expect(await beginnings.next() == name)
@@ -125,7 +125,7 @@ import Testing
         gated.open("waits", "dead1")
         #expect(try #require(await answers.next()).0 == "waits")
         #expect(gated.peak == 4)
-        // The late answer has been cached, and was reported to nobody.
+        // The late answer was cached, and no completion was called.
         guard case .answer(success(80)) = resolver.resolve("dead1", port: 80, completion: { _ in }) else {
             Issue.record("The late answer is not cached.")
             return
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// A caller joins the look-up while its thread is being started, which then fails.
+    /// A second caller joins the lookup while its thread is being started. Starting the thread then fails.
     @Test func withoutAThreadThoseWhoHaveJoinedAreAnsweredToo() async throws {
         let joined = Locked<Resolver?>(nil)
         let log = log
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// Each request is answered, or cancelled with that said, exactly once, whatever the threads do.
+    /// Each request is answered exactly once, or its cancellation is confirmed exactly once, in every interleaving.
     @Test func nothingIsLostOrAnsweredTwice() async throws {
         let resolver = Resolver(
             threads: 3,

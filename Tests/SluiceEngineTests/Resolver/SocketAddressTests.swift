@@ -63,7 +63,7 @@ import Testing
         #expect(ScopedAddress(try #require(IPAddress(text))).isLoopback == isLoopback)
     }
 
-    /// Counts of addresses of each version in a list, and those of which a list of at most eight keeps the first.
+    /// The number of IPv4 and IPv6 addresses in a list, and the number of each in the first eight that are kept.
     static let trims: [(four: Int, six: Int, kept4: Int, kept6: Int)] = [
         (3, 5, 3, 5), (20, 20, 4, 4), (20, 0, 8, 0), (0, 20, 0, 8), (1, 20, 1, 7), (20, 2, 6, 2),
     ]

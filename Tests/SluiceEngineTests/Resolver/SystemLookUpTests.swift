@@ -18,7 +18,7 @@ import Testing
         #expect(SystemLookUp.failure(code, errno: ECONNREFUSED) == failure)
     }
 
-    /// The system reads these without asking anybody.
+    /// The system resolves these without a query.
     static let numeric: [(host: String, address: String)] = [
         ("127.0.0.1", "127.0.0.1"), ("127.1", "127.0.0.1"), ("0x7f000001", "127.0.0.1"), ("2130706433", "127.0.0.1"),
         ("::1", "::1"),

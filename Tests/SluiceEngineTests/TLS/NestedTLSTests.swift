@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceEngine
 
-/// TLS through TLS, as to an origin by an https proxy.
+/// TLS inside TLS, as for an origin behind an https proxy.
 @Suite struct NestedTLSTests {
     private let certificates: TestCertificates
     private let context: TLSContext
@@ -17,7 +17,7 @@ import Testing
         context = try TLSContext.context(for: tls, offering: [])
     }
 
-    /// A stream whose outer one has done its handshake, to a server that runs a script within.
+    /// Returns a stream whose outer handshake is complete, to a server that runs a script inside.
     private func client(
         _ certificate: TestCertificate? = nil,
         receiveBuffer: Int32? = nil,
@@ -78,7 +78,7 @@ import Testing
         var bytes: [UInt8] = []
         var end = TLSStream.Transfer.wantsRead
         while true {
-            // Bytes that either stream holds are pending; the socket may be empty.
+            // Bytes in either stream are pending, even if the socket is empty.
             let (result, piece) = client.read(room)
             guard case .bytes = result else {
                 end = result
@@ -137,7 +137,7 @@ import Testing
         #expect(received.withLock { $0 == body })
     }
 
-    /// The end of the outer stream is none of the inner one's, however it comes.
+    /// The end of the outer stream does not end the inner one cleanly.
     @Test(arguments: [true, false])
     func theEndOfTheOuterStreamIsNoCleanOne(_ isClean: Bool) throws {
         let (client, _) = try client { connection in

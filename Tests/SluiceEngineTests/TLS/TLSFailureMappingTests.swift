@@ -68,7 +68,7 @@ import Testing
 
 @Suite struct SystemCertificatesTests {
     @Test func theIndexFindsANameHoweverItIsWritten() {
-        // CN=Some Root, as PrintableString, as UTF8String with other spaces and letters, and as BMPString.
+        // CN=Some Root, as PrintableString, as UTF8String with different spaces and case, and as BMPString.
         let name = { (tag: UInt8, value: [UInt8]) -> DistinguishedNameKey in
             let type: [UInt8] = [6, 3, 0x55, 4, 3]
             let pair = type + [tag, UInt8(value.count)] + value

@@ -48,7 +48,7 @@ import Testing
                 #expect(client.stream.pinFailure == nil)
             }
         }
-        // It is sent along, and not in the chain.
+        // The server sends this certificate, but it is not part of the verified chain.
         for pin in [try certificates.stranger.pin, lost] {
             let failure = try failure(of: client(server, pins: PublicKeyPins(pin, backups: lost)))
             #expect(failure.check == .pin)
@@ -100,7 +100,7 @@ import Testing
             pins: pins
         )
         #expect(known.handshake() == nil)
-        // Of a chain that nobody has verified only the server's own key counts.
+        // In a chain that was not verified, only the server's own key counts.
         var options = TestTLSServer.Options(certificates.strange)
         options.chain = [certificates.selfSigned]
         let other = try client(TestTLSServer(options), trust: .insecurelyAnyCertificate, pins: pins)
@@ -187,12 +187,12 @@ import Testing
         ] {
             let client = try client(server, certificate: certificate)
             guard version == TLS1_3_VERSION else {
-                // RFC 5246 has no alert of its own for the lack of one.
+                // RFC 5246 has no separate alert for a missing certificate.
                 let failure = try failure(of: client)
                 #expect(failure.check == (certificate == nil ? .handshake : check), "\(failure)")
                 continue
             }
-            // The client has finished before the server has looked at its certificate.
+            // The client finishes its handshake before the server verifies its certificate.
             #expect(client.handshake() == nil)
             #expect(client.read().0 == .failed(errno: 0))
             #expect(client.stream.failure?.check == check)

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SluiceEngine
 
-/// The name that a server is told, and the names in its certificate that count.
+/// The server name indication, and the certificate names that are accepted.
 @Suite struct TLSNameTests {
     private let certificates: TestCertificates
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    /// A context that no other test has sessions of.
+    /// Creates a context that shares no sessions with other tests.
     private func context() throws -> TLSContext {
         let tls = TLSConfiguration(trust: .only(certificates.root.source))
         return try TLSContext.context(for: tls, offering: [UUID().uuidString])

@@ -19,7 +19,7 @@ import Testing
         return try TestTLSServer(options)
     }
 
-    /// Protocols that no other test offers, so that the context and its sessions are this test's own.
+    /// Creates a context with a unique protocol, so that the context and its sessions belong to this test.
     private func context(_ trust: TLSConfiguration.Trust? = nil, _ name: String = UUID().uuidString) throws
         -> TLSContext
     {
@@ -27,7 +27,7 @@ import Testing
         return try TLSContext.context(for: tls, offering: [name])
     }
 
-    /// Makes a connection, exchanges a few bytes and ends it; true if it resumed a session.
+    /// Opens a connection, exchanges a few bytes and closes it. Returns true if it resumed a session.
     private func isResumed(
         _ server: TestTLSServer,
         _ context: TLSContext,
@@ -49,7 +49,7 @@ import Testing
         let first = try context()
         #expect(try !isResumed(server, first, closes: closes))
         for _ in 0..<3 { #expect(try isResumed(server, first, closes: closes)) }
-        // Another policy, another name of the same server, another port.
+        // Another policy, another name of the same server, and another port.
         #expect(try !isResumed(server, context()))
         #expect(try !isResumed(server, first, host: "127.0.0.1"))
         #expect(try !isResumed(server, first, port: 8443))
@@ -91,7 +91,7 @@ import Testing
             #expect(!client.stream.isResumed)
             _ = client.read()
         }
-        // A session that was made without pins is none for those who pin, and the other way round.
+        // A session made without pins is not used with pins, and vice versa.
         #expect(try !isResumed(server, context))
         let client = try TestTLSClient(context, server.connect(), pins: wrong)
         #expect((client.handshake()?.underlyingError as? TLSFailure)?.check == .pin)
@@ -99,7 +99,7 @@ import Testing
         #expect(try !isResumed(server, context, pins: right))
         #expect(try isResumed(server, context, pins: right))
         #expect(try isResumed(server, context))
-        // A session of someone who trusts any certificate is none for those who verify.
+        // A session made without verification is not used with verification.
         let name = UUID().uuidString
         #expect(try !isResumed(server, self.context(.insecurelyAnyCertificate, name)))
         #expect(try isResumed(server, self.context(.insecurelyAnyCertificate, name)))
@@ -161,7 +161,7 @@ import Testing
         let first = try #require(TLSSessionCache.shared.take(key))
         let earliest = start + Int64(lifetime)
         #expect((earliest...earliest + 300).contains(first.verifiedUntil))
-        // A session that comes of another one has no more time than that.
+        // A resumed session does not extend the time of the original verification.
         let end = start + 100
         let client = try TestTLSClient(context, server.connect())
         #expect(client.handshake() == nil)
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: The cache
 
-    /// A session of a real connection, under TLS 1.3 or 1.2.
+    /// Returns a session of a real connection, with TLS 1.3 or 1.2.
     private func session(_ version: Int32 = TLS1_3_VERSION, until end: Int64 = .max) throws -> StoredSession {
         let client = try TestTLSClient(context(), server(version).connect { $0.write("a") })
         #expect(client.handshake() == nil)

@@ -85,7 +85,7 @@ import Testing
         var pending = sigset_t()
         sigpending(&pending)
         #expect(sigismember(&pending, SIGPIPE) == 0)
-        // The end can still be read.
+        // The end of the stream can still be read.
         #expect(client.read().0 == .closed(isClean: false))
     }
 
@@ -118,13 +118,13 @@ import Testing
         let fit = try client()
         let strange = try TestTLSServer(certificates.strange)
         let broken = try client { connection in
-            // A record that nobody has encrypted.
+            // A record that is not encrypted.
             let record: [UInt8] = [0x17, 3, 3, 0, 32] + [UInt8](repeating: 1, count: 32)
             _ = write(connection.descriptor, record, record.count)
         }
         for _ in 0..<3 {
             #expect(try TestTLSClient(context, strange.connect()).handshake()?.code == .tlsFailed)
-            // An error that someone else has left in the queue of this thread.
+            // An unrelated error in the error queue of this thread.
             OpenSSLError.leave(SSL_R_UNEXPECTED_EOF_WHILE_READING)
             var bytes = [UInt8](repeating: 0, count: 16)
             #expect(bytes.withUnsafeMutableBytes { fit.stream.read(into: $0) } == .wantsRead)
@@ -155,7 +155,7 @@ import Testing
         var sent = 0
         var waits = 0
         while sent < size {
-            // Another array each time, so that the bytes lie elsewhere.
+            // A new array each time, so that the bytes have another address.
             let rest = Array(body[sent..<min(size, sent + 40_000)])
             switch rest.withUnsafeBytes({ client.stream.write($0) }) {
             case .bytes(let count): sent += count
@@ -212,7 +212,7 @@ import Testing
             #expect(!bytes.isEmpty)
             total += bytes.count
         }
-        // The tickets came before, so that the last five bytes are in the buffer with the others by now.
+        // The tickets arrived before, so the last five bytes are now in the buffer with the others.
         let isPending = client.stream.hasPendingInput
         #expect(isPending || client.read(19).1.count == 100 - total)
         client.stream.close()
@@ -220,7 +220,7 @@ import Testing
 
     @Test func aServerThatSendsTicketsWithoutEndDoesNotHoldTheThread() throws {
         let client = try client { connection in
-            // OpenSSL does not say if the client has left while it writes tickets.
+            // OpenSSL does not report a closed connection while it writes tickets.
             for _ in 0..<1000 {
                 guard SSL_new_session_ticket(connection.ssl) == 1, SSL_do_handshake(connection.ssl) == 1 else { return }
             }

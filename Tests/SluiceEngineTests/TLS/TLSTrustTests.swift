@@ -10,7 +10,7 @@ import Testing
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    /// The failure of a handshake; nil for none.
+    /// Returns the failure of a handshake, or nil.
     private func failure(
         _ server: TestTLSServer,
         _ tls: TLSConfiguration,
@@ -86,7 +86,7 @@ import Testing
         #expect(failure.certificate?.position == 0)
         #expect(try failure.certificate?.publicKey == certificate.pin)
         #expect(check != .hostName || failure.detail.contains("subject name"))
-        // With any certificate accepted it is a connection.
+        // The connection succeeds if any certificate is accepted.
         let insecure = TLSConfiguration(trust: .insecurelyAnyCertificate)
         #expect(try self.failure(TestTLSServer(certificate), insecure) == nil)
     }

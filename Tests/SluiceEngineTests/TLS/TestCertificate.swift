@@ -5,7 +5,7 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// A certificate and its key as PEM, made by OpenSSL in this process.
+/// A certificate and its key in PEM form, created by OpenSSL in this process.
 struct TestCertificate: Sendable {
     struct Failure: Error {
         let words: String
@@ -17,16 +17,16 @@ struct TestCertificate: Sendable {
 
     var source: CertificateSource { .bytes(certificate) }
 
-    /// Makes a certificate for a new key.
+    /// Creates a certificate for a new key.
     ///
     /// - Parameters:
     ///   - name: The common name.
-    ///   - names: The alternative names, as `DNS:localhost,IP:127.0.0.1`.
-    ///   - days: The first and the last day on which it is valid, from today.
-    ///   - lifetime: The seconds from now for which it is valid, in place of the last day.
-    ///   - issuer: Who signs it; nil for itself.
-    ///   - isAuthority: True if it may sign others.
-    /// - Throws: The words of OpenSSL.
+    ///   - names: The alternative names, such as `DNS:localhost,IP:127.0.0.1`.
+    ///   - days: The first and the last day of validity, relative to today.
+    ///   - lifetime: The seconds of validity from now, in place of the last day.
+    ///   - issuer: The issuer; nil for a self-signed certificate.
+    ///   - isAuthority: True if the certificate may sign others.
+    /// - Throws: The error text of OpenSSL.
     init(
         _ name: String,
         names: String? = nil,
@@ -64,7 +64,7 @@ struct TestCertificate: Sendable {
         self.key = try TestCertificate.written { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) }
     }
 
-    /// The pin of the key.
+    /// The pin of the certificate's key.
     var pin: PublicKeyPin {
         get throws {
             let certificate = try parsed()
@@ -90,7 +90,7 @@ struct TestCertificate: Sendable {
         }
     }
 
-    /// Certificate and key as PKCS #12.
+    /// Returns the certificate and the key as PKCS #12.
     func bundle(_ password: String) throws -> Data {
         let key = try parsedKey()
         defer { EVP_PKEY_free(key) }
@@ -143,7 +143,7 @@ struct TestCertificate: Sendable {
     }
 }
 
-/// The certificates that the tests of TLS share.
+/// The certificates that the TLS tests share.
 struct TestCertificates: Sendable {
     static let shared = Result { try TestCertificates() }
 
@@ -169,7 +169,7 @@ struct TestCertificates: Sendable {
     }
 }
 
-/// A folder that goes with its owner.
+/// A folder that is removed when it is deallocated.
 final class TestFolder: Sendable {
     let path: String
 
@@ -180,7 +180,7 @@ final class TestFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Puts a file in place at once, as tools that renew certificates do.
+    /// Replaces a file atomically, as tools that renew certificates do.
     @discardableResult
     func put(_ contents: Data, at name: String) throws -> String {
         try contents.write(to: URL(filePath: "\(path)/\(name)"), options: .atomic)

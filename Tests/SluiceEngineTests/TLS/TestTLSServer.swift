@@ -5,13 +5,13 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// A server of OpenSSL's own, which serves each connection on a thread.
+/// An OpenSSL server that serves each connection on a separate thread.
 final class TestTLSServer: Sendable {
     struct Options {
         var certificate: TestCertificate
         var chain: [TestCertificate] = []
         var versions = TLS1_2_VERSION...TLS1_3_VERSION
-        /// Who signs the client certificates that are accepted; nil to ask for none.
+        /// The issuer of accepted client certificates; nil to request none.
         var clientAuthority: TestCertificate?
         var tickets = 2
         var receiveBuffer: Int32?
@@ -65,7 +65,7 @@ final class TestTLSServer: Sendable {
         SSL_CTX_set_alpn_select_cb(context, options.prefersHTTP2 ? newest : oldest, nil)
     }
 
-    /// Selects the first of the server's own protocols that the client offers.
+    /// Selects the first protocol of the server that the client offers.
     private static func select(
         from own: StaticString,
         _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -88,12 +88,12 @@ final class TestTLSServer: Sendable {
 
     deinit { SSL_CTX_free(OpaquePointer(bitPattern: address)) }
 
-    /// Connects to the server, which runs a script after its handshake, whether that succeeded or not.
+    /// Connects to the server, which runs a script after the handshake, even if that failed.
     func connect(_ script: @escaping Script = { $0.echo() }) throws -> TestTLSSocket {
         try TestTLSSocket(receiveBuffer: receiveBuffer) { [self] descriptor in serve(descriptor, script) }
     }
 
-    /// Serves a blocking socket on this thread: the handshake, then a script.
+    /// Serves a blocking socket on this thread: the handshake, and then a script.
     func serve(_ descriptor: Int32, _ script: Script) {
         guard let ssl = SSL_new(OpaquePointer(bitPattern: address)) else { return }
         SSL_set_fd(ssl, descriptor)
@@ -102,7 +102,7 @@ final class TestTLSServer: Sendable {
         SSL_free(ssl)
     }
 
-    /// Serves a client within a connection of another server: the handshake, then a script.
+    /// Serves a client inside a connection of another server: the handshake, and then a script.
     func serve(within outer: TestTLSConnection, _ script: Script) {
         guard let ssl = SSL_new(OpaquePointer(bitPattern: address)), let bio = BIO_new(BIO_f_ssl()) else { return }
         BIO_ctrl(bio, BIO_C_SET_SSL, Int(BIO_NOCLOSE), UnsafeMutableRawPointer(outer.ssl))
@@ -113,9 +113,9 @@ final class TestTLSServer: Sendable {
     }
 }
 
-/// The client's end of a pair of sockets, whose other end a thread serves.
+/// The client's end of a socket pair. A thread serves the other end.
 final class TestTLSSocket {
-    /// Not blocking.
+    /// The descriptor, in non-blocking mode.
     let descriptor: Int32
     private let served: DispatchSemaphore
 
@@ -146,7 +146,7 @@ final class TestTLSSocket {
         }
     }
 
-    /// Waits until the server's thread is through and has closed its end.
+    /// Waits until the server's thread has closed its end.
     func waitForServer() {
         served.wait()
         served.signal()
@@ -165,12 +165,12 @@ final class TestTLSSocket {
     }
 }
 
-/// A connection as the server sees it, on its own thread.
+/// A connection on the server side, on its own thread.
 struct TestTLSConnection {
     let ssl: OpaquePointer
     let descriptor: Int32
     let isOpen: Bool
-    /// The connection of TLS that carries this one; nil for none.
+    /// The TLS connection that carries this one; nil for none.
     let outer: OpaquePointer?
 
     init(_ ssl: OpaquePointer, _ descriptor: Int32, isOpen: Bool, outer: OpaquePointer? = nil) {
@@ -193,7 +193,7 @@ struct TestTLSConnection {
 
     func write(_ text: String) { write(Array(text.utf8)) }
 
-    /// True if both sides have agreed on HTTP/2.
+    /// True if both sides have negotiated HTTP/2.
     var speaksHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -204,7 +204,7 @@ struct TestTLSConnection {
     /// Sends close_notify.
     func shutdown() { SSL_shutdown(ssl) }
 
-    /// Writes what is read until the client ends.
+    /// Writes the bytes that it reads, until the client closes.
     func echo() {
         guard isOpen else { return }
         while let bytes = read() { if !write(bytes) { return } }
@@ -213,14 +213,14 @@ struct TestTLSConnection {
 }
 
 extension OpenSSLError {
-    /// Leaves an error of TLS in the queue of this thread.
+    /// Adds a TLS error to the error queue of this thread.
     static func leave(_ reason: Int32) {
         ERR_new()
         withVaList([]) { ERR_vset_error(ERR_LIB_SSL, reason, nil, $0) }
     }
 }
 
-/// A stream with its socket, driven until something comes of it.
+/// A TLS stream with its socket. Its methods block until there is a result.
 final class TestTLSClient {
     let socket: TestTLSSocket
     let stream: TLSStream
@@ -241,7 +241,7 @@ final class TestTLSClient {
         self.stream = stream
     }
 
-    /// The error of the handshake; nil for none.
+    /// Performs the handshake and returns its error, or nil.
     func handshake() -> SluiceError? {
         while true {
             switch stream.handshake() {
@@ -253,7 +253,7 @@ final class TestTLSClient {
         }
     }
 
-    /// A read that waits.
+    /// Reads, and waits for bytes.
     func read(_ count: Int = 16_384) -> (TLSStream.Transfer, [UInt8]) {
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
@@ -267,13 +267,13 @@ final class TestTLSClient {
         }
     }
 
-    /// Writes a text at once.
+    /// Writes a text without waiting.
     @discardableResult
     func write(_ text: String) -> TLSStream.Transfer {
         Array(text.utf8).withUnsafeBytes { stream.write($0) }
     }
 
-    /// What the server answers to a text; nil for anything but bytes.
+    /// Returns the server's answer to a text; nil for anything but bytes.
     func answer(to text: String) -> String? {
         guard write(text) == .bytes(text.utf8.count) else { return nil }
         var answer: [UInt8] = []

@@ -1,11 +1,11 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// Runs a task only when a test says so, which then knows for certain whether the task waits or may go on.
+/// Runs tasks only when a test requests it, so that the test knows if a task waits or can continue.
 final class ManualExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
 
-    /// Whether no task may go on.
+    /// True if no task can continue.
     var isIdle: Bool { jobs.withLock { $0.isEmpty } }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -13,7 +13,7 @@ final class ManualExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs its tasks until all of them wait or have ended.
+    /// Runs the tasks until all of them wait or have ended.
     func run() {
         while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             job.runSynchronously(on: asUnownedTaskExecutor())

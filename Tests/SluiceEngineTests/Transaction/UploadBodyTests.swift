@@ -17,7 +17,7 @@ import Testing
         return (piece, String(decoding: bytes.prefix(filled), as: UTF8.self))
     }
 
-    /// The second is a slice, whose first index is not 0.
+    /// The second is a slice with a first index other than 0.
     @Test(arguments: [Data("abcde".utf8), Data("xxabcdexx".utf8)[2..<7]])
     func dataIsReadInPiecesAndAgainFromTheStart(data: Data) {
         var body = UploadBody(.data(data), onData: {})
@@ -77,7 +77,7 @@ import Testing
             }
             #expect(text == "abc")
             #expect(body.rewind() == true)
-            // Nothing has been read since: the same is still good.
+            // Nothing has been read since, so the same iterator is kept.
             #expect(body.rewind() == true)
             #expect(opened.withLock { $0 } <= count + 1)
         }

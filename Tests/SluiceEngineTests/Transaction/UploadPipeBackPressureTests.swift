@@ -10,7 +10,7 @@ import Testing
 @testable import SluiceEngine
 
 @Suite(.timeLimit(.minutes(10))) struct UploadPipeBackPressureTests {
-    /// Half of what may wait.
+    /// Half of the maximum buffer size.
     private static let lowWater = UploadPipe.highWater / 2
 
     private let pipe = UploadPipe(onData: {})

@@ -11,7 +11,7 @@ import Testing
 @testable import SluiceEngine
 
 extension UploadPipe {
-    /// Reads at most that many bytes as the engine does.
+    /// Reads up to a number of bytes as the engine does.
     func read(_ count: Int) -> (piece: Piece, text: String) {
         var bytes = [UInt8](repeating: 0, count: count)
         let piece = bytes.withUnsafeMutableBytes { read(into: $0) }
@@ -59,7 +59,7 @@ extension UploadPipe {
         #expect(pipe.failure == nil)
     }
 
-    /// The engine is called for the first thing that comes after it was told to wait, and for nothing else.
+    /// The callback runs once for the first event after a read that had to wait.
     @Test func aReaderThatWasToldToWaitIsCalledOnce() async {
         let calls = Locked(0)
         let pipe = UploadPipe(onData: { calls.withLock { $0 += 1 } })

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct UploadPumpTests {
     private struct Broken: Error {}
 
-    /// A source that gives these chunks and then ends or throws; it counts how often it was asked.
+    /// A source that returns these chunks and then ends or throws. It counts the requests for a chunk.
     private static func stream(
         _ chunks: [String],
         failure: (any Error)? = nil,
