@@ -17,7 +17,7 @@ struct Shared<Value: Sendable>: Sendable {
     }
 }
 
-/// Holds tasks up until it is opened, whether they are cancelled or not.
+/// Suspends tasks until it is opened, even if they are cancelled.
 final class AsyncSignal: Sendable {
     private let state = Shared((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 
@@ -40,12 +40,12 @@ final class AsyncSignal: Sendable {
     }
 }
 
-/// Waits until what others do has come to something; it only gives them the chance, and fails by never coming to an end.
+/// Yields until a condition is true. It never ends if the condition stays false.
 func eventually(_ isTrue: @Sendable () async -> Bool) async {
     while await !isTrue() { await Task.yield() }
 }
 
-/// Whether a task is over, after all others have had their turn.
+/// Checks if a task is done, after all other tasks have had a turn.
 enum TaskRace {
     static func isDone<Value: Sendable>(_ task: Task<Value, Never>) async -> Bool {
         let isDone = Shared(false)

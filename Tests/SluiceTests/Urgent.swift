@@ -1,8 +1,8 @@
 import Testing
 
-/// Runs tests ahead of the others that are ready to run, so that their time-outs hold among thousands of others.
+/// Runs tests with a higher priority than other tests, so that their timeouts are reliable.
 ///
-/// A task of a test comes up again only after all others have had a turn, which takes longer than many a time-out.
+/// Otherwise a test's task continues only after all other tasks have had a turn, which takes longer than many timeouts.
 struct Urgent: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -21,6 +21,6 @@ struct Urgent: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == Urgent {
-    /// Runs tests ahead of the others that are ready to run.
+    /// Runs tests with a higher priority than other tests.
     static var urgent: Self { Self() }
 }

@@ -1,12 +1,12 @@
 import Sluice
 
-/// What the tests' APIs are about.
+/// The model of the tests' APIs.
 struct User: Codable, Sendable, Equatable {
     var id: Int
     var name: String
 }
 
-/// An error of a user's own, decoded from the failed body.
+/// A user-defined error, decoded from the body of a failed response.
 struct ShopError: ErrorSerializable, Equatable {
     let message: String
     let status: Int?

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Every kind of body, as a server gets it.
+/// Every kind of body, as a server receives it.
 final class BodyTests: XCTestCase {
     private func echo(
         _ body: (BodyRequest<LoopbackEcho, APIError>) -> APIRequest<LoopbackEcho, APIError>,

@@ -4,7 +4,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The callback form, for code that is not async.
+/// The callback API, for code that is not async.
 final class CallbackTests: XCTestCase {
     private let server = try? LoopbackServer()
 

@@ -5,7 +5,7 @@ import XCTest
 final class ChallengeCredentialsTests: XCTestCase {
     private let ada = ChallengeCredentials(user: "ada", password: "pw")
 
-    /// A server that lets Ada in, and redirects from `/far` to another's root.
+    /// Creates a server that accepts the user Ada, and redirects from `/far` to the root of another server.
     private func server(redirectingTo other: LoopbackServer? = nil) throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("/*") { request in

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Jars of a client that are kept in a file.
+/// Client cookie jars that are stored in a file.
 final class CookieFileClientTests: XCTestCase {
     private var folder = URL(filePath: "/")
     private var path: String { folder.appending(path: "cookies.txt").path }
@@ -14,7 +14,7 @@ final class CookieFileClientTests: XCTestCase {
     }
 
     override func tearDown() {
-        // A jar that is let go of may be writing still.
+        // A jar may still write after its release.
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -84,7 +84,7 @@ final class CookieFileClientTests: XCTestCase {
     func testAFileThatCannotBeReadFailsNoRequestAndIsLeftAlone() async throws {
         let server = try server()
         let failures = Shared<[SluiceError]>([])
-        // A folder, which root cannot read as a file either.
+        // A folder, which even root cannot read as a file.
         let jar = CookieJar(file: folder.path) { error in failures.change { $0.append(error) } }
         let client = APIClient(baseURL: server.url) { $0.cookies = jar }
         try await Self.set("a=1", client)

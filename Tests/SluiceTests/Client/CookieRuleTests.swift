@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 #if os(Linux)
-/// The cookies that go to a host. A `Host` field gives the server any name.
+/// The cookies of requests to a host. A `Host` field gives the server any name.
 final class CookieRuleTests: XCTestCase {
     private func server() throws -> LoopbackServer {
         let server = try LoopbackServer()
@@ -70,11 +70,11 @@ final class CookieRuleTests: XCTestCase {
         let server = try server()
         let jar = CookieJar()
         let client = APIClient(baseURL: server.url) { $0.cookies = jar }
-        // The program's own computer is trusted with them, as it is by browsers; another name is not, wherever it leads.
+        // As in browsers, only a loopback host is trusted with secure cookies over http, not another name that leads there.
         let host = "a.shop.example"
         try await jar.set(Cookie(name: "s", value: "1", domain: host, isSecure: true))
         try await jar.set(Cookie(name: "p", value: "1", domain: host))
-        // Nor can it be set so.
+        // Such a cookie cannot be set either.
         try await set("t=1; Secure", at: host, client)
         let got = try await sent(client, to: host)
         XCTAssertEqual(got, "p=1")

@@ -62,7 +62,7 @@ final class BatchTests: XCTestCase {
             let requests: [APIRequest<String, APIError>] = (0..<40).map { client.string.get("\($0)") }
             let batch = Task { try await client.batch(requests, maximumInFlight: maximum) }
             await server.waitForRequests(expected)
-            // What had been sent by now would have come before this one.
+            // A request sent by now would have arrived before this one.
             for _ in 0..<3 { _ = try await client.string.get("fence").sender().value }
             XCTAssertEqual(server.requests.filter { $0.target != "/fence" }.count, expected)
             signal.fire()

@@ -3,7 +3,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct GraphPlanTests {
-    /// Steps as `a`, or `b: a c` for one that needs two.
+    /// Parses steps: `a`, or `b: a c` for a step that needs two others.
     private static func steps(_ lines: String) -> [GraphPlan.Step] {
         lines.split(separator: ",").map { line in
             let parts = line.split(separator: ":")
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// The steps in waves: each of those that can run when all before have.
+    /// Returns the steps in waves. Each wave has the steps that can run after all earlier ones.
     private static func waves(_ steps: [GraphPlan.Step]) throws -> [String] {
         var frontier = GraphFrontier(try GraphPlan(steps))
         var waves: [String] = []
@@ -101,7 +101,7 @@ import Testing
         var random = SystemRandomNumberGenerator()
         for _ in 0..<50 {
             let count = 60
-            // Each needs some of those with a smaller number, and they are added in any order.
+            // Each step needs some steps with smaller numbers. They are added in random order.
             let steps = (0..<count).map { number in
                 let needs = (0..<number).filter { _ in Int.random(in: 0..<10, using: &random) == 0 }
                 return GraphPlan.Step(
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func aGraphOfAHundredThousandStepsIsPlannedInTimeThatGrowsWithTheirNumber() throws {
-        // A line, which a planner that looks at all steps for each would take minutes for.
+        // A chain, which would take minutes if the planner examined all steps for each step.
         let steps = (0..<100_000).map { number in
             let needs = number == 0 ? [] : [GraphPlan.Need(name: "\(number - 1)", type: GraphType(Int.self))]
             return GraphPlan.Step(name: "\(number)", gives: GraphType(Int.self), needs: needs)

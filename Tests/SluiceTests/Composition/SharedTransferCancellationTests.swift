@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Callers who come and leave at random.
+/// Callers that join and cancel at random.
 final class SharedTransferCancellationTests: XCTestCase {
     func testNobodyIsCancelledByAnother() async {
         let transport = DawdlingTransport()
@@ -33,7 +33,7 @@ final class SharedTransferCancellationTests: XCTestCase {
     }
 }
 
-/// Takes some turns to answer, and none once it is cancelled.
+/// Yields some times before it answers, and fails when it is cancelled.
 private struct DawdlingTransport: Transport {
     let underWay = Shared(0)
 

@@ -121,7 +121,7 @@ final class SharedTransferTests: XCTestCase {
             time: ManualTime(),
             caller: { $0() },
             completion: { _ in
-                // Nobody waits any longer, and the transfer is about to be stopped.
+                // No caller waits any longer, and the transfer is about to be cancelled.
                 _ = transfers.join(
                     key,
                     nil,
@@ -306,7 +306,7 @@ private final class Ends: RequestObserver {
     }
 }
 
-/// Met once the page has been asked for.
+/// A constraint that is satisfied after the page has been requested.
 private final class Visit: Constraint {
     let text = Shared(String?.none)
 
@@ -319,7 +319,7 @@ private final class Visit: Constraint {
 }
 
 extension Shared<Int> {
-    /// One more than before.
+    /// Increments the value and returns it.
     fileprivate var counted: Int {
         change { count in
             count += 1

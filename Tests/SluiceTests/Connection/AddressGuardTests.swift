@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Sluice
 
-/// Where requests may not go, they do not, whatever name leads there.
+/// Requests to forbidden addresses fail, for every host name that resolves to them.
 final class AddressGuardTests: XCTestCase {
     private func failure(_ client: APIClient, _ url: String) async -> SluiceError? {
         await client.data.get(url).sender().response.failure
@@ -72,7 +72,7 @@ final class AddressGuardTests: XCTestCase {
     func testOfSeveralAddressesThoseThatAreRefusedArePassedOver() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        // Somebody listens there, and would be asked first.
+        // A server listens at the first address, and would be asked first.
         let listener = try XCTUnwrap(SilentServer(address: "127.0.0.2", port: server.port))
         let addresses = [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 1)]
         let client = try APIClient(baseURL: "http://several.example:\(server.port)") {
@@ -82,7 +82,7 @@ final class AddressGuardTests: XCTestCase {
         let text = try await client.string.get("/").sender().value
         XCTAssertEqual(text, "ok")
         XCTAssertFalse(listener.hasBeenAsked)
-        // That it would be, by who does not find the connection that is there now.
+        // Without the restriction it is asked, by a client that cannot reuse the existing connection.
         let free = APIClient(baseURL: "http://others.example:\(server.port)") {
             $0.connection.hostAddresses["others.example"] = addresses
         }
@@ -144,7 +144,7 @@ final class AddressGuardTests: XCTestCase {
         for (path, authority) in [
             (".evil.example/x", nil), (":8443/x", nil), ("", nil), ("/a b", nil), ("/a\0", nil), ("/\r\nX: y", nil),
             ("/", "evil.example/.allowed.example"), ("/", "user@127.0.0.1"), ("/", "a b"),
-            // Some readers of URLs take three slashes for two, or decode names.
+            // Some URL parsers accept three slashes for two, or decode host names.
             ("/\(server.authority)/x", ""), ("/", "%31%32%37.0.0.1:\(server.port)"), ("/", ":\(server.port)"),
         ] {
             let client = APIClient(baseURL: server.url) {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A listener of an address and a port that never takes a connection in.
+/// A listener at an address and a port that never accepts a connection.
 final class SilentServer: Sendable {
     private let descriptor: Int32
 
-    /// Listens; nil where that cannot be.
+    /// Starts listening; nil if that fails.
     init?(address: String, port: Int) {
         descriptor = socket(AF_INET, streamSocket, 0)
         var target = sockaddr_in()
@@ -26,7 +26,7 @@ final class SilentServer: Sendable {
         close(descriptor)
     }
 
-    /// Whether somebody has connected.
+    /// True if a client has connected.
     var hasBeenAsked: Bool {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&state, 1, 0) == 1

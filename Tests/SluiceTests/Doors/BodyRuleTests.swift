@@ -2,14 +2,14 @@
 import Foundation
 import Testing
 
-/// What must not compile: shown by the compiler itself, as a user's module meets it.
+/// Code that must not compile, checked with the compiler as in a user's module.
 @Suite struct BodyRuleTests {
     private static let bodies = [
         "json(user)", "json([\"id\": user.id, \"tag\": \"x\"])", "form([\"id\": user.id])", "data(.init())",
         "body(.none)", "propertyList(user)", "multipart(form)",
     ]
 
-    /// Every way to a method, with what follows.
+    /// Returns every call of the methods, each with every ending.
     private static func calls(_ methods: [String], _ endings: [String]) -> [String] {
         methods.flatMap { method in
             endings.flatMap { ending in
@@ -24,9 +24,9 @@ import Testing
 
     /// Type-checks each call as the body of a web service's function.
     ///
-    /// - Parameter calls: One a line.
-    /// - Returns: What the compiler found wrong with each.
-    /// - Throws: Whatever keeps the compiler from running.
+    /// - Parameter calls: The calls, each in one line.
+    /// - Returns: The compiler's errors by call.
+    /// - Throws: An error if the compiler cannot run.
     private func errors(in calls: [String]) async throws -> [String: String] {
         let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
@@ -72,7 +72,7 @@ import Testing
         let printed: String
     }
 
-    /// Runs the compiler on a thread of its own: it takes long, and to wait for it here would hold up all other tests.
+    /// Runs the compiler on a separate thread, because a long wait would block other tests.
     private static func compile(_ arguments: [String]) async throws -> Compilation {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Compilation, any Error>) in
             Thread.detachNewThread {

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// What can be asked for directly, and by whatever door.
+/// Result types that a request can ask for directly, in every API.
 final class DoorTests: XCTestCase {
     struct Item: Decodable, Sendable, Equatable {
         let itemID: Int

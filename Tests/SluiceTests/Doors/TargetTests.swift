@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// An API as an enum with a case a request.
+/// An API as an enum with a case for each request.
 final class TargetTests: XCTestCase {
     enum Shop: Target {
         case user(Int), search(String), create(User), rename(Int, String), remove(Int), picture(Data)
@@ -57,7 +57,7 @@ final class TargetTests: XCTestCase {
         var networkAccess: NetworkAccess { .expensive }
     }
 
-    /// The enum names a host of its own; each of its requests goes to the loopback server instead.
+    /// Sends the requests to the loopback server, although the enum has its own host.
     private func client(_ server: LoopbackServer) -> APIClient {
         APIClient {
             $0.endpointMapping = { endpoint, draft in endpoint is Shop ? draft.host(server.authority) : draft }

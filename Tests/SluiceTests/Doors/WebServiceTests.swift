@@ -25,7 +25,7 @@ final class WebServiceTests: XCTestCase {
         func motto() -> APIRequest<String, ShopError> { server.string.get("motto") }
     }
 
-    /// A namespace of static functions does as well.
+    /// A namespace of static functions works as well.
     enum Users {
         static func all(of client: APIClient) -> APIRequest<[User], ShopError> { client.get("users") }
         static func create(_ user: User, at client: APIClient) -> APIRequest<User, ShopError> {
@@ -40,7 +40,7 @@ final class WebServiceTests: XCTestCase {
         }
     }
 
-    /// Kept until the test ends, since a server stops when nobody holds it.
+    /// The servers of the test. A server stops when it is deallocated.
     private var servers: [LoopbackServer] = []
 
     override func tearDown() {

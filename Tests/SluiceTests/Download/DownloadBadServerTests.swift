@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Whatever a server says: a typed error or the right file, and never anything else under its name.
+/// Downloads from faulty servers give a typed error or the correct file, and never another content under its name.
 final class DownloadBadServerTests: XCTestCase {
     private func failure(
         of response: LoopbackResponse,
@@ -63,7 +63,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    /// The beginning of a body in chunks, whose end never comes.
+    /// The start of a chunked body that never ends.
     private func brokenChunks(_ head: String, _ data: Data) -> LoopbackResponse {
         let size = String(data.count, radix: 16)
         return .raw(

@@ -2,7 +2,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A server that does at random what servers do, and senders that are cancelled at random: in the end there is the right file, and before that none.
+/// A server with random faults, and senders that are cancelled at random. In the end the correct file exists, and no file before
+/// that.
 final class DownloadChanceTests: XCTestCase {
     func testInTheEndThereIsTheRightFile() async throws {
         for seed in 0..<40 as Range<UInt64> { try await run(seed) }
@@ -15,7 +16,7 @@ final class DownloadChanceTests: XCTestCase {
         let random = Shared(SeededGenerator(seed: seed))
         let left = Shared(12)
         fixture.server.on("/file") { request in
-            // After a dozen of these it is a server as it should be.
+            // After a dozen faults, the server works correctly.
             guard
                 left.change({
                     $0 -= 1; return $0
@@ -50,7 +51,7 @@ final class DownloadChanceTests: XCTestCase {
             if bytes % 3 == 0 { sender.cancel() }
             let outcome = await response.value
             guard let file = outcome.file else {
-                // A cancellation may come too late to be more than an answer, and the file be there by the next time.
+                // A cancellation may arrive too late to stop the download. Then the file exists before the next attempt.
                 wasCancelled = wasCancelled || outcome.failure?.code == .cancelled
                 guard let saved = fixture.saved else { continue }
                 XCTAssertTrue(wasCancelled, "seed \(seed)")

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A server, a folder, and a file that is too large to come in one piece.
+/// A server, a folder, and a file that is too large to arrive in one piece.
 final class DownloadFixture: Sendable {
     let server: LoopbackServer
     let folder: URL
@@ -25,23 +25,23 @@ final class DownloadFixture: Sendable {
     var client: APIClient { APIClient(baseURL: server.url) }
     var file: URL { folder.appending(path: "file.bin") }
 
-    /// A download of `/file` to ``file``.
+    /// Returns a download of `/file` to ``file``.
     func download(by client: APIClient? = nil) -> DownloadAPIRequest<DownloadedFile, APIError> {
         (client ?? self.client).download("file", to: .file(file))
     }
 
-    /// What is in the folder, hidden files included.
+    /// The names in the folder, including hidden files.
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
-    /// Waits until so many bytes are there, without waiting for time to pass.
+    /// Waits until a number of bytes have arrived, without sleeping.
     func wait(for bytes: Int64, of sender: DownloadRequestSender<DownloadedFile, APIError>) async {
         await eventually { await sender.downloadProgress.first { _ in true }?.completed == bytes }
     }
 
     var saved: Data? { try? Data(contentsOf: file) }
 
-    /// The ranges that were asked for, in their order.
+    /// The requested ranges in order.
     var ranges: [String?] { server.requests.map { $0.headers["Range"] } }
 }

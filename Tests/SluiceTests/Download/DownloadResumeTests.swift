@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class DownloadResumeTests: XCTestCase {
-    /// A server that is well again, of whose file a send has left 400,000 bytes.
+    /// Returns a fixture with a working server, after an earlier download left 400,000 bytes.
     private func interrupted() async throws -> DownloadFixture {
         let fixture = try DownloadFixture()
         fixture.server.on(

@@ -11,7 +11,7 @@ final class DownloadSegmentsTests: XCTestCase {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
         let signal = LoopbackSignal()
-        // No part but the first ends before four of them are under way.
+        // No segment but the first ends before four of them are in progress.
         fixture.server.on("/file") { request in
             let isProbe = request.headers["Range"] == "bytes=0-99999"
             return isProbe ? resource.response(to: request) : .after(signal, resource.response(to: request))

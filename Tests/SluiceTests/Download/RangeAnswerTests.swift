@@ -45,7 +45,7 @@ import Testing
 
     private static func part(_ range: Range<Int64>) -> Expected { .answer(.part(range, of: known)) }
 
-    // RFC 9110 §15.3.1, §15.3.5; §14.2: a server may ignore the Range; §13.1.5: the resource may be another.
+    // RFC 9110 §15.3.1, §15.3.5; §14.2: a server may ignore the Range; §13.1.5: the resource may have changed.
     static let wholes: [Case] = [
         Case("200", 200, ["ETag": "\"1\"", "Content-Length": "100"], gives: whole(.entityTag("\"1\""), 100)),
         Case("200 without a length", 200, ["ETag": "\"1\""], gives: whole(.entityTag("\"1\""), nil)),

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Every kind of bad input gives its typed error, and the client is fit for the next request.
+/// Every kind of bad input gives a typed error, and the client can send the next request.
 final class BadInputTests: XCTestCase {
     private func assertFailure(
         _ code: SluiceError.Code,

@@ -11,7 +11,7 @@ final class ErrorModelTests: XCTestCase {
             _ = try await request.sender().value
             XCTFail("Should have thrown.")
         } catch {
-            // No cast: the request says that it throws a ShopError.
+            // No cast: the request throws a ShopError.
             XCTAssertEqual(error.message, "There is no user 2.")
             XCTAssertEqual(error.status, 404)
         }
@@ -70,7 +70,7 @@ final class ErrorModelTests: XCTestCase {
         XCTAssertEqual(failure.codingPath, "items[1].id")
         XCTAssertTrue(failure.bodyPrefix.hasPrefix(#"{"items":[{"id":1"#))
         XCTAssertTrue(failure.cause is DecodingError)
-        // The sentence can be logged: nothing of the body is in it.
+        // The description can be logged, since it contains nothing of the body.
         XCTAssertTrue(error.description.contains("Page"), error.description)
         XCTAssertTrue(error.description.contains("items[1].id"), error.description)
         XCTAssertFalse(error.description.contains("Ada"), error.description)
@@ -102,7 +102,7 @@ final class ErrorModelTests: XCTestCase {
     }
 }
 
-/// XCTUnwrap's own argument cannot await.
+/// XCTUnwrap takes an autoclosure that cannot await.
 func XCTUnwrapAsync<Value>(_ value: Value?, file: StaticString = #filePath, line: UInt = #line) async throws -> Value {
     try XCTUnwrap(value, file: file, line: line)
 }

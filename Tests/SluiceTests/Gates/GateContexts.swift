@@ -4,12 +4,12 @@ import SluiceTesting
 @testable import Sluice
 
 extension APIClient {
-    /// A client that lives by a time of its test's.
+    /// Returns a client with a test's clock.
     static func living(by time: ManualTime) -> APIClient {
         APIClient(baseURL: "https://a.example") { $0.time = time }
     }
 
-    /// A request of this client's to a host.
+    /// Returns the context of a request of this client to a host.
     func asking(_ host: String, tags: Set<String> = []) -> RequestContext {
         RequestContext(
             request: HTTPRequest(scheme: "https", authority: host, path: "/"),

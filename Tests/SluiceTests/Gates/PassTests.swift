@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Hands out passes and notes how they come back.
+/// A gate that records the release of its permits.
 private final class NotingGate: ImmediateGate {
     let name: String
     let isImmediate: Bool
@@ -51,7 +51,7 @@ private struct Stamp: RequestAdapter {
     }
 }
 
-/// With gates that admit on the spot, which need no task, and with gates that do not: what happens is the same.
+/// Permits of gates that admit at once, without a task, and of gates that wait. Both behave the same.
 final class PassTests: XCTestCase {
     private let kinds = [true, false]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sluice
 
-/// Header fields with bytes that are no UTF-8, through all that reads, compares, keeps and sends them again.
+/// Header fields that are not UTF-8, in all code that parses, compares, stores and forwards them.
 @Suite struct HeaderBytesTests {
     private let server: LoopbackServer
 
@@ -186,7 +186,7 @@ import Testing
             )
         )
         let file = folder.url.appending(path: "file")
-        // The second reads the tag from what the first has written beside its part.
+        // The second download reads the tag from the journal of the first.
         _ = await client().download("file", to: .file(file)).sender().response
         let response = await client().download("file", to: .file(file)).sender().response
         #expect(response.file?.resumedBytes == 40_000)

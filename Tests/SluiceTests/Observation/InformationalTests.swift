@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import Testing
 
-/// Sends informational responses before the final one, from a thread of its own, as an engine does.
+/// Sends informational responses before the final one, on a separate thread, as an engine does.
 private final class HintingTransport: CallbackTransport {
     let wasAsked = Shared<[Bool]>([])
     private let statuses: [HTTPStatus]
@@ -37,7 +37,7 @@ private final class HintingTransport: CallbackTransport {
     }
 }
 
-/// Notes which informational responses it is told of, and where.
+/// Records the informational responses that it receives, and the context of each call.
 private final class HintPlugin: Plugin {
     @TaskLocal static var caller = ""
     let notes = Shared<[String]>([])
@@ -64,7 +64,7 @@ private final class HintPlugin: Plugin {
         }
     }
 
-    /// An interceptor that is no adapter, so that the request takes a task from the start.
+    /// An interceptor that is not an adapter, so that the request uses a task from the start.
     private struct Waiting: RequestInterceptor {
         func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
     }

@@ -4,9 +4,9 @@ import SluiceHTTP
 import SluiceTesting
 import XCTest
 
-/// Log and activity counter as a user has them, over a server.
+/// The log and the activity counter in a client, with a server.
 final class ObservationTests: XCTestCase {
-    /// The lines of a log as they come.
+    /// Returns a log, and its lines as they arrive.
     private func log(_ level: RequestLog.Level, curl: Bool = false) -> (RequestLog, AsyncStream<String>.Iterator) {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         return (RequestLog(level, curl: curl) { continuation.yield($0) }, stream.makeAsyncIterator())

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Writes down what it is told.
+/// Records the events that it receives.
 final class NotingObserver: RequestObserver {
     let interests: RequestEvent.Kinds
     private let notes = Shared<[String]>([])

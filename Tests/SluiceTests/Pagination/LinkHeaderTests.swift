@@ -83,7 +83,7 @@ import Testing
         #expect(HTTPResponse(status: .ok).links.links.isEmpty)
     }
 
-    /// No text makes it read beyond the end or for ever.
+    /// No text causes a read beyond its end or an infinite loop.
     @Test func randomTextsAreRead() {
         var random = SystemRandomNumberGenerator()
         let characters = Array("<>;,=\"\\ \taé*/")

@@ -65,7 +65,7 @@ import Testing
         for name: HTTPHeaderName in ["X-Key", "Cookie", "Authorization", "X-Token"] {
             #expect(next?.headers[name] == nil, "\(name)")
         }
-        // What only moves the host must not have the client's headers go along.
+        // A reference that changes only the host must not carry the client's headers to it.
         let moved = try sent(.url("//third.example/p"), after: request.host("cdn.example"), followsOtherOrigins: true)
         #expect(moved?.url == "https://third.example/p")
         #expect(moved?.headers["Authorization"] == nil)

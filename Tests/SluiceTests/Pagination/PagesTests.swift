@@ -8,7 +8,7 @@ final class PagesTests: XCTestCase {
         var next: String?
     }
 
-    /// Pages of two items: `/items?page=1` to `/items?page=4`.
+    /// Creates a server with pages of two items: `/items?page=1` to `/items?page=4`.
     private func server() throws -> (LoopbackServer, APIRequest<Page, APIError>) {
         let server = try LoopbackServer()
         server.on("/items") { request in
@@ -66,7 +66,7 @@ final class PagesTests: XCTestCase {
             guard let next = try response.result.get().next else { return nil }
             return request.header("X-Page", next).query("page", next)
         }
-        // The item is added to those there are, and the server looks at the last.
+        // The query item is added to the existing ones, and the server reads the last.
         let items = try await pages.items(\.items).reduce(into: []) { $0.append($1) }
         XCTAssertEqual(items, Array(1...8))
         XCTAssertEqual(server.requests.map { $0.headers["X-Page"] }, [nil, "2", "3", "4"])

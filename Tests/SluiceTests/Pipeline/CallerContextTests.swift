@@ -4,20 +4,20 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// Values of the caller that steps must see: a task-local value, the priority, and a thread that is not the transport's.
+/// The caller's context that steps must see: a task-local value, the priority, and a thread other than the transport's.
 private enum Caller {
     @TaskLocal static var name = "nobody"
     static let engine = DispatchSpecificKey<Bool>()
 
-    /// Where the calling code runs, in words.
+    /// A description of the current context.
     static var description: String {
         let thread = DispatchQueue.getSpecific(key: engine) == true ? "the engine" : "a task"
         return "\(name), \(Task.currentPriority == .high ? "high" : "other"), \(thread)"
     }
 }
 
-/// Answers from a queue of its own, as an engine does: with a redirect for each step of "/redirect", with an error for each attempt but
-/// the last of "/broken".
+/// Answers on a separate queue, as an engine does: with a redirect for each step of "/redirect", and with an error for each
+/// attempt but the last of "/broken".
 private final class EngineTransport: CallbackTransport {
     let engine = DispatchQueue(label: "engine")
     private let requests = Shared(0)
@@ -35,7 +35,7 @@ private final class EngineTransport: CallbackTransport {
                 continuation.resume(returning: result)
             }
         }
-        // The thread sanitizer sees an order in the lock, and none in the continuation.
+        // The thread sanitizer sees the ordering of the lock, but not that of the continuation.
         _ = requests.read
         return try result.get()
     }
@@ -66,7 +66,7 @@ private final class EngineTransport: CallbackTransport {
     }
 }
 
-/// Steps of every kind; each notes where it runs.
+/// Steps of every kind, each of which records its context.
 private final class Witness: Sendable {
     private let notes = Shared<[String: Set<String>]>([:])
 
@@ -74,7 +74,7 @@ private final class Witness: Sendable {
         notes.change { $0[step, default: []].insert(Caller.description) }
     }
 
-    /// The steps that ran elsewhere than in the task of this caller.
+    /// Returns the steps that ran outside the task of this caller.
     func strangers(to caller: String) -> [String: Set<String>] {
         notes.read.filter { $0.value != ["\(caller), high, a task"] }
     }

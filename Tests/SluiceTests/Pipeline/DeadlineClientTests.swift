@@ -13,7 +13,7 @@ private final class DeadlineReader: RequestInterceptor {
 }
 
 final class DeadlineClientTests: XCTestCase {
-    /// One whose attempts are timed by the test's time.
+    /// Creates a client whose attempts use the test's clock.
     private func client(
         _ server: LoopbackServer,
         _ time: ManualTime,
@@ -110,7 +110,7 @@ final class DeadlineClientTests: XCTestCase {
         let time = ManualTime()
         let client = client(server, time)
         let request = Task { await client.string.request("").timeout(total: .seconds(600)).sender().result }
-        // The time-out and the pause.
+        // Waits for the timers of the timeout and of the pause.
         await time.sleepers(2)
         time.advance(by: .seconds(10))
         await server.waitForRequests(2)
@@ -152,7 +152,7 @@ final class DeadlineClientTests: XCTestCase {
         let result = await Deadline.withDeadline(.seconds(10), on: time) {
             await client.string.request("").sender().result
         }
-        // Nobody has moved the time on.
+        // The clock has not been advanced.
         XCTAssertEqual(result.failure?.code, .unacceptableStatus)
         XCTAssertEqual(result.failure?.status, .serviceUnavailable)
         XCTAssertEqual(server.requestCount, 1)
@@ -187,7 +187,7 @@ final class DeadlineClientTests: XCTestCase {
         let hasty = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
         await guarded.server.waitForRequests(1)
         let patient = Task { await client.get("x") }
-        // It waits at the gate, or will come to it before the token.
+        // The request waits at the gate, or will reach it before the token arrives.
         for _ in 0..<100 { await Task.yield() }
         await time.sleepers(1)
         time.advance(by: .seconds(5))
@@ -255,7 +255,7 @@ final class DeadlineClientTests: XCTestCase {
         server.on("/items") { request in
             request.query == nil ? .json("[1]", headers: ["Link": "</items?page=2>; rel=\"next\""]) : .hang
         }
-        // Nothing but the engine has to do with it, so that its time is the real one.
+        // Only the engine measures time here, so this is real time.
         let request: APIRequest<[Int], APIError> = APIClient(baseURL: server.url).codable.get("items")
         let pages = request.deadline(.after(.seconds(3))).pages(by: .link)
         var items: [Int] = []
@@ -272,7 +272,7 @@ final class DeadlineClientTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/*", .hang)
         addTeardownBlock { server.stop() }
-        // Nothing but the engine has to do with it, so that its time is the real one.
+        // Only the engine measures time here, so this is real time.
         let client = APIClient(baseURL: server.url)
         let failure = await Deadline.withDeadline(.milliseconds(300)) {
             await client.string.get("hang").sender().result.failure?.error
@@ -293,7 +293,7 @@ final class DeadlineClientTests: XCTestCase {
         let server = try LoopbackServer()
         addTeardownBlock { server.stop() }
         server.on("/*", .hang)
-        // In real time again: a transfer's own time is the engine's.
+        // Real time again, since the engine measures a transfer's time.
         let client = APIClient(baseURL: server.url)
         let code = await Deadline.withDeadline(.seconds(1)) { () -> SluiceError.Code? in
             do {

@@ -53,7 +53,7 @@ import Testing
         arguments: [
             ([], .beginning), ([.requestInterceptors], .requestInterceptors), ([.gate("a")], .gate("a")),
             ([.gate("a"), .gate("b")], .gate("a")), ([.transport, .pause, .gate("a")], .gate("a")),
-            // Next to an attempt that waits at a gate another has gone on.
+            // Another attempt has proceeded while one waits at a gate.
             ([.gate("a"), .transport], .gate("a")), ([.transport, .pause], .pause),
         ] as [([SendingStage], SendingStage)]
     )

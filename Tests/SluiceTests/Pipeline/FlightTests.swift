@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct FlightTests {
-    /// Work that says when it has begun, ends when it is told to, and notes whether it was cancelled.
+    /// Work that signals its start, ends when a test allows it, and records a cancellation.
     private final class Work: Sendable {
         let begun = AsyncStream<Void>.makeStream()
         let release = AsyncStream<Void>.makeStream()

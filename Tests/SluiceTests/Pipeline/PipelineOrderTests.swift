@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Notes what happens, in its order.
+/// Records events in order.
 private actor Diary {
     private(set) var entries: [String] = []
 

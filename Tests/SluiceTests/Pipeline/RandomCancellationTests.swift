@@ -6,7 +6,7 @@ import SluiceHTTP
 import SluiceTesting
 import XCTest
 
-/// Counts the objects of one test that are alive.
+/// Counts the live objects of one test.
 private final class Census: Sendable {
     private let population = Locked(0)
 
@@ -27,18 +27,17 @@ private final class Census: Sendable {
 }
 
 final class RandomCancellationTests: XCTestCase {
-    /// The open descriptors of the process, by what they lead to: each socket has a number of its own, others are
-    /// counted.
+    /// Returns the open descriptors of the process by target. Each socket has its own target; other targets are counted.
     private static func openDescriptors() throws -> [String: Int] {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(into: [:]) { counts, name in
-            // One that has been closed meanwhile leads nowhere.
+            // A descriptor that was closed meanwhile has no target.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
             if let target { counts[target, default: 0] += 1 }
         }
     }
 
-    /// Sends a request, so that the engine is there with the descriptors that it keeps.
+    /// Sends a request, so that the engine has opened the descriptors that it keeps.
     private static func startEngine() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
@@ -77,18 +76,18 @@ final class RandomCancellationTests: XCTestCase {
         XCTAssertEqual(Set(outcomes.keys), [nil, .cancelled])
         XCTAssertGreaterThan(outcomes[.cancelled] ?? 0, workers * requestsPerWorker / 10)
         XCTAssertGreaterThan(outcomes[nil] ?? 0, workers * requestsPerWorker / 10)
-        // Idle connections of other tests may close or stay meanwhile: XCTest keeps some of their servers to the end.
+        // Idle connections of other tests may remain or close meanwhile, because XCTest keeps some servers until the end.
         try await waitUntil("all descriptors that were not open before are closed", within: .seconds(600)) {
             try Self.openDescriptors().allSatisfy { $0.value <= before[$0.key, default: 0] }
         }
         let statistics = await SocketTransport.statistics()
         XCTAssertEqual(statistics.activeTransfers, 0)
         XCTAssertEqual(statistics.queuedTransfers, 0)
-        // A request whose continuation was lost would keep what the request holds.
+        // A request with a lost continuation would keep its objects alive.
         try await waitUntil("no request is held", within: .seconds(600)) { census.count == 0 }
     }
 
-    /// Sends a request and does one of: wait, cancel the task, cancel the sender, cancel one of two who wait, drop it.
+    /// Sends a request, and then waits, cancels the task, cancels the sender, cancels one of two waiting callers, or releases it.
     private static func oneRequest(
         _ client: APIClient,
         _ census: Census,

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A response read in other ways than into its request's model.
+/// Responses that are decoded to other types than the request's model.
 final class ReceivedResponseTests: XCTestCase {
     private static let body = #"{"user":{"id":1,"name":"Ada","tags":["a",{"b":2}]},"ok":true,"price":1.10}"#
 

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import Testing
 
-/// The trailer section of a response, wherever its body goes.
+/// The trailer section of a response, for all ways to receive its body.
 @Suite struct TrailerTests {
     private static let trailers: HTTPHeaders = ["Digest": "x", "Server-Timing": "db;dur=5"]
 

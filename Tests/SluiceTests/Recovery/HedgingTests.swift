@@ -27,7 +27,7 @@ final class HedgingTests: XCTestCase {
         let text = try await request.value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(server.requests(to: "/").count, 2)
-        // The one that hangs was closed; the other is kept for the next request.
+        // The connection that hangs was closed. The other is kept for the next request.
         await server.waitForOpenConnections { $0 <= 1 }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sluice
 
-/// The user's word on redirects, and when a circle is one.
+/// Decisions of the user about redirects, and the detection of loops.
 @Suite struct RedirectDecisionTests {
     private struct Refused: Error {}
 
@@ -38,7 +38,7 @@ import Testing
             return .send(next)
         }
         #expect(next?.headers["X-Redirected"] == "1")
-        // Even to where the request has been.
+        // The closure may even send the request to a URL that it has visited.
         #expect(try Self.next { .send($0.request) }?.url == "https://a.b/x")
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sluice
 
-/// Which headers go where: step 13 of “HTTP-redirect fetch” in the Fetch Standard, and RFC 9110 §15.4.
+/// The headers of redirected requests: step 13 of “HTTP-redirect fetch” in the Fetch Standard, and RFC 9110 §15.4.
 @Suite struct RedirectHeaderTests {
     private static let kept: [HTTPHeaderName] = ["Accept", "Accept-Language", "If-None-Match", "X-Other"]
     private static let bound: [HTTPHeaderName] = [
@@ -33,7 +33,7 @@ import Testing
         #expect(next.headers.map(\.name) == Self.kept + Self.bound)
     }
 
-    /// An origin is scheme, host and port (RFC 6454 §5); a name above or below is another.
+    /// An origin is scheme, host and port (RFC 6454 §5). A parent domain or subdomain is another origin.
     @Test(
         arguments: [
             "https://c.d/z", "//c.d", "https://a.b:8443/", "http://a.b/", "https://www.a.b/", "https://b/",

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Sluice
 
-/// What becomes of method and body: step 12 of “HTTP-redirect fetch” in the Fetch Standard, and RFC 9110 §15.4.2 to §15.4.9.
+/// The method and the body of redirected requests: step 12 of “HTTP-redirect fetch” in the Fetch Standard, and RFC 9110 §15.4.2
+/// to §15.4.9.
 @Suite struct RedirectMethodTests {
     private static let methods: [HTTPMethod] = [
         .get, .head, .post, .put, .patch, .delete, .options, "PURGE", "QUERY", "post",

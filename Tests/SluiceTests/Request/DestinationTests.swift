@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Where a request goes: URL builders, alternative hosts, templates.
+/// The destination of a request: URL builders, alternative hosts, templates.
 final class DestinationTests: XCTestCase {
     func testTheClientsBuilderMakesTheURLAndARequestsOwnReplacesIt() async throws {
         let server = try LoopbackServer()
@@ -128,7 +128,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertNil(try authorization(client.data.get("https://api.test/users")))
         XCTAssertNil(try authorization(client.data.get("//evil.test/x").urlBuilder(.relative)))
         XCTAssertEqual(try authorization(client.data.get("users").host("mirror.test")), "Bearer t1")
-        // A base URL that the request brings is trusted; a path that leads away from it is not.
+        // A base URL of the request itself is trusted. A path that leads to another origin is not.
         XCTAssertEqual(try authorization(client.data.get("users").baseURL("http://other.test")), "Bearer t1")
         XCTAssertEqual(
             try authorization(client.data.get("http://other.test/x").baseURL("http://other.test/v1")),

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Parameters of a request, and where they go.
+/// The parameters of a request, and their place in it.
 final class ParameterTests: XCTestCase {
     private struct Filter: Encodable, Sendable {
         var words = "a b"

@@ -122,7 +122,7 @@ final class StubbedRequestTests: XCTestCase {
             },
         ]
         async let body = sender.value
-        // A loop is told twenty times a second at most, by the same time; a gap ends once it has been seen.
+        // Progress is reported at most twenty times a second by the same clock. A gap ends after the progress has been seen.
         for (seen, count) in [(sent, Int64(3)), (received, 2)] {
             await eventually {
                 if seen.read.contains(count), time.pending.contains(where: { $0 == gap }) { return true }

@@ -14,7 +14,7 @@ import Testing
         ("../../g", "http://a/g"),
     ]
 
-    /// RFC 3986 §5.4.2, read strictly.
+    /// RFC 3986 §5.4.2, with strict parsing.
     static let abnormal = [
         ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
         ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),

@@ -1,6 +1,6 @@
 @testable import Sluice
 
-/// The attempts of one sending, as interceptors see them.
+/// The attempts of one request, as interceptors see them.
 struct Attempts {
     private let sending: Sending
 
@@ -27,7 +27,7 @@ struct Attempts {
         sending = Sending(request, draft, TransferContext(), .none, by: client, on: client.configuration.transport)
     }
 
-    /// What becomes of the request in the next attempt.
+    /// Returns the intercepted request of the next attempt.
     func next(_ interceptors: any RequestInterceptor...) async throws -> HTTPRequest {
         let context = sending.nextAttempt()
         var request = context.request

@@ -23,7 +23,7 @@ import Testing
         #expect(request.body.length == Int64(bytes.count))
         #expect(bytes.starts(with: [0x1F, 0x8B, 8]))
         #expect(bytes.count < Self.words.count / 10)
-        // Neither name nor time, so that the same comes of the same.
+        // The gzip header has neither name nor time, so equal input gives equal output.
         let again = try await Self.sent(.data(Self.words)).body.bytes()
         #expect(again == bytes)
         #expect(bytes[4..<8] == Data(count: 4))
@@ -126,7 +126,7 @@ extension HTTPBody {
     fileprivate func bytes() async throws -> Data { try await pieces().reduce(Data(), +) }
 }
 
-/// The same chunk several times, from the first again with each iterator.
+/// The same chunk several times. Each iterator starts at the first one.
 private struct Repeated: AsyncSequence, Sendable {
     let chunk: Data
     let count: Int

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sluice
 
-/// Reading `traceparent` and `tracestate` (W3C Trace Context, level 1, §3.2, §3.3 and §4.3).
+/// Parsing of `traceparent` and `tracestate` (W3C Trace Context, level 1, §3.2, §3.3 and §4.3).
 @Suite struct TraceContextTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let span = "00f067aa0ba902b7"
@@ -19,7 +19,7 @@ import Testing
         #expect(context.traceID.description == Self.trace)
         #expect(context.parentID.description == Self.span)
         #expect(context.isSampled == isSampled)
-        // What is sent is of the version that is known, and says nothing of flags that are not.
+        // The sent field has the supported version and no unknown flags.
         #expect(context.traceparent == "00-\(Self.trace)-\(Self.span)-0\(isSampled ? 1 : 0)")
     }
 

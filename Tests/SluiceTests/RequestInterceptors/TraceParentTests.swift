@@ -9,7 +9,7 @@ import Testing
         tracestate: "rojo=00f067aa0ba902b7"
     )
 
-    /// Counts up, from zero.
+    /// Returns a counter that starts at zero.
     private func counting() -> @Sendable () -> UInt64 {
         let count = Locked<UInt64>(0)
         return {

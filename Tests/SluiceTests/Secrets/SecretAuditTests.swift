@@ -3,8 +3,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A secret is planted wherever one can be and sent through successes and failures; nothing that is printed, logged, recorded or counted
-/// shows it.
+/// Puts a secret in every possible place, and sends requests that succeed and fail. No text that is printed, logged, recorded or
+/// counted contains it.
 final class SecretAuditTests: XCTestCase {
     private struct Login: Codable, Sendable {
         let password: String
@@ -20,7 +20,7 @@ final class SecretAuditTests: XCTestCase {
         let token: String
     }
 
-    /// An error of the user's own, which shows what it holds where it is printed itself.
+    /// A user's error, which shows its secret when it is printed directly.
     private struct Refusal: Error {
         let password: String
     }
@@ -31,7 +31,7 @@ final class SecretAuditTests: XCTestCase {
     private let witnesses = SecretWitnesses()
     private var secret: String { search.secret }
 
-    /// A client whose every request carries the secret in many places.
+    /// Creates a client whose requests all carry the secret in many places.
     private func client(
         _ baseURL: String,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
@@ -48,7 +48,7 @@ final class SecretAuditTests: XCTestCase {
         }
     }
 
-    /// A request for each place in a body, all with secrets in their query.
+    /// Returns a request for each place in a body, all with secrets in their query.
     private func requests(of client: APIClient, to path: String) -> [Planted] {
         let request: Planted = client.codable.request("\(path)?sig=\(secret)", as: Account.self)
             .query("access_token", secret).query(["api_key": secret])
@@ -58,7 +58,7 @@ final class SecretAuditTests: XCTestCase {
         ]
     }
 
-    /// Sends requests and looks at all there is of them.
+    /// Sends requests and examines all their results.
     private func send(_ requests: [Planted], _ what: String) async -> [SluiceError.Code?] {
         var codes: [SluiceError.Code?] = []
         for request in requests {
@@ -83,7 +83,7 @@ final class SecretAuditTests: XCTestCase {
         search.look("\(what): the error", failure.error)
         search.read("\(what): all that is known", failure.error.expandedDescription)
         search.read("\(what): the reason", failure.error.reason)
-        // What others' errors show is theirs; it goes no further than their own property.
+        // Errors of others may show a secret, but only through `underlyingError`.
         let cause = failure.underlyingError
         if !(cause is EncodingError), !(cause is Refusal) { search.look("\(what): the cause", cause) }
     }
@@ -221,7 +221,7 @@ final class SecretAuditTests: XCTestCase {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var redaction = CassetteRedaction.standard
-        // A cassette does not know what a client calls secret.
+        // A cassette does not know which headers a client treats as secret.
         redaction.headers.append("X-Tenant")
         let file = folder.appending(path: "cassette.json")
         let cassette = CassetteTransport(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Values that hold a secret and show it to nobody, each made by hand.
+/// Types that hold a secret and do not show it, each created directly.
 @Suite struct SecretCarrierTests {
     private static let secret = SecretSearch().secret
     private static let url = "https://ada:\(secret)@a.test/x?access_token=\(secret)&q=1#id_token=\(secret)"
@@ -155,7 +155,7 @@ import Testing
         Self.look(["key": key, "stored": stored, "entry": entry, "cache": cache, "container": cache.memory])
     }
 
-    /// Where a secret goes, a `Secret` goes as well as a `String`, and comes to the same.
+    /// A `Secret` is accepted in place of a `String`, with the same result.
     @Test func aSecretIsTakenWhereAStringIs() async throws {
         let text = Self.secret
         let secret = Secret(text)

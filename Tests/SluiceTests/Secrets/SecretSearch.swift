@@ -1,25 +1,25 @@
 import Foundation
 
-/// Looks for one secret in all that printing, `dump` and a crash show.
+/// Searches for a secret in the output of printing, `dump` and a crash.
 final class SecretSearch {
-    /// Letters and digits, so that no encoding but Base64 hides it.
+    /// Only letters and digits, so that no encoding but Base64 hides it.
     let secret: String
-    /// Where it was seen.
+    /// The places in which the secret was found.
     private(set) var sightings: [String] = []
-    /// How many texts have been looked through.
+    /// The number of texts that have been searched.
     private(set) var count = 0
 
     init(_ secret: String = "Zq7pLaNtEd9xW4vB") {
         self.secret = secret
     }
 
-    /// Prints a value in all ways there are.
+    /// Prints a value in all possible ways.
     func look(_ what: String, _ value: Any?) {
         guard let value else { return }
         var dumped = ""
         dump(value, to: &dumped)
         read("\(what), described", "\(value)")
-        // What a trap and an error that nobody catches print.
+        // The output of a trap and of an uncaught error.
         read("\(what), reflected", String(reflecting: value))
         read("\(what), dumped", dumped)
     }
@@ -30,7 +30,7 @@ final class SecretSearch {
         sightings.append("\(what): \(text.prefix(600))")
     }
 
-    /// The secret, and what Base64 makes of its middle wherever it stands.
+    /// The secret, and the Base64 encoding of its middle at each offset.
     private var disguises: [String] {
         [secret]
             + (0..<3).map { offset in
@@ -40,7 +40,7 @@ final class SecretSearch {
             }
     }
 
-    /// Whether the bytes are there one by one, as `dump` shows those of data.
+    /// True if the bytes appear as numbers, as `dump` prints data.
     private func holdsBytes(_ text: String) -> Bool {
         let numbers = text.utf8.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             .map { UInt8(String(Substring($0))) ?? 0 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What looks for secrets finds them; without that the audit would say nothing.
+/// The search finds secrets. Otherwise the audit would prove nothing.
 @Suite struct SecretSearchTests {
     private struct Holder {
         let value: Any

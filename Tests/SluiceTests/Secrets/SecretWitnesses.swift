@@ -2,13 +2,13 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// All that watches requests and writes down what it sees.
+/// The observers that record requests.
 struct SecretWitnesses: Sendable {
     private let lines = Shared<[String]>([])
     private let har = HARRecorder()
     private let metrics = RequestMetrics(details: [.inFlight, .gates])
 
-    /// A log of each level, cURL commands among them, a HAR recorder and metrics.
+    /// A log of each level, also with cURL commands, a HAR recorder and metrics.
     var observers: [any RequestObserver] {
         let levels: [RequestLog.Level] = [.failures, .summary, .headers, .full]
         let logs = levels.map { level in
@@ -17,7 +17,7 @@ struct SecretWitnesses: Sendable {
         return logs + [har, metrics]
     }
 
-    /// Gives a search all that they have written.
+    /// Passes all recorded text to a search.
     func testify(to search: SecretSearch) throws {
         search.read("the log", lines.read.joined(separator: "\n"))
         search.read("the HAR file", String(decoding: try har.har().data(), as: UTF8.self))
@@ -29,6 +29,6 @@ struct SecretWitnesses: Sendable {
         search.read("the metrics as JSON", String(decoding: try JSONEncoder().encode(snapshot), as: UTF8.self))
     }
 
-    /// Whether they have seen anything.
+    /// True if the observers have recorded anything.
     var hasSeen: Bool { !lines.read.isEmpty && !har.har().log.entries.isEmpty }
 }

@@ -3,9 +3,9 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// An API that wraps all it answers.
+/// An API that wraps all responses in an envelope.
 final class EnvelopeTests: XCTestCase {
-    /// Kept until the test ends, since a server stops when nobody holds it.
+    /// The servers of the test. A server stops when it is deallocated.
     private var servers: [LoopbackServer] = []
 
     override func tearDown() {

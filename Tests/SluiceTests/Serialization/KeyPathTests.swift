@@ -2,9 +2,9 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Models inside a body, and bodies without one.
+/// Models inside a body, and responses without a body.
 final class KeyPathTests: XCTestCase {
-    /// Kept until the test ends, since a server stops when nobody holds it.
+    /// The servers of the test. A server stops when it is deallocated.
     private var servers: [LoopbackServer] = []
 
     override func tearDown() {

@@ -3,7 +3,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct ReconnectionTests {
-    /// What happens to a connection, and what is decided.
+    /// An event of a connection, or the decision that follows.
     enum Step: Sendable {
         case event
         case end

@@ -15,7 +15,7 @@ import Testing
         ),
         ("data\n\ndata\ndata\n\ndata:", [Event(data: ""), Event(data: "\n")]),
         ("data:test\n\ndata: test\n\n", [Event(data: "test"), Event(data: "test")]),
-        // Ends of lines.
+        // Line endings.
         ("data: a\r\ndata: b\r\n\r\n", [Event(data: "a\nb")]),
         ("data: a\rdata: b\r\r", [Event(data: "a\nb")]),
         ("data: a\r\rdata: b\n\ndata: c\r\n\r\n", [Event(data: "a"), Event(data: "b"), Event(data: "c")]),
@@ -47,7 +47,7 @@ import Testing
         ("id: 1\nid: a\0b\ndata: x\n\n", [Event(data: "x", lastEventID: "1")]),
         ("id: 1\ndata: x\n\nid:\ndata: y\n\n", [Event(data: "x", lastEventID: "1"), Event(data: "y")]),
         ("id: ü 1 \ndata: x\n\n", [Event(data: "x", lastEventID: "ü 1 ")]),
-        // Times.
+        // Retry times.
         ("retry: 1500\ndata: x\n\n", [Event(data: "x", retry: .milliseconds(1500))]),
         ("retry: 15s\nretry: -1\nretry: 1.5\nretry:\nretry: +1\nretry: ٣\nretry:  1\ndata: x\n\n", [Event(data: "x")]),
         ("retry: 0007\ndata: x\n\n", [Event(data: "x", retry: .milliseconds(7))]),
@@ -141,7 +141,7 @@ import Testing
         #expect(error?.reason == "The event's data are no User: at “id” expected Int.")
     }
 
-    /// Carriage returns alone must not have the rest searched for a line feed again and again.
+    /// Lone carriage returns must not cause repeated searches for a line feed.
     @Test(.timeLimit(.minutes(10))) func aMebibyteOfAnythingTakesNoTime() {
         for byte: UInt8 in [10, 13, 58, 97] {
             let chunk = Data(repeating: byte, count: 1 << 20)

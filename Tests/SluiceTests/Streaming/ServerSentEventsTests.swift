@@ -17,7 +17,7 @@ final class ServerSentEventsTests: XCTestCase {
         }
     }
 
-    /// Reads all events in a task: their data, and the code of the failure.
+    /// Reads all events in a task. Returns their data, followed by the code of the failure.
     private func read(_ events: ServerSentEvents<APIError>) -> Task<[String], Never> {
         Task {
             var read: [String] = []
@@ -53,7 +53,7 @@ final class ServerSentEventsTests: XCTestCase {
         )
         let all = read(client(server).stream("events").serverSentEvents())
         await pass(.seconds(3))
-        // A loss adds half of what the back-off allows.
+        // A lost connection adds half of the maximum back-off.
         await pass(.milliseconds(550))
         await pass(.milliseconds(1050))
         await pass(.milliseconds(50))

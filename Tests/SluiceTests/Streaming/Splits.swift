@@ -1,9 +1,9 @@
 import Foundation
 import Sluice
 
-/// Has a parser read bytes that arrive in pieces.
+/// Runs a parser on bytes that arrive in pieces.
 enum Splits {
-    /// What a parser makes of chunks, and the code of what it fails with.
+    /// Returns a parser's elements of chunks, and the code of its error.
     static func elements<Parser: StreamParser>(
         _ chunks: [Data],
         _ parser: Parser
@@ -23,7 +23,8 @@ enum Splits {
         }
     }
 
-    /// The bytes whole, byte by byte, in two at every place, and in three at some; pieces are slices of a larger whole.
+    /// The bytes as a whole, byte by byte, in two pieces at every offset, and in three at some. The pieces are slices of a larger
+    /// buffer.
     static func all(of bytes: [UInt8]) -> [[Data]] {
         let framed = Data([10] + bytes + [10])
         let whole = framed.dropFirst().dropLast()

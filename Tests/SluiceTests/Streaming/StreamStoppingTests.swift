@@ -79,7 +79,7 @@ final class StreamStoppingTests: XCTestCase {
         await server.waitForStalledConnections { $0 == 1 }
         let sent = server.bytesSent
         XCTAssertLessThan(sent, 64 << 20)
-        // Read on, and it goes on.
+        // The server continues when the reader does.
         for _ in 0..<(sent / 1024 + 1000) { _ = try await lines.next() }
         XCTAssertGreaterThan(server.bytesSent, sent)
     }

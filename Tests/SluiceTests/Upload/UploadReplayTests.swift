@@ -2,9 +2,9 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Every source of an upload against what makes a client send it twice.
+/// Every source of an upload, with every reason to send it twice.
 final class UploadReplayTests: XCTestCase {
-    /// More than goes out in one piece with the head, and than the upload pipe holds.
+    /// More than is sent in one piece with the head, and more than the upload pipe holds.
     private static let bytes = Data((0..<1_400_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
     private static let chunks = stride(from: 0, to: bytes.count, by: 600_000).map {
         bytes[$0..<min($0 + 600_000, bytes.count)]
@@ -48,7 +48,7 @@ final class UploadReplayTests: XCTestCase {
         ]
     }
 
-    /// What each source's client does, compressing and not.
+    /// Runs a check for each source, with and without compression.
     private func forEachSource(
         _ check: (Source, LoopbackServer, APIClient, _ name: String) async throws -> Void
     ) async throws {
@@ -131,7 +131,7 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
-    /// What came is what the source has, where it came as it is.
+    /// Checks that the received body equals the source, unless it is compressed.
     private func expect(_ request: LoopbackRequest?, _ source: Source, _ name: String) throws {
         let request = try XCTUnwrap(request, name)
         guard !request.headers.contains(.contentEncoding) else {

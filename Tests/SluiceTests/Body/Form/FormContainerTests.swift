@@ -3,13 +3,13 @@ import Testing
 
 @testable import Sluice
 
-/// Values that use all that an `Encoder` offers.
+/// Values that use all features of an `Encoder`.
 @Suite struct FormContainerTests {
     private enum Key: String, CodingKey {
         case a, b, c
     }
 
-    /// A value that encodes itself as the test says.
+    /// A value that a closure encodes.
     private struct Value: Encodable, Sendable {
         let write: @Sendable (any Encoder) throws -> Void
 

@@ -39,7 +39,7 @@ import Testing
         #expect(try text(["aZ09": "-"], .init(allowedCharacters: Allowed(""))) == "aZ09=%2D")
     }
 
-    /// Foundation's parser knows `%20` for a space only, and drops a byte order mark that begins a value.
+    /// Foundation's parser decodes only `%20` as a space, and drops a byte order mark at the start of a value.
     @Test func foundationReadsTheSameNamesAndValues() throws {
         var random = SeededGenerator(seed: 7)
         let alphabet =
@@ -57,7 +57,7 @@ import Testing
             var components = URLComponents()
             let encoded = try text(Parameters(contentsOf: parameters), encoder)
             #expect(encoded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
-            // Foundation refuses what RFC 3986 §3.4 has not, even if the user allowed it.
+            // Foundation rejects characters that RFC 3986 §3.4 does not allow, even if the encoder's options do.
             let query = encoded.utf8.reduce(into: "") { text, byte in
                 let character = Character(Unicode.Scalar(byte))
                 text += "\"<>\\^`{|}[]".contains(character) ? "%" + String(byte, radix: 16) : String(character)

@@ -1,16 +1,16 @@
 import Sluice
 import Testing
 
-/// A value, how to encode it, and the text it should give.
+/// A value, its encoder, and the expected text.
 struct FormExample: Sendable, CustomTestStringConvertible {
     private let value: any Encodable & Sendable
     private let encoder: URLEncodedFormEncoder
     let text: String
 
     /// - Parameters:
-    ///   - value: What is encoded.
-    ///   - encoder: By which encoder.
-    ///   - text: What should come of it, with brackets as they are, though they are escaped.
+    ///   - value: The value to encode.
+    ///   - encoder: The encoder.
+    ///   - text: The expected text, with brackets that are not escaped, although the encoder escapes them.
     init(
         _ value: some Encodable & Sendable,
         _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),

@@ -22,7 +22,7 @@ import Testing
 
     private struct Refused: Error {}
 
-    /// A value that encodes itself as the test says.
+    /// A value that a closure encodes.
     private struct Value: Encodable {
         let write: (any Encoder) throws -> Void
 
@@ -103,7 +103,7 @@ import Testing
                 if depth > 0 { try container.encode(Nested(depth: depth - 1), forKey: .init(stringValue: "n")) }
             }
         }
-        // The whole value is a level too.
+        // The outermost value counts as a level.
         #expect(failure(of: Nested(depth: 511)) == nil)
         #expect(failure(of: Nested(depth: 512))?.reason.contains("512") == true)
     }

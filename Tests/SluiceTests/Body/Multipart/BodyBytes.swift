@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension HTTPBody {
-    /// All pieces that a transport would be given.
+    /// Returns all pieces that a transport would receive.
     func pieces() async throws -> [Data] {
         let body = try await prepared(within: nil)
         switch body.source {
@@ -29,7 +29,7 @@ extension HTTPBody {
     }
 }
 
-/// Gives chunks and ends.
+/// A sequence of chunks.
 struct Chunks: AsyncSequence, Sendable {
     struct Broken: Error {}
 

@@ -95,7 +95,7 @@ import Foundation
         #expect(copy.boundary == form.boundary && copy.subtype == .mixed)
     }
 
-    /// Whether the length is known before, whether it can be sent again, and whether a file has to be opened.
+    /// True if the length is known in advance, true if the body can be sent again, and true if a file must be opened.
     @Test(
         arguments: [
             ([], true, true, false), ([.text("a")], true, true, false),
@@ -116,7 +116,7 @@ import Foundation
     ) throws {
         var form = MultipartForm(.mixed)
         for part in parts { form.append(part) }
-        // A form within has the properties of its parts.
+        // A nested form has the properties of its parts.
         for form in [form, MultipartForm(.mixed).adding(.nested(form))] {
             let body = try form.body()
             #expect((body.length != nil) == hasLength)

@@ -104,7 +104,7 @@ import Foundation
         #expect(String(decoding: head, as: UTF8.self) == promise.lines.map { "\($0)\r\n" }.joined() + "\r\n")
     }
 
-    /// The names that browsers send, as the standard has them.
+    /// The names that browsers send, as specified by the standard.
     @Test(
         arguments: [
             ("plain", "plain", "plain"), ("größe 😀", "größe 😀", "größe 😀"), (#"a"b"#, "a%22b", "a%22b"),

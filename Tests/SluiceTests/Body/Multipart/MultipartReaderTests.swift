@@ -54,7 +54,7 @@ import Foundation
         }
     }
 
-    /// What there is must not wait for a stream that takes its time.
+    /// Available bytes must not wait for a slow stream.
     @Test func nothingIsHeldBackWhileAStreamMakesItsNextChunk() async throws {
         let form = MultipartForm(.mixed, boundary: "b")
             .adding(.text("before"), .stream(Chunks("one", "two"), contentType: "a/b"), .text("behind"))
@@ -75,7 +75,7 @@ import Foundation
     )
     func aStreamIsHeldToItsLength(chunks: Chunks, length: Int64, given: String) async {
         let inner = MultipartForm(.mixed).adding(.stream(chunks, length: length, name: "s"), .text("a"))
-        // The lengths of both together are right.
+        // The length of both together is correct.
         let other = Chunks(String(repeating: "x", count: 10))
         let form = MultipartForm().adding(.nested(inner, name: "n"), .stream(other, name: "o"))
         let error = await Self.error(form)

@@ -165,7 +165,7 @@ final class MultipartUploadTests: XCTestCase {
 }
 
 #if os(Linux)
-/// Takes connections and reads nothing from them, so that who sends much has to wait.
+/// Accepts connections and reads nothing, so that the sender of a large body must wait.
 private final class DeafServer {
     private let descriptor: Int32
     let url: String

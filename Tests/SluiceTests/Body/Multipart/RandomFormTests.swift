@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Forms of all kinds of parts, each with a seed of its own.
+/// Random forms of all kinds of parts, each from a seed.
 @Suite struct RandomFormTests {
     private static let sizes = [0, 1, 2, 100, 5000, 131_072, 262_143, 262_144, 262_145, 600_000]
 
@@ -23,7 +23,7 @@ import Foundation
         return noise.dropFirst(Int.random(in: 0...30_000, using: &random)).prefix(count)
     }
 
-    /// A form, and what lies between its boundaries in the end.
+    /// Returns a form, and the expected contents between its boundaries.
     private static func form(
         depth: Int,
         files: inout [TemporaryFile],
@@ -74,7 +74,7 @@ import Foundation
         var rest = pieces.reduce(Data(), +)
         #expect(Int64(rest.count) == body.length)
         #expect(pieces.allSatisfy { !$0.isEmpty && $0.count <= 262_144 })
-        // In their order, each behind a head.
+        // In order, each after a head.
         let emptyLine = Data("\r\n\r\n".utf8)
         for content in contents {
             repeat {

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Nobody gets what is another's.
+/// No client receives a private response of another.
 final class CachePrivacyTests: XCTestCase {
     private let store = CacheStore(storage: nil)
 

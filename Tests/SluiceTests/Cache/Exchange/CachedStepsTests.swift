@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// What gates, retries and data sources make of answers that no server gave.
+/// Gates, retries and data sources with responses from the cache.
 final class CachedStepsTests: XCTestCase {
     private let store = CacheStore(storage: nil)
 
@@ -15,7 +15,7 @@ final class CachedStepsTests: XCTestCase {
             $0.time = time
             $0.gates = [RateLimit(2, every: .seconds(3600))]
         }
-        // No time passes: a third that took a token would wait for ever.
+        // The time does not advance. A third request that took a token would wait forever.
         for _ in 0..<10 { _ = try await client.string.get("page").sender().value }
         XCTAssertEqual(server.requests.count, 1)
     }
@@ -121,7 +121,7 @@ final class CachedStepsTests: XCTestCase {
         let late = LoopbackSignal()
         let chunks = ["a\n", "b"].map { Data($0.utf8) }
         let old = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
-        // The first chunk with its frame, and no more before the signal.
+        // The first chunk with its framing, and the rest after the signal.
         server.on(.get, "/lines", old.held(after: 7, until: late))
         server.on(.post, "/lines", .status(.noContent))
         let client = APIClient(baseURL: server.url) { $0.cache = store }
@@ -138,7 +138,7 @@ final class CachedStepsTests: XCTestCase {
     }
 }
 
-/// Writes down what it is told of the server.
+/// Records the outcomes that it receives.
 private struct OutcomeGate: Gate {
     private let seen: Shared<[String]>
 

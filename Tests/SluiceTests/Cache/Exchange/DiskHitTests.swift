@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Sluice
 
-/// Answers from storage alone, which come by way of a callback where nothing has to wait.
+/// Responses from storage only. They use a callback if no step has to wait.
 final class DiskHitTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let folder = try? DownloadFolder()
@@ -96,7 +96,7 @@ final class DiskHitTests: XCTestCase {
         guard case .failure(let error) = await result.value else { return XCTFail("It was answered.") }
         XCTAssertTrue(error.isCancellation)
         storage.answer()
-        // What comes later is answered as ever, and finds that nothing was sent before it.
+        // Later requests are answered as usual, and no request has reached the server before.
         let other = APIClient(baseURL: server.url)
         _ = try await other.string.get("page").sender().value
         XCTAssertEqual(server.requests.count, 1)
@@ -119,7 +119,7 @@ final class DiskHitTests: XCTestCase {
     }
 }
 
-/// Answers when it is told to.
+/// A storage that answers when a test allows it.
 private final class SlowStorage: CallbackCacheStorage {
     private typealias Completion = @Sendable (Result<[CacheEntry], SluiceError>) -> Void
     private let asked: AsyncSignal

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// HTTP's own caching, over real sockets (RFC 9111).
+/// HTTP caching over real sockets (RFC 9111).
 final class HTTPCacheTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let store = CacheStore(storage: nil)
@@ -211,7 +211,7 @@ final class HTTPCacheTests: XCTestCase {
         let client = try client()
         let never = LoopbackSignal()
         let chunks = ["a\n", "b\n", "c"].map { Data($0.utf8) }
-        // The first chunk with its frame, and no more.
+        // The first chunk with its framing, and nothing after it.
         let page = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
         server?.on("/lines", page.held(after: 7, until: never), page)
         for try await line in client.stream("lines").lines() {

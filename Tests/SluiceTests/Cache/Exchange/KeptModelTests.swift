@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Sluice
 
-/// Models that were decoded of a response in memory, and are given again.
+/// Models decoded from a stored response in memory, and returned again.
 final class KeptModelTests: XCTestCase {
     private struct Note: Codable, Sendable, Equatable {
         var text: String
@@ -19,7 +19,7 @@ final class KeptModelTests: XCTestCase {
         let text: String
     }
 
-    /// Counts what it decodes.
+    /// Counts the values that it decodes.
     private struct CountingDecoder: DataDecoder {
         let count = Shared(0)
 
@@ -69,7 +69,7 @@ final class KeptModelTests: XCTestCase {
         note.text = "changed by one who asked"
         let other = try await self.note(client)
         XCTAssertNotEqual(other, note)
-        // Of what the server sent, and of the first hit.
+        // Once for the server's response, and once for the first cache hit.
         XCTAssertEqual(decoder.count.read, 2)
         XCTAssertEqual(server?.requests.count, 1)
     }

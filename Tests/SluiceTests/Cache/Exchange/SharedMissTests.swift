@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Sluice
 
-/// Equal requests that miss at the same time.
+/// Equal requests with a cache miss at the same time.
 final class SharedMissTests: XCTestCase {
     func testThoseThatMissAtTheSameTimeShareOneFetch() async throws {
         let server = try LoopbackServer()
@@ -54,7 +54,7 @@ final class SharedMissTests: XCTestCase {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
             throw XCTSkip("No immediate tasks.")
         }
-        // Both wait before either leaves.
+        // Both callers wait before one is cancelled.
         let tasks = [first, second].map { joined in Task.immediate { await joined.flight.value() } }
         await hasBegun.wait()
         tasks[0].cancel()

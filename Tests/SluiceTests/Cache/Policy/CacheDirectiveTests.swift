@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// The grammar of `Cache-Control` (RFC 9111 §5.2), and what is made of what does not follow it.
+/// The grammar of `Cache-Control` (RFC 9111 §5.2), and the handling of invalid fields.
 @Suite struct CacheDirectiveTests {
     @Test(arguments: [
         (["max-age=60"], "max-age=60"),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // §4.2.1: of duplicates the smallest; what cannot be read is over already.
+        // §4.2.1: the smallest of duplicates applies. An invalid value means stale.
         ("max-age=60, max-age=30", "maxAge=30"),
         ("max-age=30, max-age=60", "maxAge=30"),
         ("max-age=60, max-age=x", "maxAge=0"),
@@ -57,7 +57,7 @@ import Testing
         ("max-age=1.5", "maxAge=0"),
         ("max-age='60'", "maxAge=0"),
         ("max-age=60 60", "maxAge=0"),
-        // §5.2.2.8, §5.2.2.10: for shared caches.
+        // §5.2.2.8, §5.2.2.10: only for shared caches.
         ("s-maxage=60, proxy-revalidate", ""),
         ("s-maxage=60, max-age=5", "maxAge=5"),
         // §5.2.2.4
@@ -72,7 +72,7 @@ import Testing
         // §5.2.2.5, §5.2.2.2, §5.2.2.3
         ("no-store, must-revalidate, must-understand", "noStore mustRevalidate mustUnderstand"),
         ("no-store=x; y", "noStore"),
-        // §5.2.2.7, §5.2.2.9, RFC 8246: what allows must be well-formed.
+        // §5.2.2.7, §5.2.2.9, RFC 8246: a directive that allows something must be well-formed.
         ("private=\"A\", public, immutable", "public private immutable"),
         ("public x, immutable;", ""),
         // RFC 5861
@@ -112,7 +112,7 @@ import Testing
         ("Cache-Control: stale-if-error=60", "sie=60.0"),
         ("Cache-Control: stale-if-error", "sie=-1.0"),
         ("Cache-Control: no-transform, s-maxage=4", ""),
-        // §5.4: `Pragma` speaks where there is no `Cache-Control`.
+        // §5.4: `Pragma` applies only without `Cache-Control`.
         ("Pragma: no-cache", "noCache"),
         ("Pragma: x, No-Cache", "noCache"),
         ("Pragma: no-store", ""),
@@ -143,7 +143,7 @@ import Testing
             let text = String(decoding: bytes, as: UTF8.self)
             let directives = CacheDirective.all(in: [text])
             #expect(directives.allSatisfy { !$0.name.isEmpty && $0.name == $0.name.lowercased() })
-            // However a field is broken, a directive before it stands.
+            // A directive before malformed text still applies.
             #expect(ResponseDirectives([.cacheControl: "no-store, \(text)"]).isNoStore)
         }
     }

@@ -3,14 +3,14 @@ import SluiceHTTP
 
 @testable import Sluice
 
-/// Requests, responses and entries around one moment, 2001-09-09 01:46:40 GMT.
+/// Requests, responses and entries relative to one time, 2001-09-09 01:46:40 GMT.
 enum CacheFixture {
     static let start = Date(timeIntervalSince1970: 1_000_000_000)
 
-    /// A moment some seconds later.
+    /// Returns the time a number of seconds later.
     static func at(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
 
-    /// The same as HTTP writes it.
+    /// Returns the same time as an HTTP date.
     static func date(_ seconds: Double) -> String { HTTPDate.string(from: at(seconds)) }
 
     static func request(
@@ -22,7 +22,7 @@ enum CacheFixture {
         HTTPRequest(method: method, scheme: "https", authority: "a.b", path: path, headers: headers, body: body)
     }
 
-    /// A head of the moment, with a `Date` if it has none.
+    /// Returns a response head, with a `Date` field if it has none.
     static func head(_ headers: HTTPHeaders, status: HTTPStatus = 200, date seconds: Double = 0) -> HTTPResponse {
         var headers = headers
         if !headers.contains(.date) { headers.append(.date, date(seconds)) }
@@ -48,7 +48,7 @@ enum CacheFixture {
         )
     }
 
-    /// What is kept of a response to a request.
+    /// Returns the entry that is stored for a response to a request.
     static func entry(
         _ headers: HTTPHeaders,
         status: HTTPStatus = 200,
@@ -77,7 +77,7 @@ enum CacheFixture {
 }
 
 extension HTTPHeaders {
-    /// Fields written as they are on the wire, one a line; `{60}` is the date a minute after the fixture's start.
+    /// Parses fields as they are on the wire, one a line. `{60}` is the date a minute after the fixture's start.
     init(lines text: String) {
         self.init()
         for line in text.split(separator: "\n") {
@@ -94,7 +94,7 @@ extension HTTPHeaders {
 }
 
 extension CachePlan {
-    /// In a word: `hit`, `stale`, `swr`, `refused`, or why and for what it is sent.
+    /// A summary: `hit`, `stale`, `swr`, `refused`, or the reason and the purpose of sending the request.
     var kind: String {
         switch self {
         case .serve(let serving): serving.isStale ? "stale" : "hit"

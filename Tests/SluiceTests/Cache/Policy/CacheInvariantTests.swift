@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sluice
 
-/// What holds whatever is asked, stored and said, at whatever time.
+/// Invariants of the cache for random requests, responses and times.
 @Suite struct CacheInvariantTests {
     private static let responseFields = [
         "Cache-Control: max-age=5", "Cache-Control: max-age=0", "Cache-Control: max-age=30, stale-while-revalidate=20",
@@ -100,7 +100,7 @@ import Testing
         #expect(before.contains { $0 === serving.entry })
         let owner = serving.entry.response?.identity
         #expect(owner == identity || owner == nil && serving.entry.response?.terms.directives.isPublic == true)
-        // A served fresh response is never older than its lifetime.
+        // A fresh response that is served is never older than its freshness lifetime.
         if !serving.isStale { #expect(terms.age(at: CacheFixture.at(now)) < rules.lifetime(of: terms)) }
         if !serving.isRevalidated {
             #expect(!terms.directives.isNoCache)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Under what responses are kept, what one fetch may serve, and what a change makes outdated.
+/// The names under which responses are stored, the requests that share a fetch, and the names that a change invalidates.
 @Suite struct CacheNameTests {
     @Test(arguments: [
         ("https", "a.b", "/x?y=1", "https://a.b/x?y=1"),
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // §4.4: unsafe and unknown methods, where they succeed.
+        // §4.4: successful requests with unsafe and unknown methods.
         Change(names: ["https://a.b/a"]),
         Change(method: .put, status: 201, names: ["https://a.b/a"]),
         Change(method: .delete, status: 204, names: ["https://a.b/a"]),
@@ -70,7 +70,7 @@ import Testing
         Change(method: .head, names: []),
         Change(method: .options, names: []),
         Change(method: .trace, names: []),
-        // Other URLs, of the same origin only.
+        // Other URLs, only of the same origin.
         Change(status: 201, lines: "Location: /b", names: ["https://a.b/a", "https://a.b/b"]),
         Change(lines: "Location: b?c=d#e", names: ["https://a.b/a", "https://a.b/b?c=d"]),
         Change(lines: "Content-Location: https://A.b:443/%62", names: ["https://a.b/a", "https://a.b/b"]),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Sluice
 
-/// Parts that are kept, put together and completed (RFC 9111 §3.3, §3.4).
+/// Partial responses that are stored, combined and completed (RFC 9111 §3.3, §3.4).
 @Suite struct CachePartTests {
     private static let whole = "0123456789"
 
-    /// A server that gives ranges of ten bytes.
+    /// A server that sends ranges of ten bytes.
     private static func server(
         _ tag: String = "\"a\"",
         _ lines: String = "Cache-Control: max-age=60",
@@ -34,7 +34,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let ranges: [String]
-        /// What is kept after them, as `first..<end body`.
+        /// The stored entries after the requests, as `first..<end body`.
         let kept: String
 
         var testDescription: String { ranges.joined(separator: " ") }
@@ -70,7 +70,7 @@ import Testing
         guard let entry = cache.kept().first, let response = entry.response else { return }
         let body = String(decoding: entry.body, as: UTF8.self)
         #expect("\(response.part.map { "\($0.range)" } ?? "whole") \(body)" == kept)
-        // The head is that of the bytes there are.
+        // The head describes the available bytes.
         #expect(response.head.status == (response.part == nil ? 200 : 206))
         let range = response.part.map { "bytes \($0.range.lowerBound)-\($0.range.upperBound - 1)/\($0.total)" }
         #expect(response.head.headers[.contentRange] == range)
@@ -124,7 +124,7 @@ import Testing
         _ = cache.send(Self.request("0-3"), at: 1, Self.server())
         _ = cache.send(Self.request("4-5"), at: 1, Self.server("\"b\""))
         try Self.expect(cache, "4..<6 45")
-        // Even a whole one.
+        // It replaces a complete response as well.
         _ = cache.send(at: 1, Self.server("\"c\"", "Cache-Control: max-age=0"))
         _ = cache.send(Self.request("6-7", "If-None-Match: \"z\""), at: 1, Self.server("\"d\""))
         try Self.expect(cache, "6..<8 67")
@@ -178,7 +178,7 @@ import Testing
     @Test func aBeginningOfAnotherVersionIsOfNoUse() throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
-        // If-Range does not hold: the whole comes.
+        // If-Range does not match, so the server sends the whole.
         let answer = try #require(cache.send(at: 1, Self.server("\"b\"", whole: "abcdefghij")))
         #expect(answer.body == "abcdefghij")
         #expect(answer.sent.count == 1)
@@ -253,7 +253,7 @@ import Testing
                 let answer = try #require(cache.send(request, at: Double(step), server))
                 #expect(Set(answer.body).count == 1)
                 #expect(answer.body.count == (isWhole ? 10 : min(last, 9) - first + 1))
-                // What was not just confirmed may be an older one, if it is fresh.
+                // A fresh response that was not revalidated may be an older one.
                 if answer.serving == nil || answer.serving?.isRevalidated == true {
                     #expect(answer.body.first == letters.first)
                 }

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Sluice
 
-/// Ranges answered from what is stored (RFC 9110 §14).
+/// Range requests answered from stored responses (RFC 9110 §14).
 @Suite struct CacheRangeTests {
     @Test(arguments: [
         ("bytes=0-4", "0..<5"), ("bytes=5-", "5..<10"), ("bytes=-3", "7..<10"), ("bytes=9-9", "9..<10"),
         ("bytes=0-99", "0..<10"), ("bytes=-99", "0..<10"), ("BYTES=0-0", "0..<1"), ("bytes= 0-4 ", "0..<5"),
         ("bytes=,0-4,", "0..<5"), ("bytes=0-99999999999999999999", "0..<10"), ("bytes=-99999999999999999999", "0..<10"),
-        // §14.1.2: nothing of these is there.
+        // §14.1.2: no byte of these ranges exists.
         ("bytes=10-", "unsatisfiable"), ("bytes=10-20", "unsatisfiable"), ("bytes=-0", "unsatisfiable"),
         ("bytes=99999999999999999999-", "unsatisfiable"),
-        // For the server to read.
+        // The server must interpret these.
         ("bytes=0-1,3-4", "unread"), ("bytes=4-0", "unread"), ("bytes=a-b", "unread"), ("bytes=--1", "unread"),
         ("bytes=-", "unread"), ("bytes=", "unread"), ("bytes", "unread"), ("items=0-1", "unread"), ("", "unread"),
         ("bytes=1 -2", "unread"), ("bytes=+1-2", "unread"), ("bytes =0-1", "unread"),
@@ -56,7 +56,7 @@ import Testing
         var stored = ""
         var status: HTTPStatus = 200
         let request: String
-        /// Status and body.
+        /// The status and the body.
         let answer: String
         var range: String?
 

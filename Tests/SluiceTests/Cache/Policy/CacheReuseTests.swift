@@ -4,13 +4,13 @@ import Testing
 
 @testable import Sluice
 
-/// What a plan makes of one stored response (RFC 9111 §4, §5.2).
+/// The plan for a single stored response (RFC 9111 §4, §5.2).
 @Suite struct CacheReuseTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let why: String
-        /// What is stored.
+        /// The fields of the stored response.
         let stored: String
-        /// The request's.
+        /// The directives of the request.
         var wishes = ""
         let age: Double
         let plan: String
@@ -277,7 +277,7 @@ import Testing
     }
 
     @Test func theNewestOfThoseThatMatchAnswers() {
-        // §4.1: by Date, then by when it came.
+        // §4.1: by Date, then by the time of arrival.
         let old = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=60\nDate: {-5}\nVary: A"), body: "old")
         let new = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=60\nDate: {-4}\nVary: B"), body: "new")
         let last = CacheFixture.entry(

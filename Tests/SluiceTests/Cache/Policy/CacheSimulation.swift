@@ -3,17 +3,17 @@ import SluiceHTTP
 
 @testable import Sluice
 
-/// A client with a cache, without time and network: what carries the rules out is as small as it can be.
+/// A client with a cache, without real time and network. It applies the rules in the simplest way.
 final class CacheSimulation {
-    /// What a server answers a request with.
+    /// The response of a server to a request.
     typealias Server = (HTTPRequest) -> (head: HTTPResponse, body: String)
 
     struct Answer {
         let head: HTTPResponse
         let body: String
-        /// What was sent for it.
+        /// The requests that were sent.
         let sent: [HTTPRequest]
-        /// Whether it is out of what was stored, and may be stale.
+        /// The way in which the cache served the response; nil for a response from the server.
         var serving: CacheServing?
 
         var status: String { head.headers[.cacheStatus] ?? "" }
@@ -26,12 +26,12 @@ final class CacheSimulation {
         rules = CacheRules(options)
     }
 
-    /// What is kept under a request's name, the one stored last first.
+    /// Returns the entries for a request's name, the most recently stored first.
     func kept(_ request: HTTPRequest = CacheFixture.request()) -> [CacheEntry] {
         entries[CacheRules.name(of: request)] ?? []
     }
 
-    /// Sends a request at a moment; nil from the server is a network that is down.
+    /// Sends a request at a time. The server returns nil to simulate a network failure.
     func send(
         _ request: HTTPRequest = CacheFixture.request(),
         at seconds: Double,
@@ -68,7 +68,7 @@ final class CacheSimulation {
         case .response(let head): return Answer(head: head, body: body, sent: sent)
         case .stored(let serving): return Self.answer(serving, sent)
         case .combined(let head, let pieces):
-            // A body that is cut short is none.
+            // A truncated body is discarded.
             guard reception.receivedCount == Int64(body.utf8.count) else { return nil }
             return Answer(head: head, body: String(decoding: pieces.bytes(Data(body.utf8)), as: UTF8.self), sent: sent)
         case .again(let next): return forward(next, now, sent, server)
@@ -107,7 +107,7 @@ final class CacheSimulation {
 }
 
 extension CacheBody {
-    /// The body it stands for where these bytes come.
+    /// Returns the body for the received bytes.
     func bytes(_ received: Data) -> Data {
         switch self {
         case .received: received

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// What is kept of a response, and what of its head (RFC 9111 §3).
+/// The decision to store a response, and the stored fields of its head (RFC 9111 §3).
 @Suite struct CacheStoringTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let why: String
@@ -122,7 +122,7 @@ import Testing
         let reception = try Self.reception(lines)
         let stored = try #require(reception.storing.first?.response)
         #expect(stored.head.headers.map(\.name) == ["Cache-Control", "Date", "X-End"])
-        // What is given on is as it came.
+        // The caller receives the head unchanged.
         #expect(reception.response?.headers.contains("Keep-Alive") == true)
     }
 

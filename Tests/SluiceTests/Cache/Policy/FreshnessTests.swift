@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Lifetime and age (RFC 9111 §4.2).
+/// The freshness lifetime and the age (RFC 9111 §4.2).
 @Suite struct FreshnessTests {
     struct Lifetime: Sendable, CustomTestStringConvertible {
         let why: String

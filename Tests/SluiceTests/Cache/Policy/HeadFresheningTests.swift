@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// HEAD, answered from what a GET brought, and what its own answers say of that (RFC 9111 §4.3.5).
+/// HEAD requests answered from a stored GET response, and the effect of HEAD responses on it (RFC 9111 §4.3.5).
 @Suite struct HeadFresheningTests {
     @Test func aHeadIsAnsweredFromWhatAGetBrought() throws {
         let cache = CacheSimulation()
@@ -28,7 +28,7 @@ import Testing
         let stored: String
         var status: HTTPStatus = 200
         let answer: String
-        /// `fresh`, `gone` or `same`.
+        /// The state of the stored response afterwards: `fresh`, `gone` or `same`.
         let becomes: String
 
         var testDescription: String { "\(stored) | \(status) \(answer)" }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sluice
 
-/// Conditions that a request brings with it, answered from what is fresh (RFC 9111 §4.3.2, RFC 9110 §13).
+/// Conditional requests of the caller, answered from fresh responses (RFC 9111 §4.3.2, RFC 9110 §13).
 @Suite struct OwnConditionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let stored: String
@@ -19,7 +19,7 @@ import Testing
     private static let dated = "Last-Modified: {-1000}"
 
     @Test(arguments: [
-        // RFC 9110 §13.1.2, by the weak comparison (§8.8.3.2)
+        // RFC 9110 §13.1.2, with the weak comparison (§8.8.3.2).
         Row(stored: "ETag: \"a\"", request: "If-None-Match: \"a\"", answer: "304"),
         Row(stored: "ETag: \"a\"", request: "If-None-Match: W/\"a\"", answer: "304"),
         Row(stored: "ETag: W/\"a\"", request: "If-None-Match: \"a\"", answer: "304"),
@@ -34,7 +34,7 @@ import Testing
         Row(stored: "X: y", request: "If-None-Match: \"a\"", answer: "200"),
         Row(stored: "X: y", request: "If-None-Match: *", answer: "304"),
         Row(stored: "ETag: \"*\"", request: "If-None-Match: \"a\", *", answer: "200"),
-        // §13.1.3: as late as what is stored, by its Date where it has no other.
+        // §13.1.3: compared with the Last-Modified of the stored response, or its Date if it has none.
         Row(stored: dated, request: "If-Modified-Since: {-1000}", answer: "304"),
         Row(stored: dated, request: "If-Modified-Since: {-999}", answer: "304"),
         Row(stored: dated, request: "If-Modified-Since: {-1001}", answer: "200"),
@@ -43,18 +43,18 @@ import Testing
         Row(stored: "Date: {-5}", request: "If-Modified-Since: {-5}", answer: "304"),
         Row(stored: "Date: {-5}", request: "If-Modified-Since: {-6}", answer: "200"),
         Row(stored: "Last-Modified: x\nDate: {-5}", request: "If-Modified-Since: {-5}", answer: "304"),
-        // §13.2.2: If-None-Match before If-Modified-Since.
+        // §13.2.2: If-None-Match takes precedence over If-Modified-Since.
         Row(stored: "ETag: \"a\"\n\(dated)", request: "If-None-Match: \"b\"\nIf-Modified-Since: {0}", answer: "200"),
         Row(
             stored: "ETag: \"a\"\n\(dated)",
             request: "If-None-Match: \"a\"\nIf-Modified-Since: {-9999}",
             answer: "304"
         ),
-        // §13.2.1: only where the answer would be 2xx.
+        // §13.2.1: only if the response would be 2xx.
         Row(stored: "ETag: \"a\"", status: 404, request: "If-None-Match: \"a\"", answer: "404"),
         Row(stored: "ETag: \"a\"", status: 301, request: "If-None-Match: *", answer: "301"),
         Row(stored: "ETag: \"a\"", status: 203, request: "If-None-Match: \"a\"", answer: "304"),
-        // RFC 9111 §4.3.2: for the server alone.
+        // RFC 9111 §4.3.2: only the server can evaluate these.
         Row(stored: "ETag: \"a\"", request: "If-Match: \"a\"", answer: "request response"),
         Row(stored: "ETag: \"a\"", request: "If-Match: *\nIf-None-Match: \"a\"", answer: "request response"),
         Row(stored: dated, request: "If-Unmodified-Since: {0}", answer: "request response"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Conditional requests of the cache's own, and what a 304 confirms (RFC 9111 §4.3).
+/// Conditional requests of the cache, and the stored responses that a 304 confirms (RFC 9111 §4.3).
 @Suite struct RevalidationTests {
     @Test(arguments: [
         // §4.3.1
@@ -65,14 +65,14 @@ import Testing
         #expect(answer.head.headers.values(for: .age) == ["4"])
         #expect(answer.status == "Sluice; fwd=stale; fwd-status=304; ttl=26")
         #expect(answer.serving?.isRevalidated == true)
-        // It is fresh again, by what the 304 said.
+        // The 304 made it fresh again.
         let later = try #require(cache.send(at: 45, nil))
         #expect(later.head.headers[.age] == "29")
         #expect(later.status == "Sluice; hit; ttl=1")
     }
 
     @Test(arguments: [
-        // §3.2: fields of the newer one replace, what describes the stored bytes stays.
+        // §3.2: the newer fields replace the stored ones, except those that describe the stored bytes.
         ("Content-Length: 0", "Content-Length: 4"),
         ("Content-Encoding: br", "Content-Encoding: gzip"),
         ("Content-Type: text/html", "Content-Type: text/plain"),
@@ -97,7 +97,7 @@ import Testing
         for field in HTTPHeaders(lines: newer) {
             #expect(updated.headers.values(for: field.name) == HTTPHeaders(lines: expected).values(for: field.name))
         }
-        // The old age is over, and the date is that of the update.
+        // The old Age is removed, and the Date is that of the update.
         #expect(!updated.headers.contains(.age))
         #expect(updated.headers[.date] == CacheFixture.date(9))
     }
@@ -172,7 +172,7 @@ import Testing
             }
         )
         #expect(answer.body == (row.isConfirmed ? "old" : "new"))
-        // Where it is for nothing that is stored, it is asked again without conditions.
+        // A 304 that matches no stored response causes an unconditional request.
         #expect(answer.sent.count == (row.isConfirmed ? 1 : 2))
     }
 
@@ -186,7 +186,7 @@ import Testing
         let plan = rules.plan(for: own, stored: [first, second, other], now: now)
         let head = CacheFixture.head([.eTag: "\"a\"", .cacheControl: "max-age=60"], status: 304, date: 9)
         let reception = rules.reception(of: head, to: try #require(plan.passed), requested: now, received: now)
-        // It goes to the user, whose conditions it answers.
+        // The 304 goes to the caller, whose condition it answers.
         #expect(reception.response?.status == .notModified)
         #expect(Set(reception.storing.map(\.variant)) == [first.variant, second.variant])
         #expect(reception.removing.isEmpty)
@@ -252,7 +252,7 @@ import Testing
         )
         #expect(answer.body == "23")
         #expect(answer.status == "Sluice; hit; ttl=-4")
-        // For the whole, whatever was asked for.
+        // For the whole representation, whatever range was requested.
         #expect(answer.sent.map(\.headers) == [[.ifNoneMatch: "\"a\""]])
         #expect(cache.send(at: 10, nil)?.status == "Sluice; hit; ttl=4")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// The heads that are given: `Age` (RFC 9111 §5.1), `Cache-Status` (RFC 9211), and what is left out.
+/// The heads of responses from the cache: `Age` (RFC 9111 §5.1), `Cache-Status` (RFC 9211), and omitted fields.
 @Suite struct ServedHeadTests {
     private static func head(
         _ lines: String,
@@ -89,7 +89,7 @@ import Testing
         )
         #expect(answer.status == expected)
         #expect(answer.head.status.rawValue == status)
-        // It comes from the server, and its age is the server's to tell.
+        // The response comes from the server, which may set its Age.
         #expect(!answer.head.headers.contains(.age))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// What is given where the server fails (RFC 5861 §4, RFC 9111 §4.2.4).
+/// Stale responses after a failure of the server (RFC 5861 §4, RFC 9111 §4.2.4).
 @Suite struct StaleIfErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let why: String
@@ -120,7 +120,7 @@ import Testing
         let cache = CacheSimulation(HTTPCaching(staleIfError: .seconds(60)))
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.cacheControl: "max-age=5"]), "0123456789") }
         #expect(cache.send(at: 9, nil)?.status == "Sluice; fwd=stale; ttl=-4")
-        // A range of it, and what the request has already.
+        // A range of the response, and a condition that the request brings.
         #expect(cache.send(CacheFixture.request([.range: "bytes=1-2"]), at: 9, nil)?.body == "12")
         let dated = CacheFixture.request([.ifModifiedSince: CacheFixture.date(0)])
         #expect(cache.send(dated, at: 9, nil)?.head.status == .notModified)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sluice
 
-/// Which requests a stored response is for (RFC 9111 §4.1), and whose it is.
+/// The selection of a stored response by `Vary` (RFC 9111 §4.1), and the separation of users.
 @Suite struct VaryTests {
     private static func variant(_ vary: String, _ lines: String) -> String? {
         CacheRules.variant(
@@ -16,24 +16,24 @@ import Testing
     }
 
     @Test(arguments: [
-        // Lines may be joined, and the white space around them means nothing.
+        // Field lines may be combined, and the white space around values is ignored.
         ("Vary: X", "X: a, b", "X: a\nX: b", true),
         ("Vary: X", "X: a", "X:   a  ", true),
         ("Vary: X", "X: a", "x: a", true),
-        // What a field of another's means by white space, case and order, nobody knows.
+        // In an unknown field, white space, case and order may matter.
         ("Vary: X", "X: a,b", "X: a, b", false),
         ("Vary: X", "X: a", "X: A", false),
         ("Vary: X", "X: a, b", "X: b, a", false),
         ("Vary: User-Agent", "User-Agent: Sluice/1 (x)", "User-Agent: Sluice/1 (X)", false),
-        // Absent matches absent only.
+        // An absent field matches only an absent field.
         ("Vary: X", "Y: 1", "Y: 2", true),
         ("Vary: X", "X:", "Y: 2", false),
         ("Vary: X", "X: a", "Y: 2", false),
-        // Where a value is, and how often, counts.
+        // The field and the number of values matter.
         ("Vary: X, Y", "X: a", "Y: a", false),
         ("Vary: X, Y", "X: a\nY: b", "X: b\nY: a", false),
         ("Vary: X, Y", "X: a\nY: b", "Y: b\nX: a", true),
-        // RFC 9110 §12.5.3: codings have neither case nor order.
+        // RFC 9110 §12.5.3: content codings ignore case and order.
         ("Vary: Accept-Encoding", "Accept-Encoding: gzip, br", "Accept-Encoding: BR ,gzip", true),
         (
             "Vary: Accept-Encoding", "Accept-Encoding: gzip;q=0.5, br",
@@ -41,14 +41,14 @@ import Testing
         ),
         ("Vary: Accept-Encoding", "Accept-Encoding: gzip", "Accept-Encoding: gzip, br", false),
         ("Vary: Accept-Encoding", "Accept-Encoding: gzip;q=0", "Accept-Encoding: gzip", false),
-        // §12.5.4: languages have no case, but an order that servers go by.
+        // §12.5.4: language ranges ignore case, but servers use their order.
         ("Vary: Accept-Language", "Accept-Language: de-DE, en;q=0.5", "Accept-Language: de-de,EN;Q=0.5", true),
         ("Vary: Accept-Language", "Accept-Language: de, en", "Accept-Language: en, de", false),
-        // §12.5.1: types have no case, their parameters may have.
+        // §12.5.1: media types ignore case, but their parameters may not.
         ("Vary: Accept", "Accept: Text/HTML;level=A", "Accept: text/html; level=A", true),
         ("Vary: Accept", "Accept: text/html;level=A", "Accept: text/html;level=a", false),
         ("Vary: Accept", "Accept: a/b;c=\"x, y\"", "Accept: a/b;c=\"x,y\"", false),
-        // The names themselves have neither case nor order, and may be said twice.
+        // The names in `Vary` ignore case and order, and may be repeated.
         ("Vary: x ,, Y", "X: a\nY: b", "X: a\nY: b", true),
     ])
     func requestsMatchWhereTheyMeanTheSame(vary: String, first: String, second: String, isSame: Bool) {

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// What a request gets by its data source, over real sockets.
+/// Results of requests by data source, over real sockets.
 final class DataSourceTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let store = CacheStore(storage: nil)
@@ -94,7 +94,7 @@ final class DataSourceTests: XCTestCase {
             XCTAssertEqual(error.code, .unacceptableStatus)
         }
         XCTAssertEqual(names, ["Ada"])
-        // What failed is not kept.
+        // A failed response is not stored.
         let kept = try await request.dataSource(.cache).sender().value
         XCTAssertEqual(kept.name, "Ada")
     }
@@ -193,7 +193,7 @@ final class DataSourceTests: XCTestCase {
     }
 }
 
-/// Writes down which events there were.
+/// Records the names of events.
 struct EventNames: RequestObserver {
     private let names: Shared<[String]>
 

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A program without network, token or gate shows what it has.
+/// A program that shows stored responses without network, token or gate.
 final class OfflineTests: XCTestCase {
     private struct NoToken: Constraint {
         func isSatisfied(for request: RequestContext) -> Bool { false }
@@ -19,7 +19,7 @@ final class OfflineTests: XCTestCase {
         _ = try await request.sender().value
         await online.configuration.cache?.flush()
         server.stop()
-        // Another start of the program.
+        // The program starts again.
         let offline = APIClient(baseURL: server.url) {
             $0.cache = CacheStore(directory: directory.url)
             $0.constraints = [NoToken()]

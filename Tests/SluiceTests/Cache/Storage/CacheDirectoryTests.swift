@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Sluice
 
-/// A store as a program makes it: in a directory.
+/// A store in a directory, as programs create it.
 final class CacheDirectoryTests: XCTestCase {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 

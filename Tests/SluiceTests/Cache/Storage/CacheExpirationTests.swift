@@ -32,12 +32,12 @@ import XCTest
         #expect(CacheExpiration.seconds(-1).extendedOnAccess.renewal == nil)
     }
 
-    /// Kept at 0; given out at the time it is asked for or not.
+    /// An entry stored at 0, with and without a later access.
     @Test(arguments: [
         (expires: 10.0, renewal: 0.0, now: 9.9, isLive: true), (10, 0, 10, false), (10, 0, 11, false),
-        // The clock was set back: by little, by much.
+        // The clock was set back, by a little and by a lot.
         (10, 0, -59, true), (10, 0, -61, false), (10, 10, -59, true), (10, 10, -61, false),
-        // Extended an hour after it was kept, and asked for before that.
+        // Extended an hour after it was stored, and read at an earlier time.
         (3610, 10, 3605, true), (3610, 10, 3000, false),
         (.infinity, 0, -1e9, true), (.nan, 0, 0, false),
     ])
@@ -121,7 +121,7 @@ final class CacheStoreExpirationTests: XCTestCase {
             try await assertValue(store, is: 1)
         }
         await store.flush()
-        // 50 seconds in steps of an eighth of 80.
+        // 50 seconds, in steps of an eighth of 80 seconds.
         XCTAssertEqual(storage.state.read.touches.count, 5)
     }
 

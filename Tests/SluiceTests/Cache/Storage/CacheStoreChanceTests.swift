@@ -5,9 +5,9 @@ import Testing
 
 @testable import Sluice
 
-/// Readers and writers at once, a memory too small for what they keep, a storage that fails now and then.
+/// Concurrent readers and writers, a memory limit smaller than their data, and a storage that sometimes fails.
 @Suite struct CacheStoreChanceTests {
-    /// What a key was last set to, and whether it was removed since.
+    /// The last version of a key, and true if the key was removed since.
     private struct Written: Sendable {
         var version = 0
         var isRemoved = true
@@ -55,13 +55,13 @@ import Testing
                 group.addTask {
                     var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(reader))
                     while !isOver.read {
-                        // Nothing here suspends by itself, and readers must not be all that runs.
+                        // Nothing here suspends, and the writers must run as well.
                         await Task.yield()
                         let index = Int.random(in: 0..<keys.count, using: &generator)
                         let before = written[index].read
                         let found = await store.entries(for: .of(keys[index]))
                         guard let text = found.first?.text, let version = Int(text) else { continue }
-                        // A removal and what it is noted as are two steps, so the same version may be of either.
+                        // A removal and its record are two steps, so the same version may belong to either.
                         if before.isRemoved ? version <= before.version : version < before.version {
                             Issue.record("\(keys[index]) was \(before), and \(version) was read.")
                         }

@@ -81,7 +81,7 @@ final class CacheStoreTests: XCTestCase {
         try await store.partition("Ren\u{E9}").memory.set(1, for: "n")
         let other: Int? = try await store.partition("Rene\u{301}").memory.value(for: "n")
         XCTAssertNil(other)
-        // Of the same length in bytes.
+        // The same length in bytes.
         try await store.memory.set(1, for: "a\u{323}\u{307}")
         let reordered: Int? = try await store.memory.value(for: "a\u{307}\u{323}")
         XCTAssertNil(reordered)

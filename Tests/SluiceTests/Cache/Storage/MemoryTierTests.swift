@@ -83,10 +83,10 @@ import Testing
         #expect(noted == [160, 220, 280])
     }
 
-    /// What it is to be, told in the plainest way.
+    /// A simple model of the memory tier.
     private struct Model {
         let limits: CacheLimits
-        /// Those asked for the longest ago first.
+        /// The entries, the least recently used first.
         var entries: [(entry: CacheEntry, isStored: Bool)] = []
 
         var bytes: Int { entries.reduce(0) { $0 + $1.entry.byteCount } }
@@ -142,7 +142,7 @@ import Testing
                 tier.remove(selection)
                 model.entries.removeAll { selection.contains($0.entry) }
             case 18 where step % 10 == 0:
-                // What is marked here stands for what storage has; the rest is on its way there.
+                // Marked entries are in storage. The others are still to be written.
                 tier.forgetStored { entry in model.entries.contains { $0.entry === entry && !$0.isStored } }
                 model.entries.removeAll { $0.isStored }
             default:

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// What a read gives while changes are on their way, in any order of events, is what all changes together make.
+/// A read during pending changes gives the result of all changes together, in every order of events.
 @Suite struct PendingChangesTests {
     private struct Read {
         let key: CacheKey
@@ -14,7 +14,7 @@ import Testing
 
     private static let names = ["a", "b", "c"]
 
-    /// What a storage holds, and what it would hold if it made every change at once and never failed.
+    /// The content of a storage, and the content it would have if every change were made at once and never failed.
     private struct World {
         var pending = PendingChanges()
         var storage = ScriptedStorage.State()
@@ -35,7 +35,7 @@ import Testing
             truth.make(.remove(selection))
         }
 
-        /// Lets storage make a batch that it was given, some of which may fail.
+        /// Makes the changes of a batch in storage, some of which may fail.
         mutating func finish(failing fails: (PendingChanges.Item) -> Bool) {
             guard let items = batch else { return }
             batch = nil
@@ -45,7 +45,7 @@ import Testing
                 if fails(item) {
                     failed.insert(item.number)
                     if case .store(let entry) = change { truth.entries.removeAll { $0 === entry } }
-                    // Made later, it may take along what was kept since.
+                    // A removal that is repeated later may also remove newer entries.
                     if case .remove(let selection) = change, selection.variant == nil { mayLose = true }
                 } else {
                     storage.make(change)
@@ -106,7 +106,7 @@ import Testing
                 if let index = world.reads.indices.randomElement(using: &generator) { world.endRead(index) }
             }
         }
-        // In the end all is in storage, and nothing is remembered.
+        // In the end all changes are in storage, and none is pending.
         while !world.reads.isEmpty { world.endRead(0) }
         world.finish { _ in false }
         while let batch = world.pending.take(count: 3, bytes: 1000, retries: true) {
@@ -132,7 +132,7 @@ import Testing
             }
             #expect(pending.owed.count <= PendingChanges.owedLimit)
         }
-        // They have become one removal of everything.
+        // The removals have been merged to one of all entries.
         #expect(pending.correct([CacheEntry(of: "0 1")], of: .of("0 1"), since: pending.beginRead()).isEmpty)
         #expect(pending.keyed.count <= PendingChanges.owedLimit)
         let batch = pending.take(count: 1024, bytes: .max, retries: true)

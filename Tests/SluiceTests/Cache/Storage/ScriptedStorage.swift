@@ -2,14 +2,14 @@ import Foundation
 import Sluice
 import SluiceHTTP
 
-/// A storage in memory whose reads and writes are held up or fail as a test says.
+/// A storage in memory. A test can delay its reads and writes or let them fail.
 final class ScriptedStorage: CacheStorage {
     struct State: Sendable {
         var entries: [CacheEntry] = []
-        /// What it was given, transaction by transaction, failed ones included.
+        /// The changes of each transaction, including failed ones.
         var batches: [[CacheChange]] = []
         var touches: [(name: String, expires: Date?)] = []
-        /// How many writes and reads have begun.
+        /// The number of writes that have started.
         var writes = 0
         var reads = 0
         var writers = 0
@@ -18,7 +18,7 @@ final class ScriptedStorage: CacheStorage {
         var isReadBroken = false
         var breaks: (@Sendable (CacheChange) -> Bool)?
         var isChangedByOthers = false
-        /// How many entries it removes at one go.
+        /// The number of entries that it evicts at a time.
         var evictionStep = 2
         var evictions: [Int] = []
     }
@@ -131,7 +131,7 @@ extension ScriptedStorage.State {
 }
 
 extension CacheEntry {
-    /// An entry of a text.
+    /// Creates an entry for a text.
     convenience init(
         of name: String,
         _ text: String = "",
@@ -155,6 +155,6 @@ extension CacheEntry {
 }
 
 extension CacheKey {
-    /// The key that entries of a text have.
+    /// Returns the key of entries for a text.
     static func of(_ name: String) -> CacheKey { CacheKey(name, in: .responses) }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct WriteBehindExitTests {
-    /// Takes its time, and says when it has written.
+    /// A slow storage that reports when it has written.
     private struct SlowStorage: CacheStorage {
         func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] { [] }
         func size() async throws(SluiceError) -> CacheSize { CacheSize() }

@@ -18,16 +18,16 @@ import Testing
         ("attachment; filename=a b.txt", "a b.txt"),
         ("attachment; filename=a.txt;", "a.txt"),
         ("attachment;; ;filename=a.txt", "a.txt"),
-        // Percent-encoding has no meaning here.
+        // Percent-encoding is not decoded here.
         ("attachment; filename=\"%E2%82%AC%20rates.txt\"", "%E2%82%AC%20rates.txt"),
         ("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
         ("attachment; filename*=utf-8'en'%C2%A3.txt", "£.txt"),
         ("attachment; filename*=ISO-8859-1'en'%A3%20rates", "£ rates"),
         ("attachment; filename*=UTF-8''a'b(1).txt", "a'b(1).txt"),
-        // The extended one counts, wherever it stands (RFC 6266 §4.3).
+        // The extended parameter takes precedence in any position (RFC 6266 §4.3).
         ("attachment; filename=\"EUR.txt\"; filename*=UTF-8''%e2%82%ac.txt", "€.txt"),
         ("attachment; filename*=UTF-8''%e2%82%ac.txt; filename=\"EUR.txt\"", "€.txt"),
-        // One that cannot be read leaves the other.
+        // If one parameter is invalid, the other is used.
         ("attachment; filename=EUR.txt; filename*=UTF-16''%e2%82%ac.txt", "EUR.txt"),
         ("attachment; filename=EUR.txt; filename*=UTF-8''%e2%82.txt", "EUR.txt"),
         ("attachment; filename=EUR.txt; filename*=UTF-8''%zz.txt", "EUR.txt"),
@@ -38,7 +38,7 @@ import Testing
         ("attachment; filename=EUR.txt; filename*=x.txt", "EUR.txt"),
         ("attachment; filename=EUR.txt; filename*=\"UTF-8''x.txt\"", "EUR.txt"),
         ("attachment; filename=EUR.txt; filename*=UTF-8''€.txt", "EUR.txt"),
-        // The first of each.
+        // The first of each is used.
         ("attachment; filename=a.txt; filename=b.txt", "a.txt"),
         ("attachment; filename*=UTF-8''%zz; filename*=UTF-8''b.txt", "b.txt"),
         ("attachment; filename=\"a.txt", "a.txt"),
@@ -80,7 +80,7 @@ import Testing
         #expect(ContentDisposition(of: HTTPResponse(status: .ok)) == nil)
     }
 
-    /// RFC 6266 §4.3 and Appendix D: what a name is worth is the recipient's to judge.
+    /// RFC 6266 §4.3 and Appendix D: the recipient decides about a suggested name.
     private static let suggestions: [(disposition: String?, path: String, name: String)] = [
         (nil, "/files/report.pdf", "report.pdf"),
         (nil, "/files/report.pdf?page=1/2#end", "report.pdf"),

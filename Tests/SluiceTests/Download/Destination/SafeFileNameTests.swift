@@ -44,7 +44,7 @@ import Testing
         ("com10.txt", "com10.txt"),
         ("comb", "comb"),
         (#"a<b>c:d"e|f?g*h.txt"#, "a_b_c_d_e_f_g_h.txt"),
-        // U+202E would show “exe.txt” for what is “txt.exe”.
+        // U+202E would display “txt.exe” as “exe.txt”.
         ("annex\u{202E}txt.exe", "annextxt.exe"),
         ("\u{2066}a\u{2069}\u{200F}.txt", "a.txt"),
         ("a\u{FEFF}\u{200B}.txt", "a.txt"),
@@ -103,7 +103,7 @@ import Testing
         #expect(safe.numbered(99_999).hasPrefix(safe.value.dropLast(4)))
     }
 
-    /// What names are made of when somebody means harm.
+    /// Parts of malicious names.
     private static let pieces = [
         "/", "\\", ".", "..", " ", "\0", "\n", ":", "a", "é", "e\u{301}\u{301}\u{301}", "👨‍👩‍👧‍👦", "CON", "nul", "COM1",
         ".txt", ".tar",

@@ -3,13 +3,13 @@ import SluiceHTTP
 
 @testable import Sluice
 
-/// A folder that downloads go to, gone when the test is.
+/// A folder for downloads, removed when it is deallocated.
 final class DownloadFolder: Sendable {
     static let key = "GET http://files.test/file.bin"
 
     let url: URL
 
-    /// Makes one, within the system's temporary folder if nothing else is said.
+    /// Creates a folder, by default in the system's temporary folder.
     init(in parent: URL = FileManager.default.temporaryDirectory) throws {
         url = parent.appending(path: "sluice-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -22,10 +22,10 @@ final class DownloadFolder: Sendable {
     /// The file that tests download.
     var file: URL { url.appending(path: "file.bin") }
 
-    /// What lies in the folder, hidden files included.
+    /// The names in the folder, including hidden files.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 
-    /// Of which there are several where several download at once.
+    /// The number of partial files. Concurrent downloads have several.
     var partCount: Int { names.filter { $0.hasSuffix(".sluicepart") }.count }
 
     func text(of name: String = "file.bin") -> String? {
@@ -36,7 +36,7 @@ final class DownloadFolder: Sendable {
         try Data(text.utf8).write(to: url.appending(path: name))
     }
 
-    /// Where the part and the journal of that file are.
+    /// Returns the paths of the partial file and its journal.
     func place(_ destination: DownloadDestination? = nil) throws -> PartPlace {
         try PartPlace(key: Self.key, destination: destination ?? .file(file))
     }
@@ -48,7 +48,7 @@ final class DownloadFolder: Sendable {
         try await PartFile.open(key: Self.key, destination: destination ?? .file(file), lease: lease)
     }
 
-    /// A part with the beginning of a file of ten digits.
+    /// Returns a partial file with the start of a file of ten digits.
     func begun(_ text: String = "01234", _ destination: DownloadDestination? = nil) async throws -> PartFile {
         let part = try await open(destination)
         try await part.begin(.digits)
@@ -56,7 +56,7 @@ final class DownloadFolder: Sendable {
         return part
     }
 
-    /// Leaves what an earlier process might have left.
+    /// Creates the files that an earlier process may have left.
     func leave(part: String, journal: Data) throws {
         let place = try place()
         try Data(part.utf8).write(to: URL(filePath: place.part))
@@ -65,7 +65,7 @@ final class DownloadFolder: Sendable {
 }
 
 extension RemoteResource {
-    /// Ten bytes that have a validator.
+    /// A resource of ten bytes with a validator.
     static let digits = RemoteResource(
         url: "http://files.test/file.bin",
         validator: .entityTag("\"digits\""),
@@ -87,7 +87,7 @@ extension PartFile {
 }
 
 extension SluiceError.Code {
-    /// The code of what some work throws; nil where it throws nothing or something else.
+    /// Returns the error code of a `SluiceError` that the work throws, or nil.
     static func thrown(by work: () async throws -> Void) async -> SluiceError.Code? {
         do {
             try await work()

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Sluice
 
-/// A file system of a megabyte, which `.ci/run` mounts.
+/// A file system of one megabyte, mounted by `.ci/run`.
 private enum SmallFileSystem {
     static let path = ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"]
-    /// Where servers are required, so is this: the tests then fail without it.
+    /// True if the file system is mounted or servers are required. In the second case the tests fail without it.
     static let canRun = path != nil || ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1"
 
     static func folder() throws -> DownloadFolder {
@@ -25,7 +25,7 @@ struct FullDiskTests {
         RemoteResource.digits.with { $0.length = nil }
     }
 
-    /// Writes until there is no room.
+    /// Writes until there is no space.
     private static func fill(_ part: PartFile) async -> SluiceError? {
         do throws(SluiceError) {
             for offset in stride(from: 0, to: size, by: 64 << 10) {
@@ -48,7 +48,7 @@ struct FullDiskTests {
         #expect(count > 0 && count <= 1 << 20)
         #expect(folder.text() == nil)
         await part.close()
-        // There may have been no room for a journal, and without any the part is of no use.
+        // There may have been no space for a journal. Without it, the partial file is removed.
         let isKept = folder.names.count == 2
         #expect(isKept || folder.names.isEmpty)
         let again = try await folder.open()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct JournalScheduleTests {
     private static let start = ContinuousClock.now
 
-    /// What is written when, in milliseconds, and what is due then.
+    /// Writes with their time in milliseconds, and the steps that are due then.
     private static let writes: [(writes: [(Int64, Int)], due: [JournalSchedule.Step?])] = [
         ([(1, 0), (1, 100), (1, 249), (1, 250)], [nil, nil, nil, .note]),
         ([(4 << 20, 0), (1, 24), (1, 25)], [nil, nil, .note]),

@@ -60,7 +60,7 @@ import Testing
         let part = try await folder.open()
         try await part.begin(RemoteResource.digits.with { $0.length = 1_000_000 })
         try await part.write([Data(repeating: UInt8(ascii: "a"), count: 1_000_000)], at: 0)
-        // FIPS 180-4's example of a million times “a”.
+        // The example of FIPS 180-4 with a million times “a”.
         let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
         #expect(try await part.place(sha256: expected).sha256 == expected)
     }

@@ -30,7 +30,7 @@ import Testing
     @Test func whatWasKilledIsResumedAsFarAsItsJournalSays() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun()
-        // A journal is due at once when something is learnt.
+        // A change of the resource makes a journal write due at once.
         part.learn(RemoteResource.digits.with { $0.name = "other" })
         let place = try folder.place()
         await eventually { (try? String(contentsOfFile: place.journal, encoding: .utf8))?.contains("other") == true }
@@ -73,7 +73,7 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
-    /// Ways in which nothing is left that could be resumed.
+    /// Resources whose partial file cannot be resumed.
     private static let resources: [(RemoteResource, String)] = [
         (RemoteResource.digits.with { $0.validator = nil }, "01234"),
         (.digits, ""),
@@ -99,7 +99,7 @@ import Testing
             PartPlace(key: DownloadFolder.key, destination: .temporary),
         ]
         #expect(Set((others + [own]).map(\.part)).count == 5)
-        // How a conflict is resolved makes no difference.
+        // The way to resolve a conflict does not change the path.
         #expect(try folder.place(.file(folder.file, ifExists: .overwrite)).part == own.part)
         #expect(try folder.place(.file(folder.file, ifExists: .keepBoth, createsDirectories: false)).part == own.part)
     }

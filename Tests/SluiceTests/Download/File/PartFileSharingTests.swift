@@ -114,7 +114,7 @@ import Testing
                     if index.isMultiple(of: 3) { await Task.yield() }
                     holders.change { $0 -= 1 }
                     claims.release("a", from: lease)
-                    // Not its own any more.
+                    // The lease no longer owns it.
                     claims.release("a", from: lease)
                 }
             }
@@ -124,7 +124,7 @@ import Testing
         #expect(try await claims.claim("a", for: PartLease()))
     }
 
-    /// What may lie where the part should.
+    /// Obstacles in the place of the partial file.
     enum Obstacle: CaseIterable, Sendable {
         case link, danglingLink, folder, pipe
     }
@@ -146,7 +146,7 @@ import Testing
         #expect(folder.text() == "0123456789")
         #expect(folder.text(of: "victim") == "precious")
         #expect(folder.names.count == 3)
-        // Whoever had claimed it has given it back.
+        // The claim has been released.
         try FileManager.default.removeItem(atPath: path)
         await (try folder.begun("01", .file(folder.file, ifExists: .overwrite))).close()
         #expect(try await folder.open(.file(folder.file, ifExists: .overwrite)).completed.prefix == 2)
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func aDownloadThatIsInItsPlaceIsNoPartAnyMore() async throws {
-        // A crash between the two steps of giving a file its name by way of a second one.
+        // Simulates a crash between the two steps of renaming through a hard link.
         let folder = try DownloadFolder()
         await (try folder.begun("0123456789")).close()
         let place = try folder.place()

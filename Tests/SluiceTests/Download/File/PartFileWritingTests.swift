@@ -10,7 +10,7 @@ import Testing
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }
 
-    /// Cuts bytes into pieces of any size, none included, whose indices do not begin at 0.
+    /// Cuts bytes into slices of random sizes, including zero, whose indices do not begin at 0.
     private static func pieces(_ data: Data, _ random: inout SeededGenerator) -> [Data] {
         var pieces: [Data] = []
         var rest = data[...]

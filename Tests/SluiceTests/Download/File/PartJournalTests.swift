@@ -20,10 +20,10 @@ import Testing
         [
             (journal(), 5, "this", [0..<5]),
             (journal(), 9, "this", [0..<5]),
-            // The part is shorter than it says.
+            // The partial file is shorter than the journal says.
             (journal(), 4, "this", nil),
             (journal(), 0, "this", nil),
-            // After another start of the system, only what was on the disk.
+            // After a restart of the system, only the synchronized bytes count.
             (journal(), 5, "other", [0..<3]),
             (journal(), 4, "other", [0..<3]),
             (journal(), 2, "other", nil),
@@ -58,7 +58,7 @@ import Testing
         #expect(BootID.current == BootID.current)
     }
 
-    /// What may lie where the journal should, all beside a part of ten bytes.
+    /// Invalid journals, each next to a partial file of ten bytes.
     private static let untrusted: [(name: String, contents: Data)] = {
         var now = journal { $0.bootID = BootID.current }
         let good = encoded(now)

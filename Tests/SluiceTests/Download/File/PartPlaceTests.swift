@@ -38,7 +38,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path + "/a/b/c/d").count == 20)
     }
 
-    /// What is no file's path, below a folder in which there are a file and a folder.
+    /// Paths that are not file paths, below a folder that contains a file and a folder.
     private static let paths = [
         "file.bin/inner.bin", "file.bin/a/b/inner.bin", "folder", "folder/", "other/", "folder/..", "folder/.",
         "nul%00.bin", String(repeating: "n", count: 300), String(repeating: "n", count: 300) + "/a",
@@ -90,7 +90,7 @@ import Testing
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: inner.path)
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: inner.path) }
-        // Nothing is closed to root; the system's own folder is.
+        // Root can write to all folders except those of the system.
         let closed = access(inner.path, W_OK) == 0 ? URL(filePath: "/proc/sluice-download") : inner
         let error = await #expect(throws: SluiceError.self) { try await folder.open(.suggested(in: closed)) }
         #expect(error?.code == .cannotWriteFile)

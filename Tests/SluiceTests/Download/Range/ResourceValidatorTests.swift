@@ -13,7 +13,7 @@ import Testing
         HTTPResponse(status: .ok, headers: HTTPHeaders(fields))
     }
 
-    /// RFC 9110 §8.8.3 for entity tags, §8.8.2.2 for dates, §13.1.5 for what comes before the other.
+    /// RFC 9110 §8.8.3 for entity tags, §8.8.2.2 for dates, §13.1.5 for their precedence.
     private static let validators: [([(HTTPHeaderName, String)], ResourceValidator?)] = [
         ([], nil),
         ([("ETag", "\"xyzzy\"")], .entityTag("\"xyzzy\"")),

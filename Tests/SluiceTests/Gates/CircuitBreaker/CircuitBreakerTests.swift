@@ -82,7 +82,7 @@ import Testing
             run(.answered(.ok), breaker)
         }
         let now = time.now
-        // The streams end with the breaker.
+        // The streams end when the breaker is deallocated.
         for stream in streams {
             var changes: [CircuitBreaker.Change] = []
             for await change in stream { changes.append(change) }

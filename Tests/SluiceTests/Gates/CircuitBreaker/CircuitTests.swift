@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    /// A circuit and its time, in seconds.
+    /// A circuit and its clock, in seconds.
     private struct Scene {
         let policy: Circuit.Policy
         var circuit: Circuit
@@ -47,7 +47,7 @@ import Testing
             circuit.settle(ticket, judgement, now: now, policy)
         }
 
-        /// Requests one after another, as letters: success, failure, ignored.
+        /// Sends requests one after another, as letters: success, failure, ignored.
         mutating func run(_ outcomes: String) {
             for outcome in outcomes {
                 settle(admit(), outcome == "s" ? .success : outcome == "f" ? .failure : .ignored)
@@ -99,11 +99,11 @@ import Testing
         let trials = [scene.admit(), scene.admit()]
         #expect(scene.circuit.admit(now: scene.now, scene.policy) == .refused(after: nil))
         scene.settle(trials[0], .success)
-        // One has succeeded and one is under way: a third is not needed.
+        // One trial has succeeded and one is in progress, so a third is not needed.
         #expect(scene.admit() == nil)
         scene.settle(trials[1], .success)
         #expect(scene.circuit.state == .closed)
-        // What had failed before counts no more.
+        // Earlier failures no longer count.
         scene.run("sfs")
         #expect(scene.circuit.state == .closed)
     }

@@ -37,7 +37,7 @@ import Testing
             }
             if after != nil {
                 halfOpenSince[key] = nil
-                // Those of before are no trials of what comes.
+                // Requests from before the change are not trials.
                 running = running.map { $0.key == key ? ($0.key, $0.ticket, false) : $0 }
             }
         }
@@ -70,7 +70,7 @@ import Testing
             }
         }
         while !running.isEmpty { settle(0, .ignored) }
-        // The server is well again.
+        // The server works again.
         now += .seconds(60)
         for _ in 0..<trials {
             for key in ["a", "b", "c"] {

@@ -32,7 +32,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         let gate = ConcurrencyLimit(8, maximumWaiting: 20)
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]
-            // What is full is not asked again by itself.
+            // The standard policy does not retry after a full queue.
             $0.retry = .standard
         }
         let refused = Shared(0)

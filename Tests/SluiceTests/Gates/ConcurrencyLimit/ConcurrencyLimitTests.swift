@@ -68,7 +68,7 @@ import Testing
         let second = Task { try await gate.admit(client.asking("a")) }
         await eventually { gate.waiting == 2 }
         first.cancel()
-        // At once: under the lock of the call that cancels, not in another task.
+        // The waiter is removed at once, under the lock of the cancelling call, not in another task.
         #expect(gate.waiting == 1)
         let error = await #expect(throws: SluiceError.self) { try await first.value }
         #expect(error?.isCancellation == true)

@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct SlotsInterleavingTests {
-    /// Runs a random interleaving of arrivals, cancellations and returns.
+    /// Runs a random interleaving of arrivals, cancellations and releases.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func nobodyIsLostAndNoLimitIsExceeded(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -24,7 +24,7 @@ import Testing
             running.remove(id)
             ended.insert(id)
             guard let next = slots.giveBack(key) else { return }
-            // Who is served is the first of its host.
+            // The next request is the first of its host.
             #expect(waiting[host[next] ?? ""]?.first == next)
             waiting[host[next] ?? ""]?.removeFirst()
             running.insert(next)
@@ -57,7 +57,7 @@ import Testing
             #expect(running.count <= total ?? .max)
             for key in hosts {
                 #expect(runs(key) <= each ?? .max)
-                // Nobody waits for what is free.
+                // No request waits for a free slot.
                 let isStuck = running.count < total ?? .max && runs(key) < each ?? .max
                 if isStuck { #expect(waiting[key, default: []].isEmpty) }
             }

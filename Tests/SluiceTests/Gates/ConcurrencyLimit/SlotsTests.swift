@@ -3,7 +3,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct SlotsTests {
-    /// A state, and the numbers of those who came.
+    /// A state, and the numbers of the requests so far.
     private struct Scene {
         var slots: Slots<Int>
         var lastID = 0
@@ -37,7 +37,7 @@ import Testing
         #expect(
             ["a", "a", "a", "b", "b"].map { scene.arrive($0) } == [.admitted, .admitted, .waiting, .admitted, .waiting]
         )
-        // The slot that b gives back is not a's to take, as a runs as many as it may.
+        // The slot that b releases is not available to a, which is at its limit.
         #expect(scene.slots.giveBack("b") == 5)
         #expect(scene.slots.giveBack("a") == 3)
     }

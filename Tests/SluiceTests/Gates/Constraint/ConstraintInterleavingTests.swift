@@ -3,9 +3,9 @@ import Testing
 
 @testable import Sluice
 
-/// Thousands of orders in which requests arrive, are answered, satisfied, failed and cancelled.
+/// Random interleavings in which requests arrive, are answered, satisfied, failed and cancelled.
 @Suite struct ConstraintInterleavingTests {
-    /// What a request has come to, and what the world around the state is doing.
+    /// The state of each request, and the pending operations.
     private struct World {
         var state = ConstraintState()
         var here: Set<Int> = []
@@ -36,7 +36,7 @@ import Testing
             ended[id, default: 0] += 1
         }
 
-        /// Does something that can happen now; false if the dice fell on what cannot.
+        /// Runs a random event; false if the chosen event is not possible now.
         mutating func step(_ random: inout SeededGenerator) throws -> Bool {
             switch Int.random(in: 0..<8, using: &random) {
             case 0, 1:
@@ -74,7 +74,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var world = World()
         for _ in 0..<400 { _ = try world.step(&random) }
-        // Nothing new comes: what is here must come to an end by itself.
+        // No new requests. The pending ones must end.
         var steps = 0
         while !world.here.isEmpty || world.question != nil || world.isSatisfying {
             steps += 1

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A constraint whose moments a test decides on.
+/// A constraint controlled by a test.
 final class ScriptedConstraint: Constraint {
     struct Refused: Error {}
 

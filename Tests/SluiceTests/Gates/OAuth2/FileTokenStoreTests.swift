@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// A folder that is gone when the test is.
+/// A folder that is removed when it is deallocated.
 private final class Folder {
     let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
@@ -55,7 +55,7 @@ private final class Folder {
         try folder.write(#"{"access_token":"s3cret"}"#, mode: mode)
         let error = await #expect(throws: TokenStoreError.self) { try await FileTokenStore(folder.file).load() }
         #expect(error?.description.contains("chmod 600") == true)
-        // A new token makes it private.
+        // Saving a new token makes the file private.
         try await FileTokenStore(folder.file).save(Self.token)
         #expect(folder.mode == 0o600)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// An API that wants tokens, and the authorization server that gives them: t1, t2 and so on, with refresh tokens r1, r2.
+/// An API that requires tokens, and its authorization server. The tokens are t1, t2 and so on, with refresh tokens r1, r2.
 final class GuardedServer: Sendable {
     let server: LoopbackServer
     /// The tokens that the API refuses.
@@ -48,7 +48,7 @@ final class GuardedServer: Sendable {
         }
     }
 
-    /// A way to the authorization server and back, with the code `c`.
+    /// A grant for a user whose authorization code is `c`.
     static func user(_ server: GuardedServer, issuer: String? = nil) -> OAuth2.Grant {
         .authorizationCode(
             id: "app",
@@ -81,18 +81,18 @@ extension APIClient {
 }
 
 extension Result where Failure == APIError {
-    /// What the OAuth 2.0 gate says went wrong.
+    /// The OAuth 2.0 error, if the request failed with one.
     var oauth2: OAuth2Error? { failure?.error.authorizationError }
 }
 
-/// A store that a test sees into, and that fails on demand.
+/// A store that a test can inspect and let fail.
 final class WatchedTokenStore: TokenStore {
     struct Failure: Error {}
 
     let token: Shared<OAuth2.Token?>
     let isFailing = Shared(false)
     let calls = Shared<[String]>([])
-    /// What every save waits for.
+    /// The signal that each save waits for.
     let door = Shared<AsyncSignal?>(nil)
 
     init(_ token: OAuth2.Token? = nil) {

@@ -3,9 +3,9 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// To whom a token is shown, and to whom not.
+/// The servers that receive a token, and those that do not.
 final class OAuth2AudienceTests: XCTestCase {
-    /// Says what a request carried, whatever it was.
+    /// Returns a server that reports the token of each request.
     private func openServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("*") { .text($0.headers.values(for: .authorization).joined(separator: "|")) }

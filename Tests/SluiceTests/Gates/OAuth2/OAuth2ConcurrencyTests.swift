@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Many requests, one token.
+/// Many concurrent requests with one token.
 final class OAuth2ConcurrencyTests: XCTestCase {
     private func carried(_ count: Int, by client: APIClient) async -> [String] {
         await withTaskGroup(of: String.self) { group in
@@ -45,7 +45,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         let staying = Task { await client.get("x") }
         await guarded.server.waitForRequests(1)
         let leaving = Task { await client.get("x") }
-        // It has the chance to wait; if it does not take it, it has not even begun to.
+        // The request usually waits by now. Otherwise it is cancelled before it starts.
         for _ in 0..<100 { await Task.yield() }
         leaving.cancel()
         let left = await leaving.value

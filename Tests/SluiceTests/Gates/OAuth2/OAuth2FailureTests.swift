@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Authorization servers that do not do as they should.
+/// Authorization servers that fail or violate the standard.
 final class OAuth2FailureTests: XCTestCase {
     private static let answers: [(LoopbackResponse, OAuth2Error.Code)] = [
         (.json(#"{"error":"invalid_client"}"#, status: .unauthorized), .invalidClient),
@@ -52,7 +52,7 @@ final class OAuth2FailureTests: XCTestCase {
             signal.fire()
             return await group.reduce(into: []) { $0.append($1) }
         }
-        // One that comes after the failure gets the token of the next try.
+        // A request after the failure gets the token of the next attempt.
         XCTAssertTrue(results.contains(.invalidResponse))
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer t")
@@ -89,7 +89,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(result.oauth2?.code, .unreachable)
         let cause = result.oauth2?.underlyingError as? SluiceError
         XCTAssertEqual(cause?.code, .connectionLost)
-        // The request held the client's secret.
+        // The token request contained the client secret, so it is not in the error.
         XCTAssertNil(cause?.request)
     }
 

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The user's way in and out.
+/// Sign-in and sign-out of a user.
 final class OAuth2SignInTests: XCTestCase {
     func testRequestsNeedTheUserUntilTheyHaveSignedIn() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
@@ -83,7 +83,7 @@ final class OAuth2SignInTests: XCTestCase {
         await guarded.server.waitForRequests(1)
         let client = guarded.client(oauth)
         let waiting = Task { await client.get("x") }
-        // A caller who is cancelled does not waste the code.
+        // Cancelling the caller does not discard the code.
         signingIn.cancel()
         signal.fire()
         _ = try await signingIn.value
@@ -134,7 +134,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertNil(store.token.read)
         let after = await guarded.client(oauth).get("x")
         XCTAssertEqual(after.failure?.code, .authorizationRequired)
-        // Nothing is left to revoke.
+        // No token is left to revoke.
         try await oauth.signOut()
         XCTAssertEqual(guarded.server.requests(to: "/revoke").count, 2)
     }

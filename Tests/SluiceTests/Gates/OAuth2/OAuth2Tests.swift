@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// Client credentials, and how requests carry tokens.
+/// Client credentials, and the tokens of requests.
 final class OAuth2Tests: XCTestCase {
     func testRequestsCarryATokenThatIsGotOnce() async throws {
         let guarded = try GuardedServer()

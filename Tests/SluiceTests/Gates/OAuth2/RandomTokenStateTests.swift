@@ -3,18 +3,18 @@ import Testing
 
 @testable import Sluice
 
-/// Whatever comes in whatever order: nobody is forgotten, and no refresh token is used twice.
+/// Random orders of events. No request is forgotten, and no refresh token is used twice.
 @Suite struct RandomTokenStateTests {
-    /// A state, a server that rotates refresh tokens, and a store, with all that is under way between them.
+    /// A state, a server that rotates refresh tokens, a store, and the pending operations between them.
     private struct World {
         var state: TokenState
         var generator: SplitMix
         var seconds = 0.0
         var waiting = 0
-        /// What the works have still to do; those that were given up too.
+        /// The pending steps of each operation, including abandoned operations.
         var pending: [(work: Int, step: TokenState.Step)] = []
         var issued = 0
-        /// The refresh tokens that the server knows; each serves once.
+        /// The refresh tokens that the server accepts, each once.
         var known: Set<String> = ["r0"]
         var stored: OAuth2.Token?
         var flaws: [String] = []
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// The same numbers from the same beginning (Steele, Lea and Flood's SplitMix64).
+/// A generator that returns the same numbers for the same seed (SplitMix64 by Steele, Lea and Flood).
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -69,7 +69,7 @@ import Testing
             "invalid_client"
         ),
         (#"{"error":"invalid_grant"}"#, 400, "invalid_grant"),
-        // As GitHub answers.
+        // The form of GitHub's error responses.
         (#"{"error":"bad_verification_code"}"#, 200, "bad_verification_code"),
         (#"{"error":"invalid_grant","access_token":"a","token_type":"Bearer"}"#, 200, "invalid_grant"),
         (#"{"access_token":"a","token_type":"Bearer"}"#, 400, "invalidResponse"),

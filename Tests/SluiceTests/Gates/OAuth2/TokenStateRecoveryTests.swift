@@ -30,7 +30,7 @@ import Testing
         _ = scenario.refused()
         #expect(scenario.ask() == "refresh by next")
         #expect(scenario.fails(.invalidGrant) == "forget")
-        // It has been used, and is not used again.
+        // The refresh token has been used, and is not used again.
         #expect(scenario.forgot() == "failed: authorizationRequired")
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
@@ -110,7 +110,7 @@ import Testing
         #expect(scenario.state.leave() == false)
         #expect(scenario.state.leave() == true)
         #expect(scenario.received(Scenario.token("a")) == "stop")
-        // And what was given up does not count.
+        // An abandoned attempt does not count.
         #expect(scenario.ask() == "request")
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-/// A state and what happens to it, told in words.
+/// A token state and its events, described as text.
 struct TokenScenario {
     typealias Token = OAuth2.Token
 
@@ -37,7 +37,7 @@ struct TokenScenario {
         Moment(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds))
     }
 
-    /// A token that ends so many seconds after the start.
+    /// Returns a token that expires a number of seconds after the start.
     static func token(_ access: String, until end: Double? = nil, refresh: String? = nil) -> Token {
         Token(accessToken: access, expiresAt: end.map(Date.init(timeIntervalSince1970:)), refreshToken: refresh)
     }
@@ -74,7 +74,7 @@ struct TokenScenario {
         state.refused(version: version ?? self.version, at: moment)
     }
 
-    /// Brings the state to hold a token.
+    /// Puts the state into holding a token.
     mutating func hold(_ token: Token) {
         _ = ask()
         _ = loaded(token)

@@ -15,12 +15,12 @@ import Testing
 
     @Test(
         arguments: [
-            // Retry-After counts with the two statuses only.
+            // Retry-After applies only to 429 and 503.
             (429, ["Retry-After": "30"], 30), (503, ["Retry-After": "30"], 30), (200, ["Retry-After": "30"], nil),
             (301, ["Retry-After": "30"], nil), (500, ["Retry-After": "30"], nil), (429, [:], nil),
             (429, ["Retry-After": "Thu, 01 Jan 2026 00:01:00 GMT"], 60), (429, ["Retry-After": "0"], nil),
             (429, ["Retry-After": "-30"], nil), (503, ["Retry-After": "soon"], nil),
-            // Three fields: seconds from now.
+            // The three separate fields. The reset is in seconds from now.
             (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "30"], 30),
             (200, ["RateLimit-Limit": "100, 100;w=60", "RateLimit-Remaining": " 0 ", "RateLimit-Reset": "30"], 30),
             (200, ["RateLimit-Remaining": "1", "RateLimit-Reset": "30"], nil),
@@ -30,7 +30,7 @@ import Testing
             (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "-30"], nil),
             (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "later"], nil),
             (200, ["RateLimit-Remaining": "", "RateLimit-Reset": ""], nil),
-            // One of the unit's four kinds.
+            // `X-RateLimit-Reset` in one of four units.
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"], 30),
             (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225630"], 30),
             (200, ["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "1767225630.5"], 30.5),
@@ -45,7 +45,7 @@ import Testing
                     "X-RateLimit-Reset": "1767225690",
                 ], 30
             ),
-            // The longest of all counts.
+            // The longest pause applies.
             (429, ["Retry-After": "5", "RateLimit-Remaining": "0", "RateLimit-Reset": "30"], 30),
             (429, ["Retry-After": "30", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "5"], 30),
         ] as [(HTTPStatus, HTTPHeaders, Double?)]

@@ -26,7 +26,7 @@ import Testing
         #expect(takes(gate, "b.example"))
         let tasks = [await waiter(gate), await waiter(gate)]
         await time.sleepers(1)
-        // One task sleeps, however many wait.
+        // A single task sleeps, whatever the number of waiting requests.
         #expect(time.pending == [.seconds(60)])
         time.advance(by: .seconds(60))
         _ = try await tasks[0].value

@@ -7,7 +7,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Requests at so many milliseconds, and which of them get a token.
+            // The times of requests in milliseconds, and true for those that get a token.
             (
                 .init(10, every: .seconds(1), burst: 1), [0, 0, 99, 100, 150, 200, 10_000],
                 [true, false, false, true, false, true, true]
@@ -19,7 +19,7 @@ import Testing
             (.init(3, every: .seconds(1)), [0, 0, 0, 0, 333, 334, 667], [true, true, true, false, false, true, true]),
             (.init(1, every: .seconds(3600)), [0, 3_599_999, 3_600_000], [true, false, true]),
             (.init(5, every: .zero), [0, 0, 0, 0, 0, 0, 0], [true, true, true, true, true, true, true]),
-            // What makes no sense is taken as the nearest that does.
+            // An invalid value is replaced with the nearest valid one.
             (.init(0, every: .seconds(1)), [0, 0, 1000], [true, false, true]),
             (.init(-5, every: .seconds(-5), burst: -5), [0, 0], [true, true]),
             (.init(.max, every: .seconds(Int64.max), burst: .max), [0, 0, 0], [true, true, true]),

@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct TokenBucketsInterleavingTests {
-    /// The same bucket, counted in milliseconds of tokens.
+    /// The same bucket, counted in milliseconds.
     private struct Model {
         var level: Int
         var time = 0

@@ -5,7 +5,7 @@ import Testing
 @Suite struct TokenBucketsTests {
     private static let start = ContinuousClock.now
 
-    /// A state, its time, and the numbers of those who came.
+    /// A state, its clock, and the numbers of the requests so far.
     private struct Scene {
         var buckets: TokenBuckets<Int>
         var lastID = 0
@@ -24,7 +24,7 @@ import Testing
             return buckets.arrive(lastID, id: lastID, key, now: now)
         }
 
-        /// When the next is due, in milliseconds from the beginning.
+        /// The time at which the next token is due, from the start.
         mutating func due() -> Duration? {
             buckets.nextDueTime().map { $0 - TokenBucketsTests.start }
         }
@@ -83,7 +83,7 @@ import Testing
             (1...4).map { _ in scene.arrive() }
                 == [.admitted, .waiting, .tooLong(.milliseconds(200)), .tooLong(.milliseconds(200))]
         )
-        // Where one leaves there is room for another.
+        // A request that leaves makes room for another.
         #expect(scene.buckets.leave(id: 2, "a") == 2)
         #expect(scene.arrive() == .waiting)
         var impatient = Scene(maximumWait: .zero)
@@ -130,7 +130,7 @@ import Testing
     @Test func whenAKeyIsClosedThoseForWhomItIsTooLateLeave() {
         var scene = Scene(maximumWait: .seconds(10))
         for _ in 0..<4 { _ = scene.arrive() }
-        // By then the second's token is due at 9.95 s, the third's after the ten seconds it would wait.
+        // The second request's token is then due at 9.95 s, and the third's after its maximum wait of ten seconds.
         let until = Self.start + .milliseconds(9950)
         let refused = scene.buckets.close("a", until: until, now: scene.now)
         #expect(refused.map(\.0) == [3, 4])

@@ -70,7 +70,7 @@ final class ActivityCounterTests: XCTestCase {
         let first = await changes.next()
         finished(1, counter)
         began(2, counter)
-        // Active again, and nobody was told of the pause.
+        // The counter is active again, and no reader was informed of the pause.
         let second = Task { [changes] in
             var changes = changes
             return await changes.next()
@@ -121,7 +121,7 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual(counter.count, 0)
         let all = told.withLock { $0 }
         XCTAssertEqual(all.last, false)
-        // Each time another than before.
+        // Each value differs from the one before.
         XCTAssertEqual(all, all.indices.map { $0 % 2 == 0 })
     }
 }

@@ -7,7 +7,7 @@ import Testing
         try HAR(parsing: Data(#"{"log":{\#(log)"entries":[\#(entry)]}}"#.utf8))
     }
 
-    /// As Chrome writes it: times that are null or -1, members of its own, a version of HTTP in small letters.
+    /// An entry of Chrome: times that are null or -1, additional members, and an HTTP version in lowercase.
     private static let chrome = """
         {"_initiator":{"type":"script","stack":{"callFrames":[{"url":"https://a.example/x.js","lineNumber":3}]}},"_priority":"High",
          "_resourceType":"fetch","cache":{},"connection":"51234","pageref":"page_1","request":{"method":"POST",
@@ -21,7 +21,7 @@ import Testing
          "timings":{"blocked":1.5,"dns":-1,"ssl":-1,"connect":-1,"send":0.2,"wait":78.4,"receive":1.302,"_blocked_queueing":1.2}}
         """
 
-    /// As Firefox does: a time zone, no `ssl`, whole numbers, a page.
+    /// An entry of Firefox: a time zone, no `ssl`, integers, and a page.
     private static let firefox = """
         {"startedDateTime":"2026-03-04T06:06:08.000+01:00","request":{"bodySize":0,"method":"GET","url":"https://a.example/home",
          "httpVersion":"HTTP/2","headers":[{"name":"Host","value":"a.example"}],"cookies":[],"queryString":[],"headersSize":420},
@@ -31,7 +31,7 @@ import Testing
          "time":64,"_securityState":"secure","serverIPAddress":"192.0.2.1","connection":443,"pageref":"page_1"}
         """
 
-    /// What a recorder leaves that knows little, and what a blocked request looks like.
+    /// An entry of a minimal recorder, which is also the form of a blocked request.
     private static let bare = #"{"startedDateTime":"2026-03-04T05:06:09Z","request":{"method":"GET","url":"x:y"}}"#
 
     @Test func chrome() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import SluiceHTTP
 
-/// Keeps what a log writes, and feeds it events whose times a test knows.
+/// Records the lines of a log, and sends it events at times that a test chooses.
 struct LoggedLines: Sendable {
     private let entries = Locked<[String]>([])
     /// 10:15:30.123
@@ -15,7 +15,7 @@ struct LoggedLines: Sendable {
         RequestLog(level, curl: curl, redaction: redaction) { entry in entries.withLock { $0.append(entry) } }
     }
 
-    /// Tells a log of events of one request; each with its attempt and milliseconds since the first.
+    /// Sends a log the events of one request, each with its attempt and the milliseconds since the first.
     func tell(
         _ log: RequestLog,
         id: UInt64 = 17,

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RequestLogBodyTests {
     private let lines = LoggedLines()
 
-    /// What is logged of a response's body, without the first two lines and the indentation.
+    /// Returns the logged body of a response, without the first two lines and the indentation.
     private func shown(_ body: Data, _ type: String?, limit: Int = 16 << 10) -> [String] {
         var log = lines.log(.full)
         log.bodyLimit = limit
@@ -21,7 +21,7 @@ import Testing
         shown(Data(text.utf8), type, limit: limit)
     }
 
-    /// What is logged of a request's body.
+    /// Returns the logged body of a request.
     private func sent(_ body: HTTPBody, _ headers: HTTPHeaders = ["X": "y"]) -> [String] {
         lines.tell(lines.log(.full), [(0, 1, .sending(LoggedLines.request(.post, "/", headers, body)))])
         let entry = lines.all.last?.split(separator: "\n", omittingEmptySubsequences: false) ?? []

@@ -4,16 +4,16 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// No secret reaches a log, wherever it was planted.
+/// Secrets do not reach a log, wherever a request contains them.
 @Suite struct SecretLeakTests {
-    /// Plants the same secret in many places, each time under other names.
+    /// Places the same secret in many places, under random names.
     private struct Planter {
         var generator: SeededGenerator
         let secret: String
 
         init(seed: UInt64) {
             generator = SeededGenerator(seed: seed)
-            // Letters and digits, so that no encoding hides it from the test.
+            // Only letters and digits, so that no encoding hides it from the test.
             secret = "Zq\(generator.next())X"
         }
 
@@ -21,7 +21,7 @@ import Testing
             values[Int(generator.next() % UInt64(values.count))]
         }
 
-        /// A secret name in any spelling.
+        /// A secret name in a random spelling.
         mutating func name() -> String {
             let words = pick([
                 ["access", "token"], ["password"], ["client", "secret"], ["api", "key"], ["refresh", "token"],

@@ -5,7 +5,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct LatencyHistogramTests {
-    /// Within the bound that the histogram promises.
+    /// True if the difference is within the documented error.
     private func isClose(_ estimate: Duration, _ exact: Duration) -> Bool {
         let difference = abs((estimate - exact) / .nanoseconds(1))
         return difference <= exact / .nanoseconds(1) / 128 + 0.5
@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
     func percentilesAreOffByOnePercentAtMost(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        // Evenly over the powers of two, so that every octave up to 73 minutes is met.
+        // Uniform over the powers of two, so that every octave up to 73 minutes occurs.
         let values = (0..<5000).map { _ in
             Int64.random(in: 0...(1 << Int64.random(in: 0...(seed % 2 == 0 ? 42 : 24), using: &random)), using: &random)
         }

@@ -76,7 +76,7 @@ import Testing
     @Test func bytesThatAreNoTextAreBinary() {
         for type in ["image/png", "application/octet-stream", nil] {
             #expect(Redaction.standard.body(Data([0x89, 0x50, 0, 1, 0xFF]), contentType: type) == .binary)
-            // A byte order mark does not make a text of it.
+            // A byte order mark alone does not make the body a text.
             #expect(Redaction.standard.body(Data([0xFE, 0xFF, 0, 0x61, 0, 1]), contentType: type) == .binary)
         }
         #expect(
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func whatWouldBecomeABoundaryIsNotShownAsOne() {
-        // Behind a line feed alone it is none.
+        // After a bare line feed, `--b` is not a boundary.
         let form = "--b\r\nA: x\n--b: y\r\n\r\ntext\r\n--b--\r\n"
         let type = "multipart/form-data; boundary=b"
         #expect(Redaction.standard.body(Data(form.utf8), contentType: type) == .text(form))

@@ -38,7 +38,7 @@ final class RetryTests: XCTestCase {
         }
     }
 
-    /// Lets each wait pass as soon as it begins, until the task is over; gives the waits.
+    /// Advances the clock past each wait until the task is done, and returns the waits.
     private func passing<Value: Sendable>(_ time: ManualTime, _ waits: Int, _ task: Task<Value, Never>) async
         -> [Duration]
     {

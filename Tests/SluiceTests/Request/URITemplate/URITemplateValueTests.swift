@@ -113,7 +113,7 @@ import Testing
     @Test func templatesAreEqualIfTheyAreWrittenTheSame() {
         #expect(URITemplate("{x}") == "{x}")
         #expect(URITemplate("{x}") != "{y}")
-        // Canonically equivalent, but other bytes in a URL.
+        // Canonically equivalent, but different bytes in a URL.
         #expect(URITemplate("\u{E9}") != "e\u{301}")
         #expect(Set<URITemplate>(["{x}", "{x}", "{"]).count == 2)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// Headers written by hand, for what no encoder makes.
+/// Handwritten headers for cases that no encoder produces.
 @Suite struct ImageHeaderTests {
     private static func png(_ size: [UInt8], length: UInt8 = 13, name: String = "IHDR") -> Data {
         Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, length]) + Data(name.utf8) + Data(size)
@@ -28,7 +28,7 @@ import Testing
         (jpeg(frame(0xC0)), 259, 2), (jpeg(frame(0xC2)), 259, 2), (jpeg(frame(0xCF)), 259, 2),
         (jpeg([0xFF, 0xFF, 0xFF], frame(0xC1)), 259, 2),
         (jpeg([0xFF, 0x01, 0xFF, 0xD0, 0xFF, 0xD7], frame(0xC0)), 259, 2),
-        // Tables and a comment that look like frames.
+        // Tables and a comment that resemble frames.
         (jpeg([0xFF, 0xC4, 0, 4, 0xFF, 0xC0], [0xFF, 0xC8, 0, 2], [0xFF, 0xCC, 0, 3, 0], frame(0xC9)), 259, 2),
         (jpeg([0xFF, 0xFE, 0, 8, 0xFF, 0xD9, 0xFF, 0xC0, 0, 0], frame(0xC0)), 259, 2),
         (Data("GIF89a".utf8) + Data([0xFF, 0xFF, 1, 0, 0, 0, 0]), 65_535, 1),

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// A whole image made by Pillow, with what Pillow says of it.
+/// An image created by Pillow, and its properties according to Pillow.
 struct ImageSample: Sendable, CustomTestStringConvertible {
     let format: ImageFile.Format
     let width: Int

@@ -9,7 +9,7 @@ import Testing
         _ text: String,
         _ decoder: LenientJSONDecoder = LenientJSONDecoder()
     ) throws -> Value {
-        // Once through a container for elements, which knows the type only as a parameter, and once through the others.
+        // Once through a generic container of elements, and once through the other containers.
         let element = try decoder.decode([Value].self, from: Data("[\(text)]".utf8))
         _ = try decoder.decode(Value.self, from: Data(text.utf8))
         return try #require(element.first)

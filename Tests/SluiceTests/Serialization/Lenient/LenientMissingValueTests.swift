@@ -30,7 +30,7 @@ import Testing
 
     @Test func whatIsMissingOrNullHasThePropertysDefault() throws {
         var expected = User()
-        // An optional property is nil, whatever its default.
+        // An optional property is nil, regardless of its default.
         expected.nick = nil
         #expect(try decode(User.self, "{}") == expected)
         let nulls = #"{"name":null,"age":null,"tags":null,"address":null,"nick":null,"score":null,"born":null}"#

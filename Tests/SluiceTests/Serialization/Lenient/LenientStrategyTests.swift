@@ -13,7 +13,7 @@ import Testing
         try decoder.decode(type, from: Data(text.utf8))
     }
 
-    /// All keys of an object, as a decoder sees them.
+    /// All keys of an object, as a decoder reports them.
     private struct Names: Decodable {
         var names: Set<String>
         init(from decoder: any Decoder) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Strictly typed JSON is decoded as `JSONDecoder` decodes it.
+/// JSON with the declared types decodes as with `JSONDecoder`.
 @Suite struct LenientStrictInputTests {
     @Test(arguments: 0..<200)
     func aRandomModelIsDecodedAsJSONDecoderDecodesIt(seed: UInt64) throws {
@@ -106,7 +106,7 @@ import Testing
         try expectSame([URL].self, JSONEncoder().encode([text]))
     }
 
-    /// Where JSONDecoder goes by way of Double it takes what is almost an integer for one, which loses something.
+    /// JSONDecoder may convert through Double and accept a number that is not quite an integer, with a loss of precision.
     private func expectSame<Value: Decodable & FixedWidthInteger>(_ type: Value.Type, _ literal: String) {
         let data = Data("[\(literal)]".utf8)
         let expected = try? JSONDecoder().decode([Value].self, from: data).first
@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-/// A model with something of everything.
+/// A model with every kind of member.
 private struct Rich: Codable, Equatable {
     enum Level: Int, Codable { case low, high }
     enum Code: String, Codable { case first, second = "2nd" }

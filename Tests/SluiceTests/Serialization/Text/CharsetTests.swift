@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Bytes made by Python's codecs.
+/// Texts encoded by Python's codecs.
 @Suite struct CharsetTests {
     static let examples = [
         ("windows-1251", "Привет, мир — «кавычки» №1", "z/Do4uXyLCDs6PAglyCr6uDi+/fq6LsguTE="),
@@ -46,7 +46,7 @@ import Testing
         let charset = try #require(Charset(label: label))
         let data = try #require(Data(base64Encoded: base64))
         #expect(try charset.decode(data, from: 0) == text)
-        // Long enough for several of the converter's pieces, each beginning somewhere else.
+        // Long enough for several pieces of the converter, each of which starts at a different offset.
         let many = Data(repeatElement(data, count: 3000).joined())
         #expect(try charset.decode(Data([0x41]) + many, from: 1) == String(repeating: text, count: 3000))
         #expect(try charset.decode(Data(), from: 0) == "")

@@ -11,7 +11,7 @@ import Testing
         )
     }
 
-    /// “Grüße, 世界 😀” in three encodings, by Python's codecs.
+    /// “Grüße, 世界 😀” in three encodings, created by Python's codecs.
     static let text = "Grüße, 世界 😀"
     static let utf8 = Data(base64Encoded: "R3LDvMOfZSwg5LiW55WMIPCfmIA=") ?? Data()
     static let utf16LittleEndian = Data(base64Encoded: "RwByAPwA3wBlACwAIAAWTkx1IAA92ADe") ?? Data()

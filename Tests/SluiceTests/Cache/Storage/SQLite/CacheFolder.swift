@@ -4,7 +4,7 @@ import SluiceTesting
 
 @testable import Sluice
 
-/// A folder for a cache, which is gone with it, and what the cache's storages tell.
+/// A folder for a cache, removed when it is deallocated, and the events of its storages.
 final class CacheFolder: Sendable {
     let url: URL
     let time = ManualTime()
@@ -18,7 +18,7 @@ final class CacheFolder: Sendable {
         try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
     }
 
-    /// Small figures, so that little is much.
+    /// Small limits, so that little data reaches them.
     static let tuning = CacheTuning().with {
         $0.pieceSize = 1000
         $0.stepCount = 8
@@ -43,10 +43,10 @@ final class CacheFolder: Sendable {
 
     var files: CacheFiles { CacheFiles(directory: url, name: "cache") }
 
-    /// What lies in it, in order; the lock too.
+    /// The files in the folder in order, including the lock.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 
-    /// The events as they are told, without paths.
+    /// The events as text, without paths.
     var told: [String] {
         events.read.map { event in
             switch event {
@@ -58,19 +58,19 @@ final class CacheFolder: Sendable {
         }
     }
 
-    /// A connection of its own, as another program has it.
+    /// Opens a separate connection, as another program does.
     func connection() throws -> SQLiteConnection {
         try SQLiteConnection(path: files.database, access: .readWrite, patience: 1000)
     }
 
-    /// How many rows there are, counted.
+    /// Counts the rows of a table.
     func count(_ table: StaticString) throws -> Int64 {
         try connection().withStatement("SELECT COUNT(*) FROM \(table)") { statement throws(SQLiteFailure) in
             try statement.step() ? statement.integer(0) : -1
         }
     }
 
-    /// The total as it is kept, and as it comes out when it is counted.
+    /// Returns the stored totals, and the counted totals.
     func totals() throws -> (kept: CacheSize, counted: CacheSize) {
         let connection = try connection()
         let counted = try connection.withStatement("SELECT COUNT(*), TOTAL(size) FROM entry") {
@@ -81,7 +81,7 @@ final class CacheFolder: Sendable {
         return (try CacheSize(totalOf: connection), counted)
     }
 
-    /// Waits until nothing is to be swept.
+    /// Waits until there is nothing left to sweep.
     func waitForSweeping(of storage: SQLiteCacheStorage) async {
         await eventually { !storage.database.status.withLock { $0.isSweeping } }
     }
@@ -96,7 +96,7 @@ extension CacheTuning {
 }
 
 extension CacheEntry {
-    /// An entry of which nothing matters but what is said.
+    /// Creates an entry with defaults for all other values.
     convenience init(
         _ name: String,
         space: CacheKey.Space = .values,
@@ -127,7 +127,7 @@ extension SQLiteCacheStorage {
         try await entries(for: CacheKey(name), at: Date(timeIntervalSinceReferenceDate: time))
     }
 
-    /// The body of the only entry of that name.
+    /// Returns the body of the only entry with a name.
     func body(_ name: String, at time: TimeInterval = 0) async throws -> Data? {
         let found = try await entries(name, at: time)
         return found.count == 1 ? found.first?.body : nil
@@ -135,14 +135,14 @@ extension SQLiteCacheStorage {
 }
 
 extension Data {
-    /// Bytes that are the same for the same seed.
+    /// Returns random bytes, the same for the same seed.
     static func noise(_ count: Int, seed: UInt64 = 0) -> Data {
         var random = SeededGenerator(seed: seed)
         return Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }
 }
 
-/// The code that something fails with.
+/// Returns the error code of a failure, or nil.
 func cacheFailure(of work: () async throws -> Void) async -> SluiceError? {
     do {
         try await work()

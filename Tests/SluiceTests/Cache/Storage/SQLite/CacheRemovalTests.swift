@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// What is removed, evicted and counted, compared with a dictionary.
+/// Removals, evictions and counts, compared with a dictionary.
 @Suite struct CacheRemovalTests {
     private let folder = CacheFolder()
 
@@ -72,7 +72,7 @@ import Testing
             #expect(Set(found.map(\.body)) == Set(expected.map(\.body)))
         }
         await folder.waitForSweeping(of: storage)
-        // Nothing is left of what is gone.
+        // No rows of removed entries are left.
         let owners = try folder.connection().integer("SELECT COUNT(DISTINCT id >> 20) FROM piece")
         #expect(owners == Int64(model.count))
         let tags = try folder.connection().integer("SELECT COUNT(*) FROM tag WHERE entry NOT IN (SELECT id FROM entry)")
@@ -140,7 +140,7 @@ import Testing
         #expect(steps.count >= 3)
         let size = try await storage.size()
         #expect(size.bytes <= 500 && size.bytes > 300, "no more than has to")
-        // And by few bytes: one of 15,000 and one more are over 20,000.
+        // By bytes as well: the limit is below 20,000, and one entry of 15,000 and one more exceed it.
         try await storage.apply((0..<6).map { .store(CacheEntry("large \($0)", body: .noise(15_000), stored: 5)) })
         #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) > 2, "the small ones first")
         #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) == 2)
@@ -171,7 +171,7 @@ import Testing
         #expect(folder.files.identity != nil && folder.files.identity != old)
         #expect(try await storage.entries("b").count == 1)
         #expect(try await other.entries("1").isEmpty)
-        // Its number may be another's by now.
+        // Another writer may have its number by now.
         let next = try await other.writer(for: CacheEntry("next"))
         for _ in 0..<3 { try await next.write(.noise(5000)) }
         #expect(await cacheFailure { try await writer.write(.noise(5000)) }?.code == .cacheFailed)
@@ -189,7 +189,8 @@ import Testing
         #expect(try folder.count("piece") == 0)
     }
 
-    /// The size of the file once all that was written is in it; a checkpoint does nothing while the storage makes one of its own.
+    /// Returns the size of the file after a checkpoint. A checkpoint has no effect while the storage runs its own, so it is
+    /// repeated.
     private func fileSize(_ isRight: (Int) -> Bool) async throws -> Int {
         let file = folder.url.appending(path: "cache.sqlite").path
         let connection = try folder.connection()

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Sluice
 
-/// Whatever a file has become: what is read is what was written, or nothing.
+/// Damaged files. A read returns the written data or nothing.
 @Suite struct DamagedDatabaseTests {
     private static let names = (0..<40).map { "name \($0)" }
 
     private static func body(of index: Int) -> Data { .noise(index * index * 5, seed: UInt64(index)) }
 
-    /// A sound database, all of it in one file.
+    /// An undamaged database in a single file.
     private static let sound = Task { () throws -> Data in
         let folder = CacheFolder()
         let storage = folder.storage()
@@ -35,15 +35,15 @@ import Testing
         return folder
     }
 
-    /// Uses a storage in every way; what it reads must be right.
+    /// Runs all operations of a storage, and checks that reads return correct data.
     ///
-    /// - Returns: How many entries are still there.
+    /// - Returns: The number of entries that are left.
     private static func useAll(of storage: SQLiteCacheStorage, in folder: CacheFolder) async throws -> Int {
-        // Which removes its files when it goes.
+        // The folder removes its files when it is deallocated.
         defer { withExtendedLifetime(folder) {} }
         var count = 0
         for (index, name) in names.enumerated() {
-            // A file that claims to be of a newer version, or another program's, is left alone.
+            // A file with a newer version number, or of another program, is not changed.
             guard let found = try? await storage.entries(name) else { continue }
             for entry in found {
                 #expect(entry.body == body(of: index))
@@ -55,7 +55,7 @@ import Testing
         }
         let works = await cacheFailure {
             try await storage.store(CacheEntry("new", body: .noise(5000)))
-            // Damage that SQLite does not see may hide it.
+            // Damage that SQLite does not detect may hide the entry.
             #expect([nil, .noise(5000)].contains(try await storage.body("new")))
             _ = try await storage.size()
             var tag = CacheSelection()
@@ -89,7 +89,7 @@ import Testing
     func bytesThatAreOthersGiveWhatIsWholeOrNothing(seed: UInt64) async throws {
         var file = try await Self.sound.value
         var random = SeededGenerator(seed: seed)
-        // Few ones in the whole file, or many in one place; the first page is what nothing works without.
+        // A few bytes anywhere in the file, or many in one region. Without the first page the database is unreadable.
         let start = seed.isMultiple(of: 4) ? 0 : Int.random(in: 4096..<file.count, using: &random)
         let range = seed.isMultiple(of: 3) ? 100..<file.count : start..<min(start + 9000, file.count)
         for _ in 0..<Int.random(in: 1...(seed.isMultiple(of: 2) ? 6 : 300), using: &random) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// A disk that has no more room.
+/// A disk without free space.
 @Suite(.serialized) struct FullCacheTests {
     private func fill(_ storage: SQLiteCacheStorage, from start: Int = 0) async -> (count: Int, error: SluiceError?) {
         var count = start
@@ -91,7 +91,7 @@ import Testing
         #expect(try await storage.entries("new").count == 1)
         #expect(try folder.totals().kept == folder.totals().counted)
         #expect(folder.told == ["opened"])
-        // And a program that begins on a full disk.
+        // A storage that is opened on a full disk fails as well.
         let rest = await fill(storage, from: 2000)
         #expect(rest.error?.code == .cacheFailed)
         let next = folder.storage()

@@ -54,7 +54,7 @@ import Testing
         let storage = folder.storage()
         try await storage.store(CacheEntry("a", body: .noise(size)))
         #expect(try await storage.body("a") == .noise(size))
-        // Of a slice that does not begin at 0.
+        // A slice whose first index is not 0.
         try await storage.store(CacheEntry("a", body: Data.noise(size + 5, seed: 1).dropFirst(5)))
         #expect(try await storage.body("a") == Data.noise(size + 5, seed: 1).dropFirst(5))
         #expect(try folder.totals().kept == folder.totals().counted)
@@ -193,7 +193,7 @@ import Testing
         try other.run("BEGIN IMMEDIATE")
         for number in 1...50 { store.keep(CacheEntry("\(number)")) }
         await store.flush()
-        // The first may have gone before the others.
+        // The first one may have ended before the others started.
         #expect((1...2).contains(failures.read))
         other.rollBack()
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(try await storage.entries("a").first?.tags == ["t"])
         let totals = try folder.totals()
         #expect(totals.kept == totals.counted)
-        // As if it had been stored at once.
+        // The same as if it had been stored at once.
         try await storage.store(CacheEntry("a", body: body, tags: ["t"]))
         #expect(try await storage.size() == totals.kept)
         #expect(try folder.count("draft") == 0)
@@ -53,7 +53,7 @@ import Testing
             try await writer.write(.noise(50_000))
             #expect(try folder.count("piece") > 40)
         }
-        // Behind what the dropped one began.
+        // Queued after the work that the dropped writer started.
         try await storage.store(CacheEntry("b"))
         await folder.waitForSweeping(of: storage)
         #expect(try folder.count("piece") == 1)
@@ -107,7 +107,7 @@ import Testing
         try await dead.write(.noise(5000))
         let slow = try await storage.writer(for: CacheEntry("slow"))
         try await slow.write(.noise(5000))
-        // No process has such a number.
+        // No process has this ID.
         try folder.connection().run("UPDATE draft SET process = 2147483647 WHERE id = 2")
         try folder.connection().run("UPDATE draft SET touched = touched - 4000 WHERE id = 3")
         let next = folder.storage()

@@ -6,7 +6,7 @@ import Testing
     enum Role: String, JSONDecodable { case admin, guest }
     enum Level: Int8, JSONDecodable { case low, high }
 
-    /// Whether a model is made of each of these.
+    /// Checks the models that are decoded from JSON values.
     private func expect<Model: JSONDecodable & Equatable>(
         _ models: KeyValuePairs<JSON, Model>,
         refused: [JSON],

@@ -35,7 +35,7 @@ import Testing
                 bytes[index] = Bool.random(using: &generator) ? UInt8.random(in: 0...255, using: &generator) : 0x22
             }
             let text = Data(bytes)
-            // JSONDecoder guesses at UTF-16 and UTF-32, which is no business of ours.
+            // JSONDecoder detects UTF-16 and UTF-32, which Sluice does not support.
             guard !text.prefix(4).contains(0) else { continue }
             let isTaken = (try? JSONDocument(text)) != nil
             let isTakenByFoundation = (try? JSONDecoder().decode(AnyJSON.self, from: text)) != nil
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// A JSON text that a seed decides.
+/// A JSON text generated from a seed.
 enum RandomJSON {
     static func text(depth: Int, using generator: inout SeededGenerator) -> String {
         switch Int.random(in: 0..<(depth > 0 ? 8 : 5), using: &generator) {
@@ -82,7 +82,7 @@ enum RandomJSON {
     }
 }
 
-/// Any JSON value, for comparing what two parsers read.
+/// Any JSON value, to compare the results of two parsers.
 indirect enum AnyJSON: Decodable, Equatable {
     case null
     case bool(Bool)

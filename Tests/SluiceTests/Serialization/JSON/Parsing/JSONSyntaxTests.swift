@@ -101,7 +101,7 @@ import Testing
             }
             #expect(throws: JSONSyntaxError.self) { try JSONDocument(String(repeating: opening, count: 100_000)) }
         }
-        // Depth is what is open, not what there is.
+        // The depth counts open containers, not their total number.
         _ = try JSONDocument("[" + String(repeating: "[],", count: 1000) + "[]]")
     }
 }

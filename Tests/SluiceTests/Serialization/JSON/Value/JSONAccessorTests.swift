@@ -2,7 +2,7 @@ import Sluice
 import Testing
 
 @Suite struct JSONAccessorTests {
-    /// A value, and what the strict and the forgiving accessors give for it.
+    /// A value, and the results of its strict and lenient accessors.
     struct Row: Sendable {
         var json: JSON
         var string: String?
