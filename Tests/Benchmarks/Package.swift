@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that the SDK's package keeps an empty list of dependencies.
+// A separate package, so that the main package has no dependencies.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],

@@ -3,7 +3,7 @@ import Foundation
 import Sluice
 
 extension CacheProcess {
-    /// Reads every entry, and counts what is kept as totals.
+    /// Reads every entry, and compares the stored totals with the entries.
     func check() async throws {
         var count = 0
         for number in 0..<SelfVerifying.count {
@@ -18,7 +18,7 @@ extension CacheProcess {
         Self.say("whole \(count)")
     }
 
-    /// Counts, and lets SQLite look for damage.
+    /// Returns the totals, and runs SQLite's integrity check.
     private func counted() throws -> CacheSize {
         var database: OpaquePointer?
         defer { sqlite3_close_v2(database) }

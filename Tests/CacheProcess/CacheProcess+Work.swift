@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 
 extension CacheProcess {
-    /// Writes until somebody ends it, a line for each thing that is done.
+    /// Writes until the process is killed, and prints a line for each operation.
     func writeForever(seed: UInt64) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<3 {
@@ -19,7 +19,7 @@ extension CacheProcess {
         }
     }
 
-    /// Does everything at once for a while; an error ends it.
+    /// Runs all operations concurrently for some time. An error ends the process.
     func hammer(for duration: Duration, seed: UInt64) async throws {
         let end = ContinuousClock.now + duration
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -89,7 +89,7 @@ extension CacheProcess {
             }
             try await writer.commit()
         } catch {
-            // Somebody may have removed everything.
+            // Another process may have removed all entries.
             guard error.description.contains("was removed while its body came") else { throw error }
         }
     }

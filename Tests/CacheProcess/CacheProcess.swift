@@ -2,9 +2,9 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// A cache in a process of its own, for tests that end processes or let several share a cache.
+/// A cache in a separate process, for tests that kill processes or share a cache among them.
 ///
-/// What it has done it says in lines on its standard output; it ends with 1 where something is not as it should be, and says what.
+/// The process prints its progress to standard output. If a check fails, it prints the reason and exits with 1.
 @main
 struct CacheProcess {
     let storage: SQLiteCacheStorage
@@ -44,7 +44,7 @@ struct CacheProcess {
         }
     }
 
-    /// Gives a privileged user's rights up, who may write everything.
+    /// Drops root privileges, because root may write every file.
     private static func becomeNobody() {
         guard geteuid() == 0 else { return }
         guard setgid(65534) == 0, setuid(65534) == 0 else { return end("cannot become nobody") }
@@ -61,7 +61,7 @@ struct CacheProcess {
 }
 
 extension CacheProcess {
-    /// Begins when it is told to on its standard input, and says so before; then keeps an entry and looks for the other one's.
+    /// Prints a line and waits for one on standard input. Then it stores an entry and looks for the other process's entry.
     func meet(number: Int) async throws {
         _ = try? await storage.size()
         Self.say("ready")
@@ -78,7 +78,7 @@ extension CacheProcess {
         Self.say("met")
     }
 
-    /// Reads what may not be written, and fails to write it.
+    /// Reads a cache that is not writable, and expects writes to fail.
     func readOnly() async throws {
         let found = try await storage.entries(for: SelfVerifying.key(0), at: Date())
         Self.say("found \(try SelfVerifying.counters(of: found))")

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Entries whose bodies follow from their number and a counter, so that one which is of two, or another's, shows itself.
+/// Entries whose bodies follow from their number and a counter, which reveals a mixed or misplaced body.
 enum SelfVerifying {
     static let count = 120
 
@@ -33,7 +33,7 @@ enum SelfVerifying {
         )
     }
 
-    /// The counters of entries of a key, once they are seen to be whole.
+    /// Returns the counters of a key's entries, after checking that the entries are whole.
     static func counters(of entries: [CacheEntry]) throws -> [UInt64] {
         try entries.map { entry in
             guard let number = Int(entry.key.name.dropFirst(6)), entry.body.count >= 16 else {

@@ -13,7 +13,7 @@ import Testing
             (Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), 0),
             (Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 854_775_807_000_000_000), .max),
             (Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 854_775_806_000_000_000), .max - 1),
-            // Seconds that fit by themselves, and with their fraction do not.
+            // The seconds alone fit, but not with their fraction.
             (Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000), .max),
             (Duration(secondsComponent: -9_223_372_036, attosecondsComponent: -900_000_000_000_000_000), .min),
             (.seconds(Int64.max), .max), (.seconds(Int64.min), .min), (.seconds(9_223_372_037), .max),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PublicKeyPinTests {
     @Test func whatIsWrittenIsReadAgainAlsoBehindTwoSlashes() {
         for byte in UInt8.min ... .max {
-            // Every 64th begins with a slash in base64 itself.
+            // The base64 text of every 64th byte begins with a slash.
             let pin = PublicKeyPin(sha256: Data(repeating: byte, count: 32))
             #expect(pin.isValid)
             #expect(PublicKeyPin(pin.description) == pin)

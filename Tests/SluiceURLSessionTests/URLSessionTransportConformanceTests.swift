@@ -2,9 +2,9 @@ import SluiceTesting
 import SluiceURLSession
 import Testing
 
-/// The promises of all transports, but for those that `URLSession` gives no means to keep.
+/// The conformance cases of transports, except those that `URLSession` cannot fulfill.
 ///
-/// One after another: many of the cases measure time, and some move a lot of bytes.
+/// Serialized, because many of the cases measure time and some transfer many bytes.
 @Suite(.serialized) struct URLSessionTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: everywhere + here))
     func theTransportConforms(_ promise: TransportConformance.Case) async throws {

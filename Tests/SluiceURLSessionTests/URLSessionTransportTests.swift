@@ -4,7 +4,7 @@ import SluiceTesting
 import SluiceURLSession
 import Testing
 
-/// What the transport promises beside the cases of all transports, or of those that it cannot run whole.
+/// Behavior of the transport that the conformance cases do not cover, or that it can fulfill only in part.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
     private let server: LoopbackServer
     private let transport = URLSessionTransport()

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody builds it who does not run it.
+// A separate package, so that it is built only by those who run it.
 let package = Package(
     name: "soak",
     platforms: [.macOS(.v15)],

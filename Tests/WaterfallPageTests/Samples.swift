@@ -26,7 +26,7 @@ enum Samples {
         HAR(log: HAR.Log(entries: entries))
     }
 
-    /// So many requests, one every 40 milliseconds; every tenth fails.
+    /// Returns a session with a request every 40 milliseconds. Every tenth fails.
     static func session(_ count: Int) -> HAR {
         har((0..<count).map { entry("https://a.example/users/\($0)", at: Double($0) * 40, $0 % 10 == 9 ? 500 : 200) })
     }

@@ -9,7 +9,7 @@ import Testing
         text.components(separatedBy: needle).count - 1
     }
 
-    /// The names of tags that were opened and not closed, or closed and not opened.
+    /// Returns the names of tags without a matching end tag or start tag.
     private func unbalanced(_ html: String) -> [String] {
         let alone: Set = ["meta", "input", "!DOCTYPE", "rect", "line"]
         var open: [String] = []

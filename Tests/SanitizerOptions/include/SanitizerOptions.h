@@ -1,5 +1,5 @@
 #pragma once
 
-// What the sanitizers do by default, linked into the tests; they ask for these by name when they start.
+// The default options of the sanitizers, linked into the tests. The sanitizers call these functions by name at their start.
 const char *__tsan_default_suppressions(void);
 const char *__asan_default_options(void);

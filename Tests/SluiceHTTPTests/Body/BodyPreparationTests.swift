@@ -75,7 +75,7 @@ import Foundation
         #expect(ownError?.reason == "Mine.")
     }
 
-    /// The work hears of neither the time nor the cancellation, as one that waits for a dead disk.
+    /// Returns work that ignores the timeout and the cancellation, like a read from a failed disk.
     private func deaf(_ begun: @escaping @Sendable () -> Void) -> (HTTPBody, release: @Sendable () -> Void) {
         let waiting = Locked<UnsafeContinuation<Void, Never>?>(nil)
         let body = HTTPBody.deferred(isReplayable: false) {

@@ -59,7 +59,7 @@ import Darwin
         #expect(error?.reason == reason)
     }
 
-    /// To open it for reading and wait would take a writer, who never comes.
+    /// A blocking open for reading would wait for a writer, which never comes.
     @Test func aPipeThatNobodyWritesToDoesNotHangTheRequest() async throws {
         let path = "/tmp/sluice-\(UUID().uuidString)"
         try #require(mkfifo(path, 0o600) == 0)

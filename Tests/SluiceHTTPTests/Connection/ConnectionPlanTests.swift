@@ -15,7 +15,7 @@ import Testing
         #expect(throws: SluiceError.self) { _ = try plan(change) }?.code
     }
 
-    /// So that nothing is worked out for the requests of clients that set nothing.
+    /// Requests of clients with default options need no computation.
     @Test func clientsThatSetNothingShareOnePlan() throws {
         let local = HTTPOrigin(scheme: "http", authority: "127.0.0.1:8080")
         #expect(try ConnectionOptions().plan(for: local) === ConnectionPlan.standard)

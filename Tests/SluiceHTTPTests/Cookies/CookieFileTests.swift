@@ -3,7 +3,7 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// A folder of the test's own, with the place of a jar's file in it.
+/// A folder for one test, with the path of a cookie file in it.
 private final class Folder: Sendable {
     let url: URL
 
@@ -26,7 +26,7 @@ private final class Folder: Sendable {
     }
 }
 
-/// Jars that no transport has used yet.
+/// Jars that no transport has used.
 @Suite struct CookieFileTests {
     private static let cookie = Cookie(name: "id", value: "17", domain: "a.example")
 
@@ -48,7 +48,7 @@ private final class Folder: Sendable {
         try await jar.set(Self.cookie)
         await jar.removeAll()
         #expect(await jar.cookies.isEmpty)
-        // There is nothing to do.
+        // Nothing to load or save.
         try await jar.load()
         try await jar.save()
     }
@@ -92,7 +92,7 @@ private final class Folder: Sendable {
             let jar = CookieJar(file: folder.path)
             try await jar.set(Self.cookie)
         }
-        // Though nobody holds the jar any longer.
+        // The cookie is saved although the jar has been deallocated.
         try await waitUntil(within: .seconds(600)) { folder.text.contains(Self.line("id", "17")) }
         let jar = CookieJar(file: folder.path)
         await jar.removeAll()
@@ -146,7 +146,7 @@ private final class Folder: Sendable {
         #expect(loading?.step == .file)
         #expect(loading?.description.contains(folder.path) == true)
         #expect(folder.text == large)
-        // Once it is mended, all is there: what it holds, and what was set meanwhile.
+        // After the repair, the file has its cookies and those that were set meanwhile.
         try folder.write(Self.line("a", "1"))
         try await jar.save()
         #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["a", "id"])
@@ -164,7 +164,7 @@ private final class Folder: Sendable {
         #expect(failures.withLock { $0.first?.code } == .cookieFileFailed)
         let error = await #expect(throws: SluiceError.self) { try await jar.save() }
         #expect(error?.code == .cookieFileFailed)
-        // The folder has a random name.
+        // The folder has a random name, which may contain the value.
         #expect(error?.description.replacing(folder.url.path, with: "").contains("17") == false)
     }
 

@@ -38,12 +38,12 @@ import Testing
     func aLineIsReadAsOthersWriteIt(_ text: String, _ cookie: Cookie) throws {
         let line = try #require(Self.line(text))
         #expect(line.cookie == cookie)
-        // Once more, as it is written.
+        // The written line reads back the same.
         #expect(CookieLine(line.bytes) == line)
         #expect(CookieLine(cookie) == line)
     }
 
-    /// As browsers keep them and Python writes them.
+    /// Browsers store such cookies in this form, and Python writes it.
     @Test func aCookieWithoutANameIsRead() throws {
         let text = "a.example\tFALSE\t/\tFALSE\t0\t\tid"
         let line = try #require(Self.line(text))

@@ -1,7 +1,7 @@
 import SluiceHTTP
 import Testing
 
-/// Challenges of `WWW-Authenticate` as they are read.
+/// Parsing of `WWW-Authenticate`.
 @Suite struct AuthenticationChallengeTests {
     @Test(arguments: [
         ("", ""), (" , ,", ""), ("Bearer", "bearer"), ("bearer ,", "bearer"),
@@ -22,7 +22,7 @@ import Testing
         let challenges = AuthenticationChallenge.all(in: value).map { challenge in
             ([challenge.scheme] + challenge.parameters.map { "\($0.key)=\($0.value)" }.sorted()).joined(separator: " ")
         }
-        // Text that is no challenge at all may pass for one without parameters.
+        // Arbitrary text may look like a challenge without parameters.
         #expect(challenges.joined(separator: "; ") == expected)
     }
 

@@ -14,7 +14,7 @@ import Testing
             (#"a/b;c="""#, #"a/b;c="""#),
             ("a/b;;; c=d;", "a/b;c=d"), ("a/b;c=1;C=2", "a/b;c=1"), ("a/b;c=d e", #"a/b;c="d e""#),
             ("a/b;c=d=e", #"a/b;c="d=e""#), ("a/b+json;v=1", "a/b+json;v=1"), ("*/*;q=0.5", "*/*;q=0.5"),
-            // What is malformed is passed over.
+            // Malformed parameters are skipped.
             ("a/b;c", "a/b"), ("a/b;c=", "a/b"), ("a/b;=d", "a/b"), ("a/b;c =d;e=f", "a/b;c=d;e=f"),
             ("a/b;c d=e", "a/b"),
             (#"a/b;c="d"#, "a/b;c=d"), (#"a/b;c="d\"#, #"a/b;c="d\\""#), (#"a/b;c="d"e;f=g"#, "a/b;c=d;f=g"),

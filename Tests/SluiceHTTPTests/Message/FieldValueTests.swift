@@ -2,7 +2,7 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// Values whose bytes are no UTF-8, as a header section keeps them.
+/// Field values that are not UTF-8, as a header section stores them.
 @Suite struct FieldValueTests {
     private static let latin = FieldValue(bytes: Array("\"caf".utf8) + [0xE9, UInt8(ascii: "\"")])
     private static let other = FieldValue(bytes: Array("\"caf".utf8) + [0xE8, UInt8(ascii: "\"")])
@@ -27,7 +27,7 @@ import Testing
         #expect(Self.headers(Self.latin) != Self.headers(Self.other))
         #expect(Set([Self.headers(Self.latin), Self.headers(Self.other), Self.headers(Self.latin)]).count == 2)
         #expect(Array(Self.headers(Self.latin)) != Array(Self.headers(Self.other)))
-        // The same character to Unicode, and other bytes to a server.
+        // Canonically equivalent in Unicode, but different bytes to a server.
         #expect(["A": "\u{E9}"] as HTTPHeaders != ["A": "e\u{301}"])
         #expect((["A": "x"] as HTTPHeaders) == ["a": "x"])
         #expect((["A": "x"] as HTTPHeaders).hashValue == (["a": "x"] as HTTPHeaders).hashValue)
@@ -49,7 +49,7 @@ import Testing
         #expect(headers.count == 2)
     }
 
-    /// The bytes of a text, and some behind them.
+    /// The bytes of a text, followed by others.
     private static func bytes(_ text: String, _ more: UInt8...) -> [UInt8] {
         var bytes = Array(text.utf8)
         bytes.append(contentsOf: more)
@@ -61,7 +61,7 @@ import Testing
         (bytes("/café"), "/café"),
         (bytes("/café", 0xE9, 0x2F), "/café%E9/"),
         (bytes("", 0xE2, 0x82, 0xAC, 0xE2, 0x82), "€%E2%82"),
-        // Neither surrogates nor forms that are too long are UTF-8.
+        // Surrogates and overlong forms are not UTF-8.
         (bytes("", 0xED, 0xA0, 0x80, 0xC0, 0xAF), "%ED%A0%80%C0%AF"),
         (bytes("", 0xF0, 0x9F, 0x98, 0x80, 0xFF), "😀%FF"),
         (bytes("/a%20b c", 0x80), "/a%20b c%80"),

@@ -15,7 +15,7 @@ import Testing
             ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
             ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
             ("Sat Dec 31 23:59:60 2016", 1_483_228_800), ("Thu Jan  1 00:00:00 2026", 1_767_225_600),
-            // The day of the week is not held to the date.
+            // The day of the week is not checked.
             ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         ]
     )
@@ -73,7 +73,7 @@ import Testing
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
         for _ in 0..<2000 {
-            // From 1600 on the system's calendar is Gregorian, too.
+            // The system's calendar is Gregorian, too, from 1600 on.
             let seconds = Int64.random(in: -11_676_096_000...253_402_300_799, using: &generator)
             let date = Date(timeIntervalSince1970: Double(seconds))
             #expect(HTTPDate.parse(HTTPDate.string(from: date), now: Self.now) == date)

@@ -5,9 +5,9 @@ import Testing
     @Test(arguments: [
         ("ETag", "etag", true), ("content-type", "CONTENT-TYPE", true), ("", "", true), ("A", "AA", false),
         ("AA", "A", false), ("A-B", "A_B", false),
-        // Bytes that differ as capitals do from small letters, and are none.
+        // Bytes that differ by the case bit but are not letters.
         ("@", "`", false), ("[", "{", false), ("^", "~", false),
-        // Letters that Unicode folds to k, i and s.
+        // Letters that Unicode case folding maps to k, i and s.
         ("\u{212A}", "k", false), ("İ", "i", false), ("ſ", "s", false),
     ])
     func namesAreEqualWhateverTheCaseOfTheirLetters(one: String, other: String, areEqual: Bool) {

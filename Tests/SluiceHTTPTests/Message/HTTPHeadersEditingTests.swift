@@ -53,7 +53,7 @@ import Testing
         #expect(headers.byteCount == 0)
     }
 
-    /// Any sequence of edits does what it does to a plain array of pairs.
+    /// A sequence of edits has the same result as on an array of pairs.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func editsDoWhatTheyDoToAnArrayOfPairs(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

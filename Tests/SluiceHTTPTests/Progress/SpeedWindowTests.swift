@@ -5,7 +5,7 @@ import Testing
 @Suite struct SpeedWindowTests {
     private let start = ContinuousClock.now
 
-    /// Notes at milliseconds and bytes; asked at the last of them.
+    /// Adds byte counts at the given milliseconds, and returns the speed at `end`.
     private func speed(_ notes: [(Int, Int64)], askedAt end: Int) -> Double? {
         var window = SpeedWindow()
         for (time, bytes) in notes { window.record(bytes, at: start + .milliseconds(time)) }

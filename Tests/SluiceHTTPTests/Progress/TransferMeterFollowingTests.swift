@@ -3,7 +3,7 @@ import XCTest
 
 @testable import SluiceHTTP
 
-/// Those who wait for a transfer that another has begun.
+/// Callers that wait for a transfer which another caller has started.
 final class TransferMeterFollowingTests: XCTestCase {
     private let time = ManualTime()
 

@@ -54,7 +54,7 @@ final class TransferMeterTests: XCTestCase {
         }
         for step in 0..<20 {
             while seen.withLock({ $0 }) <= step { await Task.yield() }
-            // It has just got a value, and sleeps although there are newer ones.
+            // The reader has just received a value, and sleeps although newer values exist.
             run.received(Int64(step * 10 + 1))
             await time.sleepers(1)
             run.received(Int64(step * 10 + 2))
@@ -62,7 +62,7 @@ final class TransferMeterTests: XCTestCase {
             time.advance(by: .milliseconds(50))
         }
         while seen.withLock({ $0 }) <= 20 { await Task.yield() }
-        // The end does not wait for the rest of the pause.
+        // The last value does not wait for the rest of the pause.
         meter.end()
         await values.value
         XCTAssertEqual(seen.withLock { $0 }, 22)

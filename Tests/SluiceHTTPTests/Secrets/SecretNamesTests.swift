@@ -1,7 +1,7 @@
 import SluiceHTTP
 import Testing
 
-/// What is left of names where some are exempt; how names are compared is tested with `Redaction.Names`.
+/// Sets of secret names with exemptions. The comparison of names is tested with `Redaction.Names`.
 @Suite struct SecretNamesTests {
     private let names = SecretNames(SecretNames.usualMembers)
     private let exempt: SecretNames = ["*page-token", "next-token"]

@@ -12,7 +12,7 @@ import Testing
 
     private static let value = "Zq7pLaNtEd9x"
 
-    /// All ways in which a value is shown by mistake.
+    /// Returns all texts that may show a value by mistake.
     private static func shown(_ value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -37,7 +37,7 @@ import Testing
         arguments: [
             ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "aa", false), ("aa", "a", false),
             ("abc", "abd", false), ("abc", "xbc", false), ("", "a", false),
-            // The same characters for people, but other bytes.
+            // The same characters for people, but different bytes.
             ("\u{E9}", "e\u{301}", false), ("ß€", "ß€", true),
         ]
     )

@@ -3,7 +3,7 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// What a stub answers, played as the pipeline plays it.
+/// The responses of stubs, played as the pipeline plays them.
 @Suite struct StubPlayerTests {
     private let time = ManualTime()
     private let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/users")
@@ -202,7 +202,7 @@ import Testing
             chunks.append(String(decoding: chunk, as: UTF8.self))
             counted.append(meter.sight(.download).progress.completed)
             if chunks.count < 3 {
-                // The next is asked for by reading on.
+                // Only reading requests the next chunk, so another task advances the clock.
                 Task {
                     await time.sleepers(1)
                     time.advance(by: .seconds(1))
@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    /// A body that gives two bytes and then nothing, and what it signals when it is read no more.
+    /// A body that returns two bytes and then waits, and a flag that is set when it is no longer read.
     private func stuckBody() -> (body: HTTPBody, isLeft: Locked<Bool>) {
         let isLeft = Locked(false)
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Counts the calls of a pipe's callback, which may come from any thread.
+/// Counts the calls of a pipe's callback, on any thread.
 final class CallCount: Sendable {
     private let count = Locked(0)
 

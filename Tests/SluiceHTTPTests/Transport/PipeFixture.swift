@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A pipe whose two callbacks are counted, and short words for using it.
+/// A pipe that counts the calls of its two callbacks, with short methods for tests.
 struct PipeFixture: Sendable {
     let pipe: ResponsePipe
     let demands = CallCount()
@@ -16,13 +16,13 @@ struct PipeFixture: Sendable {
         pipe = ResponsePipe(highWater: highWater, onDemand: demands.add, onAbandon: abandonments.add)
     }
 
-    /// Writes a text; says whether to pause.
+    /// Writes a text; true if the writer must pause.
     @discardableResult
     func write(_ text: String) -> Bool {
         pipe.write(Data(text.utf8))
     }
 
-    /// Writes that many bytes; says whether to pause.
+    /// Writes a number of bytes; true if the writer must pause.
     func write(bytes count: Int) -> Bool {
         pipe.write(Data(count: count))
     }
@@ -39,7 +39,7 @@ struct PipeFixture: Sendable {
 }
 
 extension ResponsePipe.Reader {
-    /// The next chunk as a text.
+    /// Returns the next chunk as a text.
     func text() async throws(SluiceError) -> String? {
         try await next().map { String(decoding: $0, as: UTF8.self) }
     }

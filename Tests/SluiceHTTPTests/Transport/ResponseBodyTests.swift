@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseBodyTests {
-    /// A body of these chunks: in one piece, all there in a pipe, or still being written.
+    /// The arrival of a body's chunks: as one piece, all of them already in a pipe, or still being written.
     enum Arrival: CaseIterable, Sendable {
         case whole, waiting, arriving
 

@@ -36,7 +36,7 @@ import Foundation
         }
     }
 
-    /// An HTTP/2 server goes on until its window is used up.
+    /// An HTTP/2 server continues until its window is exhausted.
     @Test func aWriterThatGoesOnAfterItsPauseIsCalledAllTheSame() async throws {
         let fixture = PipeFixture(highWater: 100)
         let reader = ResponsePipe.Reader(fixture.pipe)
@@ -69,7 +69,7 @@ import Foundation
         #expect(fixture.demands.value == 0)
     }
 
-    /// A writer that stops when told and goes on when called gets all its bytes through, and never has many waiting.
+    /// A writer that pauses and resumes as told delivers all its bytes, and few bytes wait at any time.
     @Test(arguments: [(1, 1), (100, 1), (100, 99), (100, 250), (4096, 1000)])
     func aWriterThatObeysNeverStallsNorRunsAhead(highWater: Int, chunk: Int) async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -84,7 +84,7 @@ import Foundation
                     return written
                 }
                 let mustPause = pipe.write(Data(count: chunk))
-                // One chunk may be in the reader's hands and not be counted yet.
+                // The reader may hold one chunk that is not counted yet.
                 #expect(ahead - read.withLock { $0 } <= highWater + 2 * chunk)
                 if mustPause { await calls.next() }
             }

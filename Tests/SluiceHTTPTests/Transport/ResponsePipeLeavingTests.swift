@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a reader leaves: by dropping its end, or by cancellation.
+/// Readers that stop: by releasing the reader, or by cancellation.
 @Suite(.timeLimit(.minutes(10))) struct ResponsePipeLeavingTests {
     @Test func droppingTheReaderAbandonsTheTransferOnce() {
         let fixture = PipeFixture(highWater: 1)
@@ -44,7 +44,7 @@ import Foundation
         #expect(fixture.abandonments.value == 1)
     }
 
-    /// The second reader's refusal proves that the first one waits.
+    /// The error of a second reader proves that the first one waits.
     @Test func cancellingAReaderThatWaitsEndsItAndTheTransfer() async {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)

@@ -75,7 +75,7 @@ import Foundation
         #expect(reader.metrics == nil)
     }
 
-    /// Of two that read at once one is told so; the other gets the chunk, which is written only when one waits for certain.
+    /// Of two concurrent readers, one gets an error. The other gets the chunk, which is written only after one certainly waits.
     @Test func twoReadersAtOnceAreAnErrorForOneOfThem() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)

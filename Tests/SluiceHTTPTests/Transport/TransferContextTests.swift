@@ -1,7 +1,7 @@
 import SluiceHTTP
 import Testing
 
-/// The defaults are documented, and what people rely on.
+/// The documented defaults, on which users rely.
 @Suite struct TransferContextTests {
     @Test func timeoutsAreTenSecondsToConnectAndAMinuteOfSilence() {
         let timeouts = TransferContext().timeouts

@@ -31,7 +31,7 @@ import Testing
         ("http://a/?next=http%3A%2F%2Fb%2F%3Fpage%3D2", "http://a/?next=http%3A%2F%2Fb%2F%3Fpage%3D2"),
         ("http://a/?pageToken=2&next_token=3&syncToken=4", "http://a/?pageToken=2&next_token=3&syncToken=4"),
         ("http://a/?page[next_token]=3&token[page_token]=4", "http://a/?page[next_token]=3&token[page_token]=REDACTED"),
-        // A mark that combines with the sign before it leaves it that sign.
+        // A combining mark after a delimiter does not change the delimiter.
         ("http://a/?token=\u{301}S&\u{301}x=1", "http://a/?token=REDACTED&\u{301}x=1"),
         ("http://a/?x=1&\u{301}token=S", "http://a/?x=1&\u{301}token=REDACTED"),
         ("http://a/p?\u{301}token=S#\u{301}token=S", "http://a/p?\u{301}token=REDACTED#\u{301}token=REDACTED"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceTesting
 
-/// Recording and playing back; a stub transport stands in for the network.
+/// Recording and playback. A stub transport replaces the network.
 @Suite struct CassetteTransportTests {
     private let file = FileManager.default.temporaryDirectory
         .appending(path: "sluice-\(UUID().uuidString)")
@@ -172,7 +172,7 @@ import Testing
             replaying: file,
             matching: [
                 .custom("mine") { recorded, request in
-                    // With the lock held, what reads the state of the same transport would never return.
+                    // If the lock were held here, reading the state of the same transport would deadlock.
                     asked.withLock { $0.append("\(recorded.path) \(request.path)") }
                     return inner.withLock { $0?.isLoaded ?? false }
                 }

@@ -32,7 +32,7 @@ import Testing
 
     @Test func aConditionIsWaitedForUntilTimeIsUp() async throws {
         let count = Locked(0)
-        // Very many tests may be under way, each of which has its turn.
+        // Many other tests may run at the same time.
         try await waitUntil(within: .seconds(600)) {
             count.withLock {
                 $0 += 1; return $0 == 10

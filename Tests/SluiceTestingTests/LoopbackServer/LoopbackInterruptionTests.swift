@@ -4,14 +4,14 @@ import XCTest
 final class LoopbackInterruptionTests: XCTestCase {
     private let digits = LoopbackResource(Data("0123456789".utf8), eTag: "\"1\"")
 
-    /// A client that has asked once.
+    /// Connects a client that has sent one request.
     private func ask(_ server: LoopbackServer) throws -> RawClient {
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
         return client
     }
 
-    /// All that comes where the connection is not to be kept.
+    /// Returns all bytes of a connection that is not kept open.
     private func askAndClose(_ server: LoopbackServer) throws -> String {
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")

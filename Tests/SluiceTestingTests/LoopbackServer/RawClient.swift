@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A blocking socket that sends and receives bytes as a test says; closed when released.
+/// A blocking socket that sends and receives the bytes of a test. It closes when deallocated.
 final class RawClient {
     private var descriptor: Int32 = -1
     private var received: [UInt8] = []
@@ -32,7 +32,7 @@ final class RawClient {
             leave()
             throw Refused()
         }
-        // A test that waits for what never comes fails instead of hanging.
+        // A test that waits for missing bytes fails instead of hanging.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -76,7 +76,7 @@ final class RawClient {
         return method == "HEAD" ? receiveHead() : receive()
     }
 
-    /// A head and a body of the length that the head says, or all until the end.
+    /// Receives a head and a body of the announced length, or all bytes until the end.
     func receive() -> String {
         let head = receiveHead()
         let length = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length: ") }
@@ -90,7 +90,7 @@ final class RawClient {
         receive(through: "\r\n\r\n")
     }
 
-    /// Up to and with a text, or all until the end.
+    /// Receives bytes up to and including a text, or all bytes until the end.
     func receive(through text: String) -> String {
         let wanted = Array(text.utf8)
         while true {
@@ -106,12 +106,12 @@ final class RawClient {
         return take(received.count)
     }
 
-    /// Whether the other end has closed or reset, with nothing left to read.
+    /// True if the other end has closed or reset the connection, with no bytes left to read.
     func isAtEnd() -> Bool {
         received.isEmpty && !fill()
     }
 
-    /// The error of the next receive, 0 for the end of the stream.
+    /// The error of the next receive; 0 for the end of the stream.
     func receiveError() -> Int32 {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, 0) < 0 ? errno : 0

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FormItemsTests {
     @Test(arguments: [
         ("a+b%20c", "a b c"), ("%C3%A9%e2%82%ac", "é€"), ("100%", "100%"), ("%4", "%4"), ("%zz", "%zz"),
-        // Swift takes a sign for the beginning of a number.
+        // Swift's integer parser accepts a sign.
         ("%+1", "% 1"), ("%-0", "%-0"),
     ])
     func onlyTripletsAreDecoded(_ text: String, _ decoded: String) {

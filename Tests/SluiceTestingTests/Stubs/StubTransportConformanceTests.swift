@@ -3,7 +3,7 @@ import SluiceEngine
 import SluiceTesting
 import Testing
 
-/// The promises of all transports, kept by a stub transport that passes everything through.
+/// The conformance cases, run with a stub transport that passes all requests through.
 @Suite(.serialized) struct StubTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: exclusions))
     func theTransportConforms(_ promise: TransportConformance.Case) async throws {

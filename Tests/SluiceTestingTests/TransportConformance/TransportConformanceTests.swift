@@ -2,14 +2,14 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// Says 200 to everything without sending anything.
+/// Returns 200 for every request without sending anything.
 private struct AgreeableTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
     }
 }
 
-/// Never answers, and does not care for cancellation.
+/// Never answers, and ignores cancellation.
 private struct DeafTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -17,7 +17,7 @@ private struct DeafTransport: Transport {
     }
 }
 
-/// Fails everything in the same way.
+/// Fails every request with the same error.
 private struct FailingTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         throw SluiceError(.connectionLost, "Broken.")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct StreamLengthTests {
     private struct Broken: Error {}
 
-    /// Makes a stream of chunks of these lengths.
+    /// Returns a stream with chunks of the given lengths.
     private func stream(_ lengths: [Int], failing: Bool = false) -> HTTPBody.Stream {
         HTTPBody.Stream {
             var rest = lengths[...]

@@ -127,7 +127,7 @@ import Testing
 }
 
 extension ExchangeState.Action {
-    /// The action's name, or the code it fails with.
+    /// The action's name, or the code of its error.
     var name: String {
         switch self {
         case .none: "none"

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The smallest program of a user, to see how long it takes to build.
+// The smallest user program, to measure its build time.
 let package = Package(
     name: "minimal-ahc",
     platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
 /// A command line of the form `MODE name=value …`.
 package struct Arguments: Sendable {
-    /// What to measure.
+    /// The measurements.
     package enum Mode: String, CaseIterable, Sendable {
         case rps, download, upload, startup, building, multipart, lenient, gate
         case downloadFile = "download-file"
@@ -28,16 +28,16 @@ package struct Arguments: Sendable {
         self.values = values
     }
 
-    /// The value of a name that must be given.
+    /// Returns the value of a required argument.
     package func string(_ name: String) throws(UsageError) -> String {
         guard let value = values[name] else { throw UsageError(description: "\(name)=… is missing.") }
         return value
     }
 
-    /// The value of a name that may be left out.
+    /// Returns the value of an optional argument.
     package func optional(_ name: String) -> String? { values[name] }
 
-    /// The value of a name as a number, or what stands for it where it is not given.
+    /// Returns the value of an argument as a number, or a default if the argument is missing.
     package func number<Number: LosslessStringConvertible>(
         _ name: String,
         default fallback: Number
@@ -49,13 +49,13 @@ package struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// The server, without a path.
+    /// The URL of the server, without a path.
     package var server: String { get throws(UsageError) { try string("server") } }
 
-    /// How many requests are under way at any moment.
+    /// The number of concurrent requests.
     package var inFlight: Int { get throws(UsageError) { try number("in-flight", default: 1) } }
 
-    /// Names of hosts, as many as `count=` says, that the client must take to be at 127.0.0.1.
+    /// Host names, `count=` of them, that the client must resolve to 127.0.0.1.
     package var hosts: [String] {
         get throws(UsageError) {
             let count: Int = try number("count", default: 10_000)
@@ -64,7 +64,7 @@ extension Arguments {
     }
 }
 
-/// A command line that makes no sense.
+/// An invalid command line.
 package struct UsageError: Error, CustomStringConvertible {
     package let description: String
 

@@ -4,100 +4,101 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An HTTP client as its users would hold it: one value, made once, for all that is measured in a process.
+/// An HTTP client as its users hold it: one value, created once for all measurements of a process.
 package protocol Competitor: Sendable {
-    /// Makes the client.
+    /// Creates the client.
     init(_ arguments: Arguments) async throws
 
     /// Gets `/user.json` and decodes it.
     func user() async throws -> User
 
-    /// Gets a URL whose host is one of ``Arguments/hosts`` and decodes a user; nil for a client that cannot be told where hosts are.
+    /// Gets a URL whose host is one of ``Arguments/hosts`` and decodes a user; nil if the client has no option for host
+    /// addresses.
     func user(at url: String) async throws -> User?
 
-    /// Gets a path so many times at once, and keeps the connections.
+    /// Gets a path several times concurrently, and keeps the connections open.
     ///
     /// - Parameters:
-    ///   - count: The number of requests, which are all under way at the same time if the server wants it so.
-    ///   - path: The path, without a slash in front.
-    /// - Returns: The number of connections that the client then has; nil for a client that cannot tell.
+    ///   - count: The number of requests. The server may hold them so that all run at the same time.
+    ///   - path: The path, without a leading slash.
+    /// - Returns: The number of connections of the client; nil if the client does not report it.
     /// - Throws: The error of a request.
     func connect(_ count: Int, path: String) async throws -> Int?
 
-    /// Gets a path into memory, without its content coding.
+    /// Gets a path into memory, with its content coding removed.
     ///
-    /// - Parameter path: The path, without a slash in front.
-    /// - Returns: How many bytes there were.
+    /// - Parameter path: The path, without a leading slash.
+    /// - Returns: The number of bytes.
     /// - Throws: The error of the request.
     func fetch(_ path: String) async throws -> Int
 
-    /// Gets a path and looks at it chunk by chunk, without its content coding.
+    /// Gets a path and reads it chunk by chunk, with its content coding removed.
     ///
-    /// - Parameter path: The path, with a slash in front.
-    /// - Returns: How many bytes there were.
+    /// - Parameter path: The path, with a leading slash.
+    /// - Returns: The number of bytes.
     /// - Throws: The error of the request.
     func download(_ path: String) async throws -> Int
 
     /// Puts a body of a known length to `/upload`, chunk by chunk.
     func upload(_ upload: Upload) async throws
 
-    /// Makes a POST to `/search`, the parts of the search in its query and the user as JSON in its body.
+    /// Creates a POST to `/search` with a query and a JSON body.
     ///
     /// - Parameters:
-    ///   - search: What goes into the query.
-    ///   - user: What goes into the body.
-    ///   - encoder: What encodes the body.
-    /// - Returns: How many bytes its URL and body have.
-    /// - Throws: What the encoder throws.
+    ///   - search: The parameters of the query.
+    ///   - user: The content of the body.
+    ///   - encoder: The encoder of the body.
+    /// - Returns: The number of bytes of the URL and the body.
+    /// - Throws: The error of the encoder.
     func build(_ search: Search, _ user: User, _ encoder: JSONEncoder) throws -> Int
 
-    /// Posts files as a multipart form to a path; nil for a client that has no such forms.
+    /// Posts files as a multipart form to a path; nil if the client does not support multipart forms.
     func multipart(_ files: [String], path: String) async throws -> Bool?
 
-    /// Gets a path into a file by the client's own means for that, while somebody listens to its progress or not; nil for a client
-    /// that has no such means.
+    /// Downloads a path to a file, with or without a progress listener; nil if the client has no file downloads.
     func download(_ path: String, to file: String, isWatched: Bool) async throws -> Bool?
 
-    /// Puts a file to a path by the client's own means for that; nil for a client that has none.
+    /// Uploads a file with PUT; nil if the client has no file uploads.
     func upload(file: String, to path: String) async throws -> Bool?
 
-    /// Reads so many events of a stream of server-sent events, or all there are; how many, nil for a client that cannot.
+    /// Reads server-sent events up to a count or the end, and returns their number; nil if the client does not support them.
     func events(at path: String, upTo count: Int) async throws -> Int?
 
-    /// Decodes users from JSON whose types are not always the declared ones; nil for a client that has no such decoder.
+    /// Decodes users from JSON whose types may differ from the declared ones; nil if the client has no such decoder.
     func lenient(_ json: Data) throws -> [Reading]?
 
-    /// Keeps so many entries of 4 KiB in a cache in a folder, until they are on disk; whether it did, nil for a client without a cache.
+    /// Stores entries of 4 KiB in a cache in a folder, and waits until they are on disk; nil if the client has no cache.
     func store(_ count: Int, in folder: String) async throws -> Bool?
 
-    /// Opens a cache that holds so many entries, which it makes if it does not, and removes some in steps.
+    /// Opens a cache with a number of entries, creates it if it does not exist, and removes some entries in steps.
     ///
     /// - Parameters:
-    ///   - count: How many entries it holds.
-    ///   - folder: Where it is.
-    /// - Returns: How long it took to open it, and the longest step; nil for a client without a cache.
-    /// - Throws: What the cache throws.
+    ///   - count: The number of entries.
+    ///   - folder: The folder of the cache.
+    /// - Returns: The time to open the cache, and the longest step; nil if the client has no cache.
+    /// - Throws: The error of the cache.
     func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)?
 
-    /// Has requests wait at one gate until all of them do, and lets them go; nil for a client that has no gates.
+    /// Lets requests wait at one gate and then opens it; nil if the client has no gates.
     ///
-    /// - Parameter count: How many wait.
-    /// - Returns: How long it takes until the last one has its outcome, and how often the gate's condition was brought about.
-    /// - Throws: What a request throws.
+    /// - Parameter count: The number of requests.
+    /// - Returns: The time until the last request has its outcome, and the number of times that the gate's condition was
+    ///   satisfied.
+    /// - Throws: The error of a request.
     func release(_ count: Int) async throws -> (time: Duration, satisfactions: Int)?
 
-    /// Sends so many equal requests at once; nil for a client whose requests share no transfer.
+    /// Sends equal requests concurrently; nil if the client does not share transfers.
     ///
-    /// - Parameter count: How many.
-    /// - Returns: How long it takes until the last one has its outcome, and how many transfers there were.
-    /// - Throws: What a request throws.
+    /// - Parameter count: The number of requests.
+    /// - Returns: The time until the last request has its outcome, and the number of transfers.
+    /// - Throws: The error of a request.
     func share(_ count: Int) async throws -> (time: Duration, transfers: Int)?
 
-    /// Makes and runs a graph of so many steps that do nothing but return; nil for a client that has no graphs.
+    /// Creates and runs a graph of empty steps; nil if the client has no graphs.
     ///
-    /// - Parameter count: How many steps.
-    /// - Returns: How long it takes, and how many steps ran.
-    /// - Throws: What a step throws.
+    /// - Parameter count: The number of steps.
+    /// - Returns: The duration, and the number of steps that ran.
+    /// - Throws: The error of a step.
     func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)?
 }
 
@@ -116,31 +117,31 @@ extension Competitor {
     package func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)? { nil }
 }
 
-/// The parts of a query.
+/// The parameters of a query.
 package struct Search: Sendable {
     package let words = "swift http client"
     package let page = 3
     package let sort = "name"
 }
 
-/// A body to be sent: the same chunk, as often as it takes.
+/// A body to send: one chunk, repeated.
 package struct Upload: Sendable {
-    /// Where it goes: a path that begins with a slash.
+    /// The path of the target, with a leading slash.
     package let path: String
-    /// Bytes in all.
+    /// The total number of bytes.
     package let length: Int
-    /// Bytes in one chunk; a divisor of `length`.
+    /// The number of bytes in a chunk; a divisor of `length`.
     package let chunkLength = 128 << 10
-    /// A file of just that length, for clients that cannot take the body from an asynchronous sequence.
+    /// The path of a file of the same length, for clients that cannot send an asynchronous sequence.
     package let file: String
 
-    /// The body as an asynchronous sequence of whatever type the client takes.
+    /// Returns the body as an asynchronous sequence of the client's chunk type.
     package func chunks<Chunk: Sendable>(of chunk: Chunk) -> Chunks<Chunk> {
         Chunks(chunk: chunk, count: length / chunkLength)
     }
 }
 
-/// The same chunk, over and over.
+/// One chunk, repeated.
 package struct Chunks<Chunk: Sendable>: AsyncSequence, Sendable {
     package typealias Failure = Never
 

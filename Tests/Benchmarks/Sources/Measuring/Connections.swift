@@ -1,5 +1,5 @@
 extension Measurement {
-    /// Seconds it takes to get a user once from each of many hosts.
+    /// Measures the seconds to get a user once from each of many hosts.
     static func measureHosts(
         _ client: some Competitor,
         _ arguments: Arguments
@@ -25,15 +25,15 @@ extension Measurement {
         return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
     }
 
-    /// KiB of memory that an idle connection holds, and the growth with the memory that was freed meanwhile.
+    /// Measures the KiB of memory of an idle connection, and the growth including memory that has been freed.
     ///
-    /// The server answers `/held` once all requests for it have come, so that each has a connection of its own.
+    /// The server holds `/held` until all its requests have arrived, so that each has its own connection.
     static func measureIdle(
         _ client: some Competitor,
         _ arguments: Arguments
     ) async throws -> KeyValuePairs<String, Double> {
         let count: Int = try arguments.number("count", default: 10_000)
-        // The first requests bring into memory the parts that all connections share.
+        // The first requests load the memory that all connections share.
         guard let few = try await client.connect(16, path: "now") else {
             throw Unexpected(description: "the client does not tell how many connections it has")
         }
@@ -52,7 +52,7 @@ extension Measurement {
         return ["kib": (after - before) / opened, "untrimmed": (grown - before) / opened]
     }
 
-    /// Gives the client's threads time to put away what belonged to the requests.
+    /// Waits until the client's threads have released the state of finished requests.
     private static func settle() async throws {
         try await Task.sleep(for: .seconds(1))
     }

@@ -1,16 +1,16 @@
-/// Requests one after the other in each of several tasks, for a given time.
+/// Sends requests in several tasks, one after another in each, for a given time.
 struct Load: Sendable {
-    /// Requests under way at any moment.
+    /// The number of concurrent requests.
     let inFlight: Int
 
-    /// What was done, and what it took.
+    /// The number of requests, and the resources they used.
     struct Outcome {
         let requests: Int
         let seconds: Double
         let cpuSeconds: Double
     }
 
-    /// Keeps the requests coming until the time is over, and then waits for those under way.
+    /// Sends requests until the time is over, and then waits for those in progress.
     func run(for duration: Duration, _ request: @escaping @Sendable () async throws -> Void) async throws -> Outcome {
         let clock = ContinuousClock()
         let cpuSeconds = ResourceUsage.cpuSeconds

@@ -1,12 +1,12 @@
 extension Measurement {
-    /// Milliseconds of equal requests at once, or microseconds of a step of a graph.
+    /// Measures milliseconds for equal concurrent requests, or microseconds for a step of a graph.
     static func measureComposition(
         _ client: some Competitor,
         _ arguments: Arguments
     ) async throws -> KeyValuePairs<String, Double> {
         var times: [Duration] = []
         let count: Int = try arguments.number("count", default: 1000)
-        // The first warms up what the others use.
+        // The first run warms up the process.
         for _ in 0..<6 {
             if arguments.mode == .sharing {
                 guard let shared = try await client.share(count) else {

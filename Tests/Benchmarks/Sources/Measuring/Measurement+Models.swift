@@ -5,13 +5,13 @@ import Foundation
 #endif
 
 extension Measurement {
-    /// Microseconds it takes to make a request, beyond what the encoder of its body takes.
+    /// Measures the microseconds to create a request, without the time of its body's encoder.
     static func measureBuilding(_ client: some Competitor) throws -> KeyValuePairs<String, Double> {
         let encoder = JSONEncoder()
         let search = Search()
         var bytes = 0
         var differences: [Double] = []
-        // The two are measured in turns, so that a machine that slows down slows both.
+        // The two are measured alternately, so that changes of the machine's speed affect both.
         for _ in 0..<101 {
             let building = try seconds(of: 200) { bytes += try client.build(search, .example, encoder) }
             let encoding = try seconds(of: 200) { bytes += try encoder.encode(User.example).count }
@@ -21,7 +21,7 @@ extension Measurement {
         return ["microseconds": differences.median * 1_000_000]
     }
 
-    /// Milliseconds it takes to decode a megabyte leniently, and what Foundation's decoder takes.
+    /// Measures the milliseconds to decode a megabyte leniently, and the same for Foundation's decoder.
     static func measureLenient(_ client: some Competitor) throws -> KeyValuePairs<String, Double> {
         let json = try Reading.json(bytes: 1 << 20)
         let decoder = JSONDecoder()
@@ -38,7 +38,7 @@ extension Measurement {
         return ["milliseconds": lenient.median * 1000, "jsondecoder": strict.median * 1000]
     }
 
-    /// The time one of several takes.
+    /// Returns the average time of several calls.
     private static func seconds(of count: Int, _ work: () throws -> Void) throws -> Double {
         let time = try ContinuousClock().measure { for _ in 0..<count { try work() } }
         return time / .seconds(1) / Double(count)

@@ -6,16 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// One measurement, as the command line asks for it.
+/// The measurement that the command line requests.
 package enum Measurement {
-    /// Measures, prints the figures as `name=value …` in one line and ends the process.
+    /// Measures, prints the figures as `name=value …` in one line, and exits the process.
     package static func main<Client: Competitor>(_ type: Client.Type) async -> Never {
         do {
             let arguments = try Arguments(CommandLine.arguments.dropFirst())
             let client = try await Client(arguments)
             let figures = try await measure(client, arguments)
             print(figures.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
-            // The client lives as long as the process, as a shared one does, and is not shut down.
+            // The client lives as long as the process, as a shared client does, and is not shut down.
             withExtendedLifetime(client) { exit(0) }
         } catch let error as UsageError {
             complain("\(error)")
@@ -147,7 +147,7 @@ package enum Measurement {
     }
 }
 
-/// An answer that is not the one the server was set up to give.
+/// A response that differs from the one the server is set up to give.
 package struct Unexpected: Error, CustomStringConvertible {
     package let description: String
 
@@ -155,12 +155,12 @@ package struct Unexpected: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Throws where a response is not a success.
+    /// Throws if a status is not a success.
     package static func check(status: Int) throws {
         guard (200..<300).contains(status) else { throw Unexpected(description: "the status was \(status)") }
     }
 
-    /// Throws unless a user is the one in `/user.json`.
+    /// Throws if a user differs from the one in `/user.json`.
     package static func check(_ user: User) throws {
         guard user.id == 583_231 else { throw Unexpected(description: "the user was \(user)") }
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a large JSON array is decoded into.
+/// The element type of a large JSON array.
 package struct Reading: Codable, Sendable {
     package struct Place: Codable, Sendable {
         package let city: String
@@ -25,7 +25,7 @@ package struct Reading: Codable, Sendable {
 }
 
 extension Reading {
-    /// A JSON array of objects of about this many bytes, each value of its declared type.
+    /// Returns a JSON array of about the given number of bytes, each value of its declared type.
     package static func json(bytes: Int) throws -> Data {
         var readings: [Reading] = []
         for index in 0..<(bytes / 250) {

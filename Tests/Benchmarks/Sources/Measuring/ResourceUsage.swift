@@ -11,17 +11,17 @@ import Musl
 import Darwin
 #endif
 
-/// What this process has used so far.
+/// The resources that this process has used.
 package enum ResourceUsage {
-    /// Seconds of CPU time, in user mode and in the kernel, of all threads.
+    /// The CPU time of all threads in user mode and in the kernel, in seconds.
     package static var cpuSeconds: Double {
         let usage = current
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// The most memory that was resident at any moment, in MiB.
+    /// The maximum resident memory, in MiB.
     ///
-    /// On Linux it is VmHWM: `ru_maxrss` is inherited over `exec` and would count the memory of the shell.
+    /// On Linux this is VmHWM. `ru_maxrss` is inherited across `exec` and would include the memory of the shell.
     package static var peakMiB: Double {
         #if os(Linux)
         return kibibytes(of: "VmHWM:") / 1024
@@ -30,7 +30,7 @@ package enum ResourceUsage {
         #endif
     }
 
-    /// The memory that is resident now, in KiB; not a number where the system is not Linux.
+    /// The current resident memory, in KiB; NaN on other systems than Linux.
     package static var residentKiB: Double {
         #if os(Linux)
         return kibibytes(of: "VmRSS:")
@@ -39,7 +39,7 @@ package enum ResourceUsage {
         #endif
     }
 
-    /// The paths of the shared libraries that are mapped now; empty where the system is not Linux.
+    /// The paths of the mapped shared libraries; empty on other systems than Linux.
     package static var libraries: Set<String> {
         #if os(Linux)
         let maps = text(of: "/proc/self/maps")
@@ -55,7 +55,7 @@ package enum ResourceUsage {
         #endif
     }
 
-    /// Gives the memory that has been freed back to the system, as far as the allocator can.
+    /// Returns free memory to the system, as far as the allocator supports it.
     package static func releaseFreeMemory() {
         #if canImport(Glibc)
         // The module of the C library lacks <malloc.h>.
@@ -65,7 +65,7 @@ package enum ResourceUsage {
     }
 
     #if os(Linux)
-    /// The number in a line of the process's status.
+    /// Returns the number in a line of `/proc/self/status`.
     private static func kibibytes(of label: String) -> Double {
         let line = text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix(label) } ?? ""
         return line.split { !("0"..."9").contains($0) }.first.flatMap { Double($0) } ?? .nan
@@ -73,7 +73,7 @@ package enum ResourceUsage {
     #endif
 
     #if os(Linux)
-    /// The text of a file of the system's, which has no size that says how much there is to read.
+    /// Returns the text of a system file, whose size is not known in advance.
     private static func text(of path: String) -> String {
         guard let file = fopen(path, "r") else { return "" }
         defer { fclose(file) }

@@ -1,4 +1,4 @@
-/// What every request for a small JSON document decodes; `run` writes the document.
+/// The model of the small JSON document that `run` writes.
 package struct User: Codable, Sendable {
     package let id: Int
     package let login: String
@@ -11,7 +11,7 @@ package struct User: Codable, Sendable {
 }
 
 extension User {
-    /// One to send.
+    /// An example to send.
     package static let example = User(
         id: 583_231,
         login: "octocat",

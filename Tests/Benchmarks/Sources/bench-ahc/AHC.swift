@@ -32,7 +32,7 @@ struct AHC: Competitor {
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls
         }
-        // By default it asks for no content coding and removes none.
+        // By default the client neither requests nor removes a content coding.
         if arguments.optional("decompress") != nil { configuration.decompression = .enabled(limit: .none) }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }

@@ -3,7 +3,7 @@ import Sluice
 import SluiceEngine
 
 extension ConnectionOptions {
-    /// Creates options that trust the certificate in `trust=` alone and, with `version=http1`, speak HTTP/1.1.
+    /// Creates options that trust only the certificate in `trust=` and use HTTP/1.1 with `version=http1`.
     init(_ arguments: Arguments) throws(UsageError) {
         self.init()
         if let file = arguments.optional("trust") { tls.trust = .only(.file(file)) }
@@ -16,9 +16,9 @@ extension ConnectionOptions {
 }
 
 extension APIClient {
-    /// Creates a client that differs from the default one in how it connects.
+    /// Creates a client with different connection settings.
     ///
-    /// All hosts are at 127.0.0.1 where many are asked, and all requests are sent at once where connections are counted.
+    /// With many hosts, all resolve to 127.0.0.1. When connections are counted, all requests are sent at once.
     init(connecting arguments: Arguments) throws(UsageError) {
         let mode = arguments.mode
         let options = try ConnectionOptions(arguments)
@@ -31,7 +31,7 @@ extension APIClient {
                 configuration.maximumTransfersPerHost = count
                 configuration.maximumTransfers = count
                 $0.transport = SocketTransport(configuration: configuration)
-                // So many handshakes at once take longer than one may.
+                // Many concurrent handshakes take longer than the default timeout.
                 $0.timeouts = Timeouts(connect: .seconds(240), idle: .seconds(240))
             }
         }

@@ -8,10 +8,14 @@ import Foundation
 #endif
 
 extension APIClient {
-    /// Makes a client with nothing between request and transport, or with all that one in production has; `headers` is a client
-    /// with nothing that sends the same headers as one with all. `cache` has a cache in memory, and a folder one on disk alone, for what
-    /// the server lets be kept; `guards` checks where requests go; `stub` answers by itself what the server would. `cookies` has the
-    /// given jar, `digest` answers challenges, and `cookie-header` and `digest-header` send the same headers without doing so.
+    /// Creates a client with an empty pipeline, or with the pipeline of a production client.
+    ///
+    /// - `headers`: An empty pipeline that sends the same headers as the full one.
+    /// - `cache`: A cache in memory. With a folder, a cache on disk only.
+    /// - `guards`: A check of the destination of each request.
+    /// - `stub`: A stub in place of the server.
+    /// - `cookies`: The given jar. `cookie-header` sends the same headers without a jar.
+    /// - `digest`: Answers to challenges. `digest-header` sends the same headers without them.
     init(baseURL: String, pipeline: String?, cookies: CookieJar?) throws(UsageError) {
         switch pipeline {
         case nil: self.init(baseURL: baseURL)
@@ -72,7 +76,7 @@ extension APIClient {
 
     private static let token = "c2x1aWNlLXNsdWljZS1zbHVpY2U"
 
-    /// An answer to a challenge of the server, of the length of any.
+    /// An `Authorization` value with the length of a real one.
     private static let digest =
         "Digest username=\"bench\", realm=\"bench\", nonce=\"\(String(repeating: "0", count: 32))\", uri=\"/digest/user.json\", "
         + "algorithm=SHA-256, qop=auth, nc=00000001, cnonce=\"\(String(repeating: "0", count: 32))\", "

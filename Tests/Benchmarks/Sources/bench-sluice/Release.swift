@@ -19,7 +19,7 @@ extension SluiceBench {
     }
 }
 
-/// A condition that comes about when it is told to.
+/// A condition that a call satisfies.
 private actor Door: Constraint {
     private(set) var asked = 0
     private(set) var satisfactions = 0
@@ -43,7 +43,7 @@ private actor Door: Constraint {
     }
 }
 
-/// Answers at once.
+/// A transport that answers at once.
 private struct Answering: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())

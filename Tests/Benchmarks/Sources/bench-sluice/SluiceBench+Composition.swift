@@ -8,7 +8,7 @@ extension SluiceBench {
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
             $0.sharing = .safeMethods
             $0.transport = held
-            // The last that happens to a request before it joins.
+            // The mapping is the last step before a request joins a shared transfer.
             $0.requestMapping = { request in
                 built.add()
                 return request
@@ -16,10 +16,10 @@ extension SluiceBench {
         }
         let clock = ContinuousClock()
         let start = clock.now
-        // Not of a group, which takes longer to let go of so many than all of them take.
+        // A task group takes longer to release so many tasks than the requests take.
         let tasks = (0..<count).map { _ in Task { try await client.data.request("").sender().value } }
         while built.count < count { await Task.yield() }
-        // The last ones are about to join.
+        // The last requests are about to join.
         try await Task.sleep(for: .milliseconds(5))
         await held.door.open()
         for task in tasks { _ = try await task.value }
@@ -32,7 +32,7 @@ extension SluiceBench {
         var graph = RequestGraph()
         var steps: [GraphStep<Int>] = []
         steps.reserveCapacity(count)
-        // Rows of a hundred, each step after one of the row before.
+        // Rows of a hundred steps. Each step depends on one of the row before.
         for number in 0..<count {
             if number < 100 {
                 steps.append(graph.add("step \(number)") { number })
@@ -55,7 +55,7 @@ private final class Counter: Sendable {
     func add() { value.add(1, ordering: .relaxed) }
 }
 
-/// Answers when it is told to.
+/// A transport that answers when it is opened.
 private struct Held: Transport {
     actor Door {
         private(set) var transfers = 0

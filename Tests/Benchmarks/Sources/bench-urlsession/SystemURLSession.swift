@@ -81,9 +81,9 @@ struct SystemURLSession: Competitor {
     }
 }
 
-/// Counts bytes as they come; there is no `bytes(for:)` on Linux.
+/// Counts bytes as they arrive. `bytes(for:)` does not exist on Linux.
 ///
-/// Unchecked: everything is written before the task begins or on the session's serial delegate queue.
+/// Unchecked: all state is written before the task starts or on the session's serial delegate queue.
 private final class DownloadCounter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     var continuation: CheckedContinuation<Int, any Error>?
     private var count = 0

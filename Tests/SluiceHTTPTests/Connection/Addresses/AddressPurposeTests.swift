@@ -7,7 +7,7 @@ import Testing
         let purpose: AddressPurpose
     }
 
-    /// IANA's registries of special-purpose addresses, of multicast, and what clouds answer at.
+    /// The IANA registries of special-purpose and multicast addresses, and the metadata addresses of cloud providers.
     private static let registry: [(String, AddressPurpose)] = [
         ("0.0.0.0/8", .loopback), ("10.0.0.0/8", .private), ("100.64.0.0/10", .private), ("127.0.0.0/8", .loopback),
         ("169.254.0.0/16", .linkLocal), ("172.16.0.0/12", .private), ("192.0.0.0/24", .reserved),
@@ -26,7 +26,7 @@ import Testing
         IPNetwork(text).map { Block(network: $0, purpose: purpose) }
     }
 
-    /// What the narrowest block says.
+    /// Returns the purpose of the narrowest block.
     private static func expected(_ address: IPAddress) -> AddressPurpose {
         blocks.filter { $0.network.contains(address) }.max { $0.network.prefixLength < $1.network.prefixLength }?
             .purpose
@@ -67,14 +67,14 @@ import Testing
 }
 
 extension IPAddress {
-    /// The last of the block that it is the first of.
+    /// Returns the last address of the block that begins with this address.
     fileprivate func last(prefixLength: Int) -> IPAddress? {
         var bytes = bytes
         for bit in prefixLength..<(bytes.count * 8) { bytes[bit / 8] |= 0x80 >> UInt8(bit % 8) }
         return IPAddress(bytes: bytes)
     }
 
-    /// The one before or after it; nil where there is none.
+    /// Returns the address before or after this one; nil if there is none.
     fileprivate func neighbour(_ step: Int) -> IPAddress? {
         var bytes = bytes
         for index in bytes.indices.reversed() {

@@ -45,7 +45,7 @@ import Testing
             var bytes = (0..<(Bool.random(using: &random) ? 4 : 16)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // Zeros are what the short form is about.
+            // The short form depends on zeros.
             let isSparse = Bool.random(using: &random)
             for index in bytes.indices where isSparse && Int.random(in: 0..<3, using: &random) > 0 {
                 bytes[index & ~1] = 0

@@ -18,7 +18,7 @@ import Testing
             ),
             (["https_proxy": "", "HTTPS_PROXY": "s.example:9"], "https://api.example", "http://s.example:9"),
             (["https_proxy": "", "all_proxy": "a.example:3"], "https://api.example", "http://a.example:3"),
-            // What a web server makes of the request field `Proxy`.
+            // A CGI server sets this variable from the request field `Proxy`.
             (["HTTP_PROXY": "evil.example:1"], "http://api.example", nil), ([:], "https://api.example", nil),
             (all, "http://localhost:8080", nil), (all, "http://127.0.0.1", nil), (all, "https://127.255.0.9:1", nil),
             (all, "http://[::1]:8080", nil), (all, "http://[::ffff:127.0.0.1]", nil),
@@ -48,7 +48,7 @@ import Testing
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.reason.contains(" \(name) ") == true)
         #expect(error?.expandedDescription.contains("s3cret") == false)
-        // Only those fail that would go by it.
+        // Only requests that would use the proxy fail.
         #expect(try environment.proxy(for: origin("https://inside.example")) == nil)
         #expect(try environment.proxy(for: origin("https://localhost")) == nil)
     }

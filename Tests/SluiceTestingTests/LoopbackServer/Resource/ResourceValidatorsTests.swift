@@ -5,7 +5,7 @@ import Testing
 @testable import SluiceTesting
 
 @Suite struct ResourceValidatorsTests {
-    /// Half a second after the date that the fields have.
+    /// Half a second after the date in the fields.
     private static let date = Date(timeIntervalSince1970: 784_111_777.5)
     private static let text = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// A server inside the process that answers, breaks off, stalls and lies.
+/// A server in the same process that answers, disconnects, stalls and sends invalid responses.
 struct FaultyServer {
     let server: LoopbackServer
 

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Synchronization
 
-/// What has come of the requests.
+/// The outcomes of the requests.
 final class Ledger: Sendable {
     private struct State {
         var outcomes: [String: Int] = [:]
@@ -13,7 +13,7 @@ final class Ledger: Sendable {
 
     private let state = Mutex(State())
 
-    /// A request of some kind ended as it may.
+    /// Records an allowed outcome of a request.
     func note(_ kind: String, _ outcome: String) {
         state.withLock { state in
             state.outcomes["\(kind) \(outcome)", default: 0] += 1
@@ -21,7 +21,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// A request ended as it must not.
+    /// Records an outcome that is not allowed.
     func noteWrong(_ kind: String, _ what: String) {
         state.withLock { state in
             state.count += 1
@@ -32,10 +32,10 @@ final class Ledger: Sendable {
 
     var count: Int { state.withLock(\.count) }
     var wrongCount: Int { state.withLock(\.wrongCount) }
-    /// The first of them.
+    /// The first outcomes that are not allowed.
     var wrongs: [String] { state.withLock(\.wrongs) }
 
-    /// Every kind of outcome with its number, in the alphabet's order.
+    /// Every kind of outcome with its count, in alphabetical order.
     var summary: String {
         state.withLock(\.outcomes).sorted { $0.key < $1.key }
             .map { "\($0.key): \($0.value)" }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The samples as a picture: memory, descriptors and threads over time.
+/// A chart of the samples: memory, descriptors and threads over time.
 struct Plot {
     private let samples: [Sample]
     private let width = 860.0

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the process holds at a moment.
+/// The resources of the process at one time.
 struct Sample: CustomStringConvertible {
-    /// Seconds since the beginning.
+    /// The seconds since the start.
     let time: Double
     let sent: Int
     /// Resident memory in MiB.
@@ -32,7 +32,8 @@ struct Sample: CustomStringConvertible {
     }
 }
 
-/// Whether the process holds as much in the end as once it had warmed up: medians of the second tenth and of the last.
+/// The comparison of the resources at the end with those after the warm-up: medians of the second and the last tenth of the
+/// samples.
 struct Verdict: CustomStringConvertible {
     let isGood: Bool
     let description: String

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Sends traffic for a time, and fails if the process holds more in the end than in the beginning.
+/// Sends traffic for some time, and fails if the process holds more resources at the end than after the warm-up.
 @main
 struct Soak {
     static func main() async throws {

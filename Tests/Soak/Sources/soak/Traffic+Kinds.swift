@@ -6,7 +6,7 @@ extension Traffic {
         if !isRight { throw Wrong(description: what()) }
     }
 
-    /// What ends well.
+    /// Requests that succeed.
     static func answers(_ plain: APIClient, _ cached: APIClient) -> [Kind] {
         let ada = Item(id: 1, name: "Ada")
         return [
@@ -40,7 +40,7 @@ extension Traffic {
         ]
     }
 
-    /// What ends as the fault must make it end.
+    /// Requests that fail in the way the fault requires.
     static func faults(_ plain: APIClient, _ retrying: APIClient, _ impatient: APIClient) -> [Kind] {
         let data = { (client: APIClient, path: String) -> @Sendable () async throws -> Void in
             { _ = try await client.data.get(path).sender().value }
@@ -62,7 +62,7 @@ extension Traffic {
         ]
     }
 
-    /// Bodies both ways.
+    /// Requests and responses with large bodies.
     static func bodies(_ plain: APIClient, _ folder: URL) -> [Kind] {
         let bytes = Data(repeating: 0x62, count: 200_000)
         return [
@@ -91,7 +91,7 @@ extension Traffic {
         ]
     }
 
-    /// Over TLS, trusted and not.
+    /// Requests over TLS, with trusted and untrusted certificates.
     static func secure(_ client: APIClient, _ distrusting: APIClient) -> [Kind] {
         [
             Kind(name: "page over TLS", codes: []) {

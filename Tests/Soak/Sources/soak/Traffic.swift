@@ -2,14 +2,14 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Requests of every kind, chosen at random, each judged by how it must end.
+/// Sends requests of every kind, chosen at random, and checks the outcome of each.
 final class Traffic: Sendable {
     struct Item: Codable, Sendable, Hashable {
         let id: Int
         let name: String
     }
 
-    /// Something to do, and how it may end: nil for well.
+    /// A kind of request, and its expected outcome; nil for success.
     struct Kind: Sendable {
         let name: String
         let codes: Set<SluiceError.Code>
@@ -60,7 +60,7 @@ final class Traffic: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Sends one request after the other; every fifth is cancelled on its way.
+    /// Sends requests one after another. Every fifth is cancelled in progress.
     func run(until end: ContinuousClock.Instant, seed: UInt64) async {
         var random = SeededGenerator(seed: seed)
         while ContinuousClock.now < end {
