@@ -51,6 +51,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     var connecting: [Call] = []
     /// The number of dials in progress or about to be started.
     var dials = 0
+    /// The dials without an owner, in the order in which they lost it.
+    var spareDials: [ObjectIdentifier] = []
     /// True after a dial failed while other connections exist. Requests then wait for these connections.
     var hasFailedToGrow = false
     /// The number of requests and dials that keep the group alive.

@@ -4,7 +4,8 @@ import SluiceHTTP
 ///
 /// A request first receives a slot. The number of slots is limited for each origin and for the client. With a slot, the request takes the
 /// most recently used connection to its origin, or dials one. A released connection goes to the oldest request that is connecting to the
-/// same origin. The dial of that request is then left without an owner, and its connection is kept for the next request.
+/// same origin. The dial of that request is then left without an owner. The next request that needs a connection takes the dial over, so
+/// that dials and connections together do not exceed the slots.
 ///
 /// ```
 /// queued ──slot──▶ connecting ──connection──▶ running ──▶ done
@@ -17,42 +18,6 @@ import SluiceHTTP
 package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObject> {
     /// The number of a group, which contains the connections to one origin that share a policy.
     package typealias GroupID = Int
-
-    package enum Action {
-        /// Send the request on the connection.
-        case start(Call, Connection)
-        /// Connect for the request of the group, then call ``dialStarted(_:for:in:)``.
-        case dial(Call, GroupID)
-        /// Cancel the dial, because no request waits for it.
-        case cancel(Dial)
-        /// Close the connection, because idle connections are no longer kept.
-        case discard(Connection)
-        /// Fail the request.
-        case fail(Call, Failure)
-    }
-
-    package enum Failure: Equatable {
-        /// The connection time-out has passed. The value is the unfinished dial, if there was one.
-        case connectTimedOut(Dial?)
-        case timedOut
-        case failed(SluiceError)
-
-        package static func == (lhs: Self, rhs: Self) -> Bool {
-            switch (lhs, rhs) {
-            case (.connectTimedOut, .connectTimedOut), (.timedOut, .timedOut): true
-            case (.failed(let lhs), .failed(let rhs)): lhs.code == rhs.code
-            default: false
-            }
-        }
-    }
-
-    package enum Acquisition {
-        case connection(Connection)
-        case dial
-        case waiting
-        /// The maximum number of requests is already waiting.
-        case refused
-    }
 
     private typealias Group = PoolGroup<Call, Connection>
     private typealias Idle = Group.Idle
@@ -74,6 +39,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         /// True from the decision to start a dial for the request until the dial ends.
         var dials = false
         var dial: Dial?
+        /// The time since which the request has a slot.
+        var since = MonotonicTime.distantFuture
         /// The time by which the request must have a connection.
         var deadline = MonotonicTime.distantFuture
         var timer: TimerHeap<ObjectIdentifier>.ID?
@@ -83,11 +50,16 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     private struct Dialing {
         let dial: Dial
         let group: GroupID
+        /// The time since which its first owner needed a connection.
+        let since: MonotonicTime
         /// The request that the dial belongs to. Nil once that request has another connection.
         var owner: Call?
         /// The deadline of a dial without an owner.
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
+
+    /// The age up to which a request takes over a dial without an owner. An older dial may be to a server that does not answer.
+    private static var maximumAgeOfDial: Duration { .seconds(1) }
 
     /// False once the client is released. Connections are then closed as soon as they are idle.
     package var keepsIdle = true
@@ -116,6 +88,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
     package var dialCount: Int { dials.count }
+
+    /// True if the request has a slot and waits for a connection.
+    package func isConnecting(_ call: Call) -> Bool { pending[ObjectIdentifier(call)]?.isConnecting == true }
 
     // MARK: Requests
 
@@ -344,7 +319,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
         pending[ObjectIdentifier(owner)]?.dial = dial
         pending[ObjectIdentifier(owner)]?.dials = true
-        dials[ObjectIdentifier(dial)] = Dialing(dial: dial, group: group, owner: owner)
+        let since = pending[ObjectIdentifier(owner)]?.since ?? .distantFuture
+        dials[ObjectIdentifier(dial)] = Dialing(dial: dial, group: group, since: since, owner: owner)
         return true
     }
 
@@ -462,10 +438,17 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         guard let request = pending[id] else { return false }
         let deadline: MonotonicTime = min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture)
         pending[id]?.isConnecting = true
+        pending[id]?.since = now
         pending[id]?.deadline = deadline
         groups[request.group]?.connecting.append(request.call)
         setTimer(id, at: deadline)
         guard groups[request.group]?.needsDial == true else { return false }
+        if groups[request.group]?.sharing == .exclusive, let last = groups[request.group]?.spareDials.last,
+            let spare = dials[last], spare.since + Self.maximumAgeOfDial > now
+        {
+            adopt(spare.dial, by: request.call)
+            return false
+        }
         willDial(id, in: request.group)
         return true
     }
@@ -547,17 +530,20 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// Leaves a dial without an owner. It ends at the deadline of its former owner.
     private mutating func disown(_ dial: Dial, until deadline: MonotonicTime) {
         let id = ObjectIdentifier(dial)
-        guard dials[id] != nil else { return }
+        guard let group = dials[id]?.group else { return }
         dials[id]?.owner = nil
+        groups[group]?.spareDials.append(id)
         if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
     }
 
     private mutating func adopt(_ dial: Dial, by owner: Call) {
-        guard dials[ObjectIdentifier(dial)] != nil else { return }
+        let id = ObjectIdentifier(dial)
+        guard let group = dials[id]?.group else { return }
         pending[ObjectIdentifier(owner)]?.dial = dial
         pending[ObjectIdentifier(owner)]?.dials = true
-        dials[ObjectIdentifier(dial)]?.owner = owner
-        if let timer = dials[ObjectIdentifier(dial)]?.timer.take() { timers.remove(timer) }
+        dials[id]?.owner = owner
+        groups[group]?.spareDials.removeAll { $0 == id }
+        if let timer = dials[id]?.timer.take() { timers.remove(timer) }
     }
 
     private mutating func remove(_ dial: Dial) -> (owner: Call?, group: GroupID)? {
@@ -567,6 +553,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         if let owner = dialing.owner {
             pending[ObjectIdentifier(owner)]?.dial = nil
             pending[ObjectIdentifier(owner)]?.dials = false
+        } else {
+            groups[dialing.group]?.spareDials.removeAll { $0 == ObjectIdentifier(dial) }
         }
         return (dialing.owner, dialing.group)
     }

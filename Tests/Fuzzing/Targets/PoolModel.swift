@@ -184,9 +184,8 @@ struct PoolModel {
         case .dial:
             try promise(hasSlot, "A request dials without a slot.")
             try connect(&request)
-        case .waiting:
-            try promise(!hasSlot, "A request waits though it has a slot.")
-            try promise(waiting < maximumWaiting, "More requests wait than may.")
+        case .waiting where hasSlot: try adoptDial(&request)
+        case .waiting: try promise(waiting < maximumWaiting, "More requests wait than may.")
         case .refused:
             try promise(!hasSlot && waiting == maximumWaiting, "A request is refused though it may wait.")
             return
@@ -210,7 +209,8 @@ struct PoolModel {
             try promise(!fresh, "A request that needs a new connection has a used one.")
             try take(connection, for: &request)
         case .dial: try connect(&request, mayHaveIdle: fresh)
-        case .waiting, .refused: throw BrokenPromise(description: "A request that goes again has lost its slot.")
+        case .waiting: try adoptDial(&request, mayHaveIdle: fresh)
+        case .refused: throw BrokenPromise(description: "A request that goes again has lost its slot.")
         }
         requests[index] = request
     }
@@ -376,16 +376,29 @@ struct PoolModel {
         request.stage = .running(connection)
     }
 
-    /// Starts a dial for a request, for which no connection may be available.
+    /// Orders a dial for a request, for which no connection may be available.
     private mutating func connect(_ request: inout Request, mayHaveIdle: Bool = false) throws {
+        try setConnecting(&request, mayHaveIdle: mayHaveIdle)
+        orders.append(Dialing(item: request.call, route: request.route, group: request.group))
+    }
+
+    /// Gives a request a dial whose owner has another connection.
+    private mutating func adoptDial(_ request: inout Request, mayHaveIdle: Bool = false) throws {
+        let route = request.route
+        let coming = (dials + orders).count { $0.route == route }
+        let connecting = requests.count { $0.isConnecting && $0.route == route }
+        try promise(coming > connecting, "A request with a slot waits though no dial is left over.")
+        try setConnecting(&request, mayHaveIdle: mayHaveIdle)
+    }
+
+    private mutating func setConnecting(_ request: inout Request, mayHaveIdle: Bool) throws {
         let route = request.route
         let hasIdle = idle.contains { $0.route == route }
-        try promise(mayHaveIdle || !hasIdle, "A request dials though a connection is idle.")
+        try promise(mayHaveIdle || !hasIdle, "A request connects though a connection is idle.")
         request.stage = .connecting
         let timeout = request.connectTimeout.map { time + $0 } ?? .distantFuture
         request.deadline = min(request.total, timeout)
         connecting.append(request.call)
-        orders.append(Dialing(item: request.call, route: route, group: request.group))
     }
 
     /// Handles a free connection: it goes to the oldest connecting request, or becomes idle.
@@ -417,15 +430,23 @@ struct PoolModel {
         guard let highest = candidates.map(\.priority).max() else { return }
         let call: PoolItem
         var connection: PoolItem?
-        switch actions.popFirst() {
-        case .start(let started, let given)?:
-            call = started
-            connection = given
-        case .dial(let dialing, let group)?:
-            call = dialing
-            let isItsGroup = requests.contains { $0.call === dialing && $0.group == group }
-            try promise(isItsGroup, "A request is to connect in another group than its own.")
-        default: throw BrokenPromise(description: "A request waits beside a free slot.")
+        var dials = false
+        if let adopting = candidates.first(where: { state.isConnecting($0.call) && $0.isWaiting })?.call,
+            !actions.contains(where: { if case .dial(let call, _) = $0 { call === adopting } else { false } })
+        {
+            call = adopting
+        } else {
+            switch actions.popFirst() {
+            case .start(let started, let given)?:
+                call = started
+                connection = given
+            case .dial(let dialing, let group)?:
+                call = dialing
+                dials = true
+                let isItsGroup = requests.contains { $0.call === dialing && $0.group == group }
+                try promise(isItsGroup, "A request is to connect in another group than its own.")
+            default: throw BrokenPromise(description: "A request waits beside a free slot.")
+            }
         }
         guard var request = candidates.first(where: { $0.call === call }), let index = place(of: call) else {
             throw BrokenPromise(description: "A slot is given to a request that may not have it.")
@@ -434,7 +455,13 @@ struct PoolModel {
         try promise(priority == highest, "A request of a higher priority still waits.")
         let first = candidates.first { $0.route.origin == origin && $0.priority == priority }
         try promise(first?.call === call, "A request starts before one that came earlier.")
-        if let connection { try take(connection, for: &request) } else { try connect(&request) }
+        if let connection {
+            try take(connection, for: &request)
+        } else if dials {
+            try connect(&request)
+        } else {
+            try adoptDial(&request)
+        }
         requests[index] = request
     }
 

@@ -78,8 +78,25 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.dialStarted(dial, for: two, in: group), true)
         _ = acquire(three)
         let connection = PoolItem("c1")
-        expect(state.release(connection, of: group, at: now).map(\.text), ["start two by c1", "dial three"])
-        // The remaining dial of “two” serves “three”, whose own dial has not started.
+        expect(state.release(connection, of: group, at: now).map(\.text), ["start two by c1"])
+        // The remaining dial of “two” serves “three”, which starts none.
+        expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).actions.map(\.text), ["start three by c2"])
+        #expect(state.dialCount == 0)
+    }
+
+    @Test mutating func aDialOfAnHourIsTakenOverByNobody() {
+        let (one, two, three) = (PoolItem("one"), PoolItem("two"), PoolItem("three"))
+        let group = acquire(one).group
+        expect(connect(one, PoolItem("c1"), group), ["start one by c1"])
+        _ = acquire(two)
+        let dial = PoolItem("dial of two")
+        expect(state.dialStarted(dial, for: two, in: group), true)
+        _ = acquire(three)
+        expect(
+            state.release(PoolItem("c1"), of: group, at: Self.time(3600)).map(\.text),
+            ["start two by c1", "dial three"]
+        )
+        // Whichever connects first serves “three”.
         expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).actions.map(\.text), ["start three by c2"])
         expect(state.dialStarted(PoolItem("late"), for: three, in: group), false)
     }
