@@ -1,12 +1,5 @@
 import SluiceHTTP
 
-extension SluiceError.Code {
-    /// The request would have waited longer at a rate limit than it may. See ``GateRefusal``.
-    public static let rateLimited = Self("rateLimited")
-    /// The circuit breaker is open because too many recent requests failed. See ``GateRefusal``.
-    public static let circuitOpen = Self("circuitOpen")
-}
-
 /// The reason why a rate limit, a concurrency limit or a circuit breaker did not admit a request.
 ///
 /// It is the underlying error of ``SluiceError/Code/rateLimited``, ``SluiceError/Code/queueFull`` and
@@ -31,6 +24,13 @@ public struct GateRefusal: Error, Sendable, Hashable {
     }
 }
 
+extension SluiceError.Code {
+    /// The request would have waited longer at a rate limit than it may. See ``GateRefusal``.
+    public static let rateLimited = Self("rateLimited")
+    /// The circuit breaker is open because too many recent requests failed. See ``GateRefusal``.
+    public static let circuitOpen = Self("circuitOpen")
+}
+
 extension SluiceError {
     /// Creates an error of step ``SluiceError/Step/gate`` with a ``GateRefusal`` as its underlying error.
     static func refused(_ code: Code, by gate: String, after delay: Duration? = nil, _ reason: String) -> SluiceError {
@@ -40,6 +40,35 @@ extension SluiceError {
     static func queueFull(at gate: String, waiting: Int) -> SluiceError {
         let many = waiting == 0 ? "None may wait" : "\(waiting) requests wait already, as many as may,"
         return refused(.queueFull, by: gate, "\(many) for the \(gate); send fewer at once or raise its maximumWaiting.")
+    }
+
+    /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and a `CancellationError` becomes
+    /// ``SluiceError/Code/cancelled``.
+    static func gate(_ name: String, failedWith error: any Error) -> SluiceError {
+        if let error = error as? SluiceError { return error.with(step: .gate) }
+        if error is CancellationError { return SluiceError(.cancelled, "The gate \(name) was cancelled.", step: .gate) }
+        return SluiceError(
+            .gateFailed,
+            "The gate \(name) did not admit the request.",
+            step: .gate,
+            underlyingError: error
+        )
+    }
+
+    static func gateTimedOut(_ name: String) -> SluiceError {
+        SluiceError(.timedOut, "The constraint \(name) was not satisfied in the time it has.", step: .gate)
+    }
+
+    static func gateNeeds(_ name: String, missing need: String) -> SluiceError {
+        SluiceError(.gateFailed, "The gate \(name) needs \(need), which the client does not have.", step: .gate)
+    }
+
+    static func gatesNeedEachOther(_ names: [String]) -> SluiceError {
+        SluiceError(
+            .gateFailed,
+            "The gates \(names.sorted().joined(separator: ", ")) need each other; none of them can be first.",
+            step: .gate
+        )
     }
 }
 
