@@ -115,3 +115,121 @@ struct Circuit: Sendable {
         generation += 1
     }
 }
+
+extension Circuit {
+    /// The rules by which a circuit opens, stays open and closes. Values out of range are clamped.
+    struct Policy: Sendable {
+        let failureRatio: Double
+        let minimumRequests: Int
+        let openFor: Duration
+        let growth: Double
+        let maximumOpenFor: Duration
+        let trials: Int
+        private let sliceLength: Duration
+        private let start: Instant
+
+        init(
+            failureRatio: Double,
+            minimumRequests: Int,
+            window: Duration,
+            openFor: Duration,
+            growth: Double,
+            maximumOpenFor: Duration,
+            trials: Int,
+            start: Instant = .now
+        ) {
+            let longest = Duration.seconds(1 << 31)
+            self.failureRatio = failureRatio.isNaN ? 1 : min(max(0, failureRatio), 1)
+            self.minimumRequests = max(1, minimumRequests)
+            self.openFor = min(max(.zero, openFor), longest)
+            self.growth = growth.isNaN ? 1 : max(1, growth)
+            self.maximumOpenFor = min(max(openFor, maximumOpenFor), longest)
+            self.trials = max(1, trials)
+            sliceLength = max(.milliseconds(1), min(window, longest) / FailureWindow.sliceCount)
+            self.start = start
+        }
+
+        /// The number of the time slice that contains a time.
+        func slice(of now: Instant) -> Int64 {
+            let slices = ((now - start) / sliceLength).rounded(.down)
+            return Int64(min(max(slices, -1e18), 1e18))
+        }
+
+        /// The end of a time slice.
+        func end(of slice: Int64) -> Instant {
+            start + sliceLength * (slice + 1)
+        }
+
+        /// The time for which a circuit stays open after it has opened this many times in a row.
+        func pause(opened times: Int) -> Duration {
+            var seconds = openFor / .seconds(1)
+            let maximum = maximumOpenFor / .seconds(1)
+            // With any noticeable growth, 1,000 steps reach the maximum.
+            for _ in 1..<max(1, min(times, 1000)) where seconds < maximum { seconds *= growth }
+            return seconds < maximum ? .seconds(seconds) : maximumOpenFor
+        }
+    }
+}
+
+/// The circuits of all keys.
+struct Circuits: Sendable {
+    private let policy: Circuit.Policy
+    private var circuits: [String: Circuit] = [:]
+    private var sweepCount = 1024
+
+    init(_ policy: Circuit.Policy) {
+        self.policy = policy
+    }
+
+    /// The number of keys with a circuit.
+    var keyCount: Int { circuits.count }
+
+    /// The state of a key's circuit; closed for an unknown key.
+    func state(_ key: String) -> CircuitBreaker.State {
+        circuits[key]?.state ?? .closed
+    }
+
+    /// Admits or refuses a request. Also returns the new state if the state changed.
+    mutating func admit(_ key: String, now: Circuit.Instant) -> (Circuit.Admission, CircuitBreaker.State?) {
+        guard let index = circuits.index(forKey: key) else {
+            sweep(now)
+            var circuit = Circuit(at: now, policy)
+            let admission = circuit.admit(now: now, policy)
+            circuits[key] = circuit
+            return (admission, nil)
+        }
+        let policy = policy
+        return circuits.values[index].noticing { $0.admit(now: now, policy) }
+    }
+
+    /// Records the outcome of a request. Returns the new state if the state changed.
+    mutating func settle(
+        _ key: String,
+        _ ticket: Circuit.Ticket,
+        _ judgement: CircuitBreaker.Judgement,
+        now: Circuit.Instant
+    ) -> CircuitBreaker.State? {
+        guard let index = circuits.index(forKey: key) else { return nil }
+        let policy = policy
+        return circuits.values[index].noticing { $0.settle(ticket, judgement, now: now, policy) }.1
+    }
+
+    /// Removes the circuits that are as good as new, when the number of circuits has doubled since the last sweep.
+    private mutating func sweep(_ now: Circuit.Instant) {
+        if circuits.count < sweepCount { return }
+        let slice = policy.slice(of: now)
+        circuits = circuits.filter { !$0.value.isFresh(at: slice) }
+        sweepCount = max(1024, circuits.count * 2)
+    }
+}
+
+extension Circuit {
+    /// Applies a change. Also returns the new state if the state changed.
+    fileprivate mutating func noticing<Result>(
+        _ change: (inout Circuit) -> Result
+    ) -> (Result, CircuitBreaker.State?) {
+        let before = generation
+        let result = change(&self)
+        return (result, generation == before ? nil : state)
+    }
+}
