@@ -1,0 +1,173 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension OAuth2 {
+    /// A request for a user's authorization: the URL to open, and the secrets to check the redirect with.
+    ///
+    /// Open ``url`` in a browser, and keep the request until the browser is redirected back. A server keeps it in the
+    /// user's session, encoded. A request can be used only once.
+    public struct AuthorizationRequest: Sendable, Hashable, Codable {
+        /// The URL to open.
+        public let url: String
+        /// A random value that the redirect repeats, which shows that it answers this request (RFC 6749 §10.12).
+        public let state: String
+        /// The PKCE code verifier, a secret (RFC 7636 §4.1).
+        public let verifier: String
+
+        /// Creates a request from stored values.
+        public init(url: String, state: String, verifier: String) {
+            self.url = url
+            self.state = state
+            self.verifier = verifier
+        }
+    }
+}
+
+extension OAuth2.AuthorizationRequest: CustomStringConvertible, CustomReflectable {
+    /// The URL without its query, which holds the secrets.
+    public var description: String { "authorization request to \(url.prefix { $0 != "?" })" }
+
+    /// An empty mirror, because `dump` would show the secrets.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension OAuth2.AuthorizationRequest {
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - grant: The grant with the client's identifier, scope and parameters.
+    ///   - code: The endpoints.
+    ///   - parameters: Additional parameters of this request.
+    ///   - randomBytes: Called for random bytes, with their number.
+    /// - Throws: ``OAuth2Error`` if the URL is not valid or SHA-256 is not available.
+    init(
+        _ grant: OAuth2.Grant,
+        _ code: OAuth2.Grant.AuthorizationCode,
+        _ parameters: Parameters,
+        randomBytes: (Int) -> [UInt8]
+    ) throws(OAuth2Error) {
+        // 256 bits each, as RFC 7636 §7.1 recommends.
+        state = randomBytes(32).base64URL
+        verifier = randomBytes(32).base64URL
+        guard let challenge = ProofKey(verifier: verifier).challenge else {
+            throw OAuth2Error(.unsupported, "the system's library gives no SHA-256")
+        }
+        var query = grant.parameters.merging(parameters)
+        query.merge([
+            "response_type": "code", "client_id": grant.id, "redirect_uri": code.redirectURL, "state": state,
+            "code_challenge": challenge, "code_challenge_method": "S256",
+        ])
+        if let scope = grant.scope { query["scope"] = scope }
+        do {
+            var location = try RequestLocation(parsing: code.authorizationURL)
+            try location.add([.encoded(RequestParameters(value: query, encoder: .oauth2Percent))], .oauth2Percent)
+            url = "\(location.scheme)://\(location.authority)\(location.target)"
+        } catch {
+            throw OAuth2Error(.unsupported, error.reason, underlyingError: error)
+        }
+    }
+}
+
+/// The response to an authorization request: the query of the redirect URL (RFC 6749 §4.1.2).
+struct AuthorizationResponse: Sendable {
+    private var values: [String: String] = [:]
+    /// The names that occur more than once, which RFC 6749 §3.1 forbids.
+    private var repeated: Set<String> = []
+
+    /// Parses a whole URL, a request target, or only a query or form.
+    init(_ redirect: String) {
+        var text = redirect.utf8[...]
+        if let number = text.firstIndex(of: UInt8(ascii: "#")) { text = text[..<number] }
+        if let question = text.firstIndex(of: UInt8(ascii: "?")) { text = text[question...].dropFirst() }
+        for pair in text.split(separator: UInt8(ascii: "&")) {
+            let name = Self.decoded(pair.prefix { $0 != UInt8(ascii: "=") })
+            let value = Self.decoded(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())
+            if values.updateValue(value, forKey: name) != nil { repeated.insert(name) }
+        }
+    }
+
+    /// Returns the authorization code if the response answers the request.
+    ///
+    /// - Parameters:
+    ///   - state: The state of the request.
+    ///   - issuer: The expected issuer; nil for no check.
+    /// - Returns: The code.
+    /// - Throws: The server's error, or the reason why the response is refused.
+    func code(state: String, issuer: String?) throws(OAuth2Error) -> String {
+        if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
+            throw OAuth2Error(.invalidResponse, "the redirect URL has a parameter twice")
+        }
+        // Checked before everything else, because anybody can forge a response, errors included. The
+        // comparison takes constant time.
+        guard let own = values["state"], Secret(own) == Secret(state) else { throw OAuth2Error(.stateMismatch) }
+        if let issuer, values["iss"] != issuer {
+            throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it does not say from which" : nil)
+        }
+        if let error = values["error"], !error.isEmpty {
+            throw OAuth2Error(
+                OAuth2Error.Code(rawValue: Self.line(error)),
+                values["error_description"].map(Self.line),
+                uri: values["error_uri"].map(Self.line)
+            )
+        }
+        guard let code = values["code"], !code.isEmpty else {
+            throw OAuth2Error(.invalidResponse, "the redirect URL has neither code nor error")
+        }
+        return code
+    }
+
+    /// Decodes form encoding. Percent signs without two hexadecimal digits stay as they are.
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        let bytes = Array(text)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if let byte = PercentEncoding.triplet(in: bytes[...], at: index) {
+                output.append(byte)
+                index += 3
+            } else {
+                output.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The text as one line of at most 300 printable characters.
+    private static func line(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(300)))
+    }
+}
+
+/// A PKCE code verifier and its challenge (RFC 7636 §4).
+struct ProofKey: Sendable, Equatable {
+    /// 43 or more characters that need no encoding in URLs.
+    let verifier: String
+
+    /// The `code_challenge` for the method S256; nil if the system's library fails.
+    var challenge: String? {
+        SystemSHA256.digest(of: Array(verifier.utf8)).map(\.base64URL)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes in base64url without padding (RFC 4648 §5).
+    var base64URL: String {
+        let text = Data(self).base64EncodedString().utf8.compactMap { byte -> UInt8? in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): nil
+            default: byte
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,293 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Sends requests to the authorization server.
+///
+/// They are sent through a separate client, which takes only the transport, the connection settings, the time-outs
+/// and the clock of the client whose request needs the token. It has no gates, so that no request waits for itself.
+/// It has no headers, which may hold secrets of the API, and no cookies. It follows no redirects, because they would
+/// forward the client's secret.
+struct TokenEndpoint: Sendable {
+    /// The maximum size of a response, far more than a token needs.
+    static let bodyLimit: Int64 = 1 << 20
+
+    private let grant: OAuth2.Grant
+    private let configuration: OAuth2.Configuration
+    private let tokenURL: String
+    private let engine: APIClient.Configuration
+
+    init(_ tokenURL: String, _ grant: OAuth2.Grant, _ configuration: OAuth2.Configuration, by client: APIClient) {
+        self.grant = grant
+        self.configuration = configuration
+        self.tokenURL = tokenURL
+        engine = client.configuration
+    }
+
+    /// Requests a token.
+    func token(_ request: TokenRequest) async -> Result<OAuth2.Token, OAuth2Error> {
+        // The time of the request, not of the response, so that the token is replaced too early rather than too late.
+        let date = engine.time.date
+        return await answer(to: request, at: tokenURL).flatMap { answer in
+            answer.token(at: date, acceptsMissingType: configuration.acceptsMissingTokenType)
+        }
+    }
+
+    /// Revokes a token.
+    ///
+    /// - Returns: The failure; nil also if the server does not know the token (RFC 7009 §2.2).
+    func revoke(_ token: Secret, hint: String, at url: String) async -> OAuth2Error? {
+        switch await answer(to: .revocation(token, hint: hint), at: url) {
+        case .failure(let error): error
+        case .success(let answer): answer.status.isSuccess ? nil : answer.error
+        }
+    }
+
+    private func answer(to request: TokenRequest, at url: String) async -> Result<TokenResponse, OAuth2Error> {
+        var parameters = request.parameters(of: grant)
+        var headers: HTTPHeaders = [.accept: "application/json"]
+        if let secret = grant.secret, configuration.authentication == .basic {
+            do throws(FormEncodingFailure) {
+                headers[.authorization] = try Self.basic(grant.id, secret.reveal())
+            } catch {
+                return .failure(OAuth2Error(.unsupported, "the client's id cannot be encoded", underlyingError: error))
+            }
+        } else {
+            parameters["client_id"] = grant.id
+            parameters["client_secret"] = grant.secret?.reveal()
+        }
+        let response = await client(for: url).data.post("").headers(headers)
+            .body(.form(parameters, encoder: .oauth2))
+            .sender().response
+        guard let head = response.head, response.isSuccess else {
+            return .failure(Self.unreachable(response.failure))
+        }
+        return .success(TokenResponse(status: head.status, body: response.body, secrets: request.secrets(of: grant)))
+    }
+
+    private func client(for url: String) -> APIClient {
+        APIClient(baseURL: url) {
+            $0.transport = engine.transport
+            $0.time = engine.time
+            $0.timeouts = engine.timeouts
+            $0.connection = engine.connection
+            $0.timeouts.total = configuration.timeout
+            $0.limits.body = Self.bodyLimit
+            $0.redirects = .none
+            $0.validation = .none
+        }
+    }
+
+    /// Returns the value of `Authorization`. Id and secret are form-encoded, because a colon in the id
+    /// would end it (RFC 6749 §2.3.1).
+    static func basic(_ id: String, _ secret: String) throws(FormEncodingFailure) -> String {
+        let parts = try [id, secret].map { text throws(FormEncodingFailure) -> String in
+            let pair: String = try URLEncodedFormEncoder.oauth2Percent.encode(["": text])
+            return String(pair.dropFirst())
+        }
+        return "Basic " + Data(parts.joined(separator: ":").utf8).base64EncodedString()
+    }
+
+    /// The failure without its request, which holds the client's secret.
+    private static func unreachable(_ failure: SluiceError?) -> OAuth2Error {
+        guard let failure else { return OAuth2Error(.unreachable) }
+        let bare = SluiceError(failure.code, failure.reason, step: failure.step)
+        return OAuth2Error(.unreachable, failure.reason, underlyingError: bare)
+    }
+}
+
+/// A request to the token or revocation endpoint (RFC 6749 §4 and §6).
+enum TokenRequest: Sendable {
+    /// A token from the grant itself.
+    case grant
+    /// A token from a refresh token.
+    case refresh(Secret)
+    /// A token from an authorization code.
+    case code(Secret, verifier: Secret, redirectURL: String)
+    /// The revocation of a token (RFC 7009 §2.1).
+    case revocation(Secret, hint: String)
+
+    /// The parameters, except those that authenticate the client. The grant's own parameters
+    /// cannot replace those of the RFC.
+    func parameters(of grant: OAuth2.Grant) -> Parameters {
+        switch self {
+        case .grant:
+            var parameters = grant.parameters
+            parameters["scope"] = grant.scope
+            switch grant.kind {
+            case .clientCredentials:
+                parameters["grant_type"] = "client_credentials"
+            case .password(let username, let password):
+                parameters["grant_type"] = "password"
+                parameters["username"] = username
+                parameters["password"] = password.reveal()
+            case .refreshToken, .authorizationCode:
+                // These grants have no request to repeat.
+                break
+            }
+            return parameters
+        case .refresh(let token):
+            var own: Parameters = ["grant_type": "refresh_token", "refresh_token": token.reveal()]
+            switch grant.kind {
+            // The grant's parameters are for the authorization URL. The scope stays that of
+            // the first token (RFC 6749 §6).
+            case .authorizationCode: return own
+            case .refreshToken: own["scope"] = grant.scope
+            case .clientCredentials, .password: break
+            }
+            return grant.parameters.merging(own)
+        case .code(let code, let verifier, let redirectURL):
+            return [
+                "grant_type": "authorization_code", "code": code.reveal(),
+                "code_verifier": verifier.reveal(),
+                "redirect_uri": redirectURL,
+            ]
+        case .revocation(let token, let hint):
+            return ["token": token.reveal(), "token_type_hint": hint]
+        }
+    }
+
+    /// The secrets that must not appear in the text of an error.
+    func secrets(of grant: OAuth2.Grant) -> [String] {
+        var secrets = [grant.secret].compactMap(\.self)
+        if case .password(_, let password) = grant.kind { secrets.append(password) }
+        switch self {
+        case .grant: break
+        case .refresh(let token), .revocation(let token, _): secrets.append(token)
+        case .code(let code, let verifier, _): secrets += [code, verifier]
+        }
+        // Shorter secrets would match parts of ordinary words.
+        return secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
+    }
+}
+
+extension URLEncodedFormEncoder {
+    /// The encoder for bodies, as specified in RFC 6749 appendix B. Names are sorted, so that
+    /// equal requests have equal bodies.
+    static let oauth2 = URLEncodedFormEncoder(
+        arrayEncoding: .noBrackets,
+        boolEncoding: .literal,
+        spaceEncoding: .plusReplaced
+    )
+
+    /// The encoder for URLs and HTTP Basic. Spaces are percent-encoded, which form decoders and
+    /// percent decoders both understand.
+    static let oauth2Percent = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
+}
+
+/// A response of the authorization server (RFC 6749 §5).
+struct TokenResponse: Sendable {
+    let status: HTTPStatus
+    let body: Data
+    /// The secrets that must not appear in the text of an error.
+    var secrets: [String] = []
+
+    /// Returns the token in the response.
+    ///
+    /// - Parameters:
+    ///   - date: The time of the request for the token, at which its lifetime starts.
+    ///   - acceptsMissingType: True to treat a token without a type as a Bearer token.
+    /// - Returns: The token, which may already have expired, or the server's error, which some
+    ///   servers send with status 200.
+    func token(at date: Date, acceptsMissingType: Bool = false) -> Result<OAuth2.Token, OAuth2Error> {
+        guard status.isSuccess, let members = try? JSON(parsing: body).dictionary, members["error"]?.string == nil
+        else {
+            return .failure(error)
+        }
+        guard let accessToken = members["access_token"]?.string, accessToken.isBearerToken else {
+            return .failure(invalid("it has no access_token"))
+        }
+        switch members["token_type"] ?? .null {
+        case .string(let type) where type.lowercased() == "bearer": break
+        case .null where acceptsMissingType: break
+        case .null: return .failure(invalid("it has no token_type"))
+        default: return .failure(invalid("its token_type is not Bearer"))
+        }
+        var token = OAuth2.Token(accessToken: accessToken)
+        switch lifetime(members["expires_in"] ?? .null) {
+        case .failure(let error): return .failure(error)
+        case .success(let lifetime): token.expiresAt = lifetime.map(date.addingTimeInterval)
+        }
+        guard let refreshToken = text(members["refresh_token"]), let scope = text(members["scope"]) else {
+            return .failure(invalid("its refresh_token or scope is no text"))
+        }
+        token.refreshToken = refreshToken
+        token.scope = scope
+        return .success(token)
+    }
+
+    /// The server's error, or ``OAuth2Error/Code/invalidResponse`` if the body is not an OAuth error.
+    var error: OAuth2Error {
+        guard let members = try? JSON(parsing: body).dictionary, let word = members["error"]?.string,
+            !word.isEmpty, word.utf8.count <= 100, word.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
+            redacted(word) == word
+        else {
+            let what = body.isEmpty ? "nothing" : "what is no OAuth 2.0"
+            return OAuth2Error(.invalidResponse, "it holds \(what), with the status \(status)", status: status)
+        }
+        return OAuth2Error(
+            OAuth2Error.Code(rawValue: word),
+            members["error_description"]?.string.map(redacted),
+            uri: members["error_uri"]?.string.map(redacted),
+            status: status
+        )
+    }
+
+    private func invalid(_ detail: String) -> OAuth2Error {
+        OAuth2Error(.invalidResponse, detail, status: status)
+    }
+
+    /// Parses a lifetime in seconds; nil if there is none. Some servers send the number as a string.
+    private func lifetime(_ value: JSON) -> Result<TimeInterval?, OAuth2Error> {
+        let seconds: Double?
+        switch value {
+        case .null: return .success(nil)
+        case .number(let number): seconds = number.double
+        case .string(let text): seconds = JSONNumber(text)?.double
+        default: seconds = nil
+        }
+        guard let seconds else { return .failure(invalid("its expires_in is no number")) }
+        // Clamped to about 95 years, within which dates are exact.
+        return .success(min(max(seconds, -3e9), 3e9))
+    }
+
+    /// Parses an optional string. Absent, null and empty are the same. The outer optional is nil for any other type.
+    private func text(_ value: JSON?) -> String?? {
+        switch value ?? .null {
+        case .null: .some(nil)
+        case .string(let text): .some(text.isEmpty ? nil : text)
+        default: nil
+        }
+    }
+
+    /// The server's text as one line of at most 300 characters, without control characters and secrets.
+    private func redacted(_ text: String) -> String {
+        let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
+        let text = secrets.reduce(start) { $0.hiding($1) }
+        let printable = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(printable.prefix(300)))
+    }
+}
+
+extension String {
+    /// Replaces a secret byte by byte, because its last byte and the text after it may form one character.
+    fileprivate func hiding(_ secret: String) -> String {
+        let (secret, bytes) = (Array(secret.utf8), Array(utf8))
+        var output: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if !secret.isEmpty, bytes[index...].starts(with: secret) {
+                output += "…".utf8
+                index += secret.count
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
