@@ -1,5 +1,29 @@
 import SluiceHTTP
 
+/// The policy by which a slow request is sent again in parallel. The first response is used, and the other attempts are
+/// cancelled.
+///
+/// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Each extra attempt passes the gates
+/// again and is taken from the client's ``RetryBudget``.
+public struct HedgingPolicy: Sendable, Hashable {
+    /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times.
+    public var delay: Duration
+    /// The maximum number of extra attempts; 0 for none.
+    public var maximumExtra: Int
+
+    /// Creates a policy.
+    public init(after delay: Duration, maximumExtra: Int = 1) {
+        self.delay = delay
+        self.maximumExtra = maximumExtra
+    }
+
+    /// No extra attempts.
+    public static let none = HedgingPolicy(after: .zero, maximumExtra: 0)
+
+    /// One extra attempt after a delay.
+    public static func after(_ delay: Duration) -> HedgingPolicy { HedgingPolicy(after: delay) }
+}
+
 extension Pipeline {
     private enum Lap: Sendable {
         case ended(AttemptEnd)
