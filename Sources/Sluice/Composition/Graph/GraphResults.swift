@@ -40,6 +40,103 @@ public struct GraphResults: Sendable {
     }
 }
 
+/// The reason why a ``RequestGraph`` failed: a failed step, or defects of the graph.
+public struct GraphFailure: Error, Sendable, CustomStringConvertible {
+    /// The name of the step that failed first; nil if the graph could not run or its caller was cancelled.
+    public let step: String?
+    /// The error that the step threw: the request's error model, or the error of its closure. A ``SluiceError`` if no
+    /// step failed.
+    public let error: any Error
+    /// The defects of the graph; empty if a step failed.
+    public let defects: [GraphDefect]
+
+    init(step: String? = nil, _ error: any Error) {
+        self.step = step
+        self.error = error
+        defects = []
+    }
+
+    init(_ defects: [GraphDefect]) {
+        step = nil
+        self.defects = defects
+        error = SluiceError(.invalidGraph, defects.map(\.description).joined(separator: " "), step: .building)
+    }
+
+    /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, or a `CancellationError`.
+    public var isCancellation: Bool {
+        switch error {
+        case let error as SluiceError: error.isCancellation
+        case let error as APIError: error.isCancellation
+        default: error is CancellationError
+        }
+    }
+
+    /// One sentence that names the step.
+    public var description: String {
+        guard let step else { return "\(error)" }
+        return "The step “\(step)” failed: \(error)"
+    }
+}
+
+/// A defect of a ``RequestGraph`` that prevents it from running.
+public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of defects.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The name of the member.
+        public let description: String
+
+        /// Two steps have the same name.
+        public static let duplicateName = Kind(description: "duplicateName")
+        /// A step depends on a step that was not added.
+        public static let missingStep = Kind(description: "missingStep")
+        /// A step expects a value of another type than its dependency gives.
+        public static let mismatchedType = Kind(description: "mismatchedType")
+        /// Steps depend on each other in a cycle.
+        public static let cycle = Kind(description: "cycle")
+    }
+
+    /// The kind of the defect.
+    public let kind: Kind
+    /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
+    /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated
+    /// at the end.
+    public let steps: [String]
+    /// A sentence that names the steps.
+    public let description: String
+
+    static func duplicate(_ name: String) -> GraphDefect {
+        GraphDefect(kind: .duplicateName, steps: [name], description: "More than one step is named “\(name)”.")
+    }
+
+    static func missing(_ name: String, for dependent: String) -> GraphDefect {
+        GraphDefect(
+            kind: .missingStep,
+            steps: [name, dependent],
+            description: "The step “\(dependent)” needs “\(name)”, which is not in the graph."
+        )
+    }
+
+    static func mismatch(_ name: String, _ need: GraphPlan.Need, _ type: GraphType) -> GraphDefect {
+        GraphDefect(
+            kind: .mismatchedType,
+            steps: [name, need.name],
+            description: "The step “\(name)” needs “\(need.name)” to give \(need.type), but it gives \(type)."
+        )
+    }
+
+    static func cycle(_ names: [String]) -> GraphDefect {
+        let path = names.map { "“\($0)”" }.joined(separator: " → ")
+        return GraphDefect(kind: .cycle, steps: names, description: "Steps need each other in a circle: \(path).")
+    }
+}
+
+extension SluiceError.Code {
+    /// A graph of requests cannot run. ``GraphFailure/defects`` contains the reasons.
+    public static let invalidGraph = SluiceError.Code("invalidGraph")
+    /// A step of a graph did not run because one of its dependencies failed.
+    public static let dependencyFailed = SluiceError.Code("dependencyFailed")
+}
+
 extension SluiceError {
     fileprivate static func unknownStep(_ name: String) -> SluiceError {
         SluiceError(.invalidGraph, "There is no step “\(name)” in the graph.", step: .building)

@@ -81,6 +81,80 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     }
 }
 
+/// A request of a ``Chain`` with several models, and the conversion of its response to an outcome of the chain.
+///
+/// ```swift
+/// let link = ChainLink<Progress>(login) { response in .signedIn(response.result) }
+/// ```
+public struct ChainLink<Outcome: Sendable>: Sendable {
+    let send: @Sendable () async -> Outcome
+
+    /// Creates a link.
+    ///
+    /// - Parameters:
+    ///   - request: The request, which is sent by its own client.
+    ///   - outcome: Converts the response, which may be a failure, to an outcome of the chain.
+    public init<Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ request: APIRequest<Model, ErrorModel>,
+        _ outcome: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Outcome
+    ) {
+        send = { outcome(await request.sender().response) }
+    }
+
+    /// Creates a link whose outcome is its response.
+    public init<Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ request: APIRequest<Model, ErrorModel>
+    ) where Outcome == APIResponse<Model, ErrorModel> {
+        self.init(request) { $0 }
+    }
+}
+
+extension APIClient {
+    /// Creates a chain of requests with the same model, each chosen from the response to the one before.
+    ///
+    /// ```swift
+    /// let order: APIRequest<Order, ShopError> = shop.codable.post("orders")
+    /// let chain = shop.chain(order) { response in
+    ///     guard let order = try? response.result.get(), order.isPending else { return nil }
+    ///     return shop.codable.get("orders/\(order.id)")
+    /// }
+    /// for try await response in chain { print(response.status ?? 0) }
+    /// ```
+    ///
+    /// Each request is sent by its own client, not necessarily by this one. For the pages of a list, use
+    /// ``APIRequest/pages(by:limit:prefetch:followsOtherOrigins:)``.
+    ///
+    /// - Parameters:
+    ///   - first: The first request.
+    ///   - limit: The maximum number of requests, at least 1; 100 by default. A longer chain fails with
+    ///     ``SluiceError/Code/chainTooLong``.
+    ///   - next: Returns the next request for a response, which may be a failure; nil to end the chain. An error it
+    ///     throws fails the chain.
+    /// - Returns: The responses; iterating over them sends the requests.
+    public func chain<Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ first: APIRequest<Model, ErrorModel>,
+        limit: Int = 100,
+        next: @escaping @Sendable (APIResponse<Model, ErrorModel>) async throws -> APIRequest<Model, ErrorModel>?
+    ) -> Chain<APIResponse<Model, ErrorModel>> {
+        Chain(ChainLink(first), limit: limit) { try await next($0).map { ChainLink($0) } }
+    }
+
+    /// Creates a chain of requests with any models, each chosen from the outcome of the one before.
+    ///
+    /// - Parameters:
+    ///   - first: The first request, and its conversion to an outcome of the chain.
+    ///   - limit: The maximum number of requests, at least 1; 100 by default.
+    ///   - next: Returns the next request for an outcome; nil to end the chain. An error it throws fails the chain.
+    /// - Returns: The outcomes; iterating over them sends the requests.
+    public func chain<Outcome: Sendable>(
+        _ first: ChainLink<Outcome>,
+        limit: Int = 100,
+        next: @escaping Chain<Outcome>.Next
+    ) -> Chain<Outcome> {
+        Chain(first, limit: limit, next: next)
+    }
+}
+
 extension SluiceError.Code {
     /// A chain of requests has not ended within its limit.
     public static let chainTooLong = SluiceError.Code("chainTooLong")
