@@ -95,3 +95,23 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
         return true
     }
 }
+
+/// The coding key of an array element.
+struct LenientIndex: CodingKey {
+    let index: Int
+
+    init(_ index: Int) {
+        self.index = index
+    }
+
+    init?(intValue: Int) {
+        index = intValue
+    }
+
+    init?(stringValue: String) {
+        nil
+    }
+
+    var intValue: Int? { index }
+    var stringValue: String { "Index \(index)" }
+}
