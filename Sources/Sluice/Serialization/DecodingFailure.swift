@@ -78,6 +78,28 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
+extension DecodingFailure {
+    /// Creates the failure of a ``JSONDecodable`` model.
+    init(_ type: Any.Type, body: Data, failure: JSONDecodingFailure) {
+        self.init(type, body: body, path: failure.path.description, reason: failure.reason, cause: failure)
+    }
+
+    /// Creates the failure of a body that is not JSON.
+    init(_ type: Any.Type, body: Data, error: JSONSyntaxError) {
+        let place = "line \(error.line), column \(error.column)"
+        let reason = body.isEmpty ? "the body is empty" : "it is not JSON, \(error.reason) (\(place))"
+        self.init(type, body: body, path: "", reason: reason, cause: error)
+    }
+
+    private init(_ type: Any.Type, body: Data, path: String, reason: String, cause: any Error) {
+        self.type = "\(type)"
+        self.cause = cause
+        self.reason = reason
+        codingPath = path
+        bodyPrefix = Self.beginning(of: body)
+    }
+}
+
 extension SluiceError {
     /// The error for a body that could not be decoded.
     static func undecodable(_ failure: DecodingFailure) -> SluiceError {

@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Creates a model from an accepted response.
 public protocol ResponseSerializer<Model>: Sendable {
     /// The type of the model.
@@ -20,4 +26,15 @@ public protocol ResponseSerializer<Model>: Sendable {
 extension ResponseSerializer {
     /// False: the body is used unchanged.
     public var readsJSON: Bool { false }
+}
+
+/// Returns the body unchanged.
+public struct DataSerializer: ResponseSerializer {
+    /// Creates a serializer.
+    public init() {}
+
+    /// Returns the body, which may be empty.
+    public func serialize(_ response: ServerResponse) throws(SluiceError) -> Data {
+        response.body
+    }
 }

@@ -60,3 +60,53 @@ final class SharedDecoder: Sendable {
         isFoundations = decoder is JSONDecoder
     }
 }
+
+/// Creates a ``JSONDecodable`` model from a JSON body.
+///
+/// An empty body is an error unless the model is ``Empty``, which does not read the body.
+public struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
+    /// Creates a serializer.
+    public init() {}
+
+    /// Always true.
+    public var readsJSON: Bool { true }
+
+    /// Creates the model.
+    public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
+        let json: JSON
+        do {
+            json = try JSON(parsing: response.body)
+        } catch {
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, error: error))
+        }
+        do {
+            return try Model(json: json, at: JSONPath())
+        } catch {
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, failure: error))
+        }
+    }
+}
+
+/// The model of a response without content, such as a 204. It accepts any body, including an empty one.
+///
+/// ```swift
+/// _ = try await client.empty.delete("users/1").sender().value
+/// ```
+public struct Empty: JSONDecodable, Codable, Hashable, Sendable {
+    /// Creates the value.
+    public init() {}
+
+    /// Creates the value from any JSON.
+    public init(json: JSON) {}
+
+    /// Creates the value without reading from the decoder.
+    public init(from decoder: any Decoder) {}
+
+    /// Encodes an empty object.
+    public func encode(to encoder: any Encoder) throws {
+        _ = encoder.container(keyedBy: NoKey.self)
+    }
+
+    private enum NoKey: CodingKey {}
+}

@@ -6,6 +6,73 @@ import Musl
 import Foundation
 #endif
 
+/// The result of decoding bytes.
+enum TextConversion {
+    case text(String)
+    /// The bytes are invalid, with the offset of the first invalid byte if it is known.
+    case invalid(at: Int?)
+    /// The system has no converter for the encoding.
+    case unavailable
+}
+
+/// Decodes UTF-8 and UTF-16 without replacing invalid bytes.
+enum UnicodeConversion {
+    static func utf8(_ bytes: UnsafeRawBufferPointer) -> TextConversion {
+        if let text = String(validating: bytes, as: UTF8.self) { return .text(text) }
+        return .invalid(at: invalidUnit(in: bytes, UTF8.ForwardParser(), length: \.count))
+    }
+
+    static func utf16(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool) -> TextConversion {
+        let units = (0..<bytes.count / 2).lazy.map { index in
+            let first = UInt16(bytes[2 * index])
+            let second = UInt16(bytes[2 * index + 1])
+            return isBigEndian ? first << 8 | second : second << 8 | first
+        }
+        guard let text = String(validating: units, as: UTF16.self) else {
+            return .invalid(at: invalidUnit(in: units, UTF16.ForwardParser(), length: \.count) * 2)
+        }
+        return bytes.count % 2 == 0 ? .text(text) : .invalid(at: bytes.count - 1)
+    }
+
+    /// Returns the offset of the first invalid code unit, or the number of units if all are valid.
+    private static func invalidUnit<Parser: Unicode.Parser>(
+        in units: some Sequence<Parser.Encoding.CodeUnit>,
+        _ parser: Parser,
+        length: (Parser.Encoding.EncodedScalar) -> Int
+    ) -> Int {
+        var parser = parser
+        var iterator = units.makeIterator()
+        var offset = 0
+        while case .valid(let scalar) = parser.parseScalar(from: &iterator) { offset += length(scalar) }
+        return offset
+    }
+}
+
+/// Decodes windows-1252, which has a character for every byte (WHATWG Encoding §9.1).
+enum Windows1252 {
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if byte < 0x80 {
+                text.append(byte)
+            } else {
+                let scalar = byte > 0x9F ? Unicode.Scalar(byte) : upperControls[Int(byte) - 0x80]
+                text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The characters for the bytes 0x80 to 0x9F, which are controls in Latin-1. Five of them remain controls.
+    private static let upperControls = Array(
+        ("\u{20AC}\u{81}\u{201A}\u{192}\u{201E}\u{2026}\u{2020}\u{2021}\u{2C6}\u{2030}\u{160}\u{2039}\u{152}\u{8D}"
+            + "\u{17D}\u{8F}\u{90}\u{2018}\u{2019}\u{201C}\u{201D}\u{2022}\u{2013}\u{2014}\u{2DC}\u{2122}\u{161}\u{203A}"
+            + "\u{153}\u{9D}\u{17E}\u{178}")
+            .unicodeScalars
+    )
+}
+
 /// Decodes the charsets that the system supports.
 enum SystemConversion {
     #if canImport(Glibc) || canImport(Musl)

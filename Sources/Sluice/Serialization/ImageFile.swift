@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -92,5 +94,60 @@ extension ImageFile.Format {
             throw ImageFailure(self, "its header says that it is \(size.width) by \(size.height) pixels")
         }
         return size
+    }
+
+    /// The display name of the format.
+    var name: String {
+        switch self {
+        case .png: "PNG"
+        case .jpeg: "JPEG"
+        case .gif: "GIF"
+        case .webp: "WebP"
+        }
+    }
+}
+
+/// The reason data is not a valid image: the underlying error of ``SluiceError/Code/decodingFailed``.
+public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The format indicated by the first bytes; nil if it is unknown.
+    public let format: ImageFile.Format?
+    /// The problem, phrased as the rest of a sentence.
+    public let reason: String
+
+    init(_ format: ImageFile.Format?, _ reason: String) {
+        self.format = format
+        self.reason = reason
+    }
+
+    /// A one-sentence description without any of the bytes.
+    public var description: String {
+        guard let name = format?.name else { return "The data is no image: \(reason)." }
+        return "The data is no \(name) image: \(reason)."
+    }
+}
+
+/// Reads a body as a PNG, JPEG, GIF or WebP image.
+///
+/// ```swift
+/// let request = client.serialized(by: ImageSerializer()).request("users/1/avatar")
+/// let avatar: ImageFile = try await request.sender().value
+/// ```
+public struct ImageSerializer: ResponseSerializer {
+    /// Creates a serializer.
+    public init() {}
+
+    /// Reads the format and size of the image. The `Content-Type` is ignored.
+    ///
+    /// - Parameter response: A response that has passed validation.
+    /// - Returns: The image.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and an ``ImageFailure`` as its
+    ///   underlying error.
+    public func serialize(_ response: ServerResponse) throws(SluiceError) -> ImageFile {
+        do throws(ImageFailure) {
+            return try ImageFile(data: response.body)
+        } catch {
+            let sentence = response.body.isEmpty ? "The response is no image: its body is empty." : error.description
+            throw SluiceError(.decodingFailed, sentence, step: .serialization, underlyingError: error)
+        }
     }
 }

@@ -1,0 +1,259 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The envelope in which an API wraps all its responses: the locations of the status, the message and the payload.
+///
+/// ```swift
+/// // {"code": 0, "msg": "OK", "data": {"user": {…}}}
+/// let shop = APIClient(baseURL: "https://shop.example") {
+///     $0.envelope = Envelope(status: "code", success: 0, "OK", message: "msg", payload: "data")
+/// }
+/// let user: User = try await shop.codable.request("users/1").keyPath("user").sender().value
+/// ```
+///
+/// Requests for text, bytes and images receive the whole response, including the envelope. Requests for `Decodable` and
+/// ``JSONDecodable`` models and for ``Empty`` receive the payload. If the status is not a success value, they fail with
+/// ``SluiceError/Code/envelopeFailed``, and ``RequestFailure/envelope`` contains the code and the message.
+public struct Envelope: Sendable, Hashable {
+    /// The path to the status.
+    public var status: JSONPath
+    /// The values that mean success. A number and a string with the same text are equal.
+    public var successValues: [JSON]
+    /// The path to the human-readable message, which may be missing.
+    public var message: JSONPath
+    /// The path to the payload, which may be missing.
+    public var payload: JSONPath
+
+    /// Creates an envelope.
+    ///
+    /// - Parameters:
+    ///   - status: The path to the status: `code`, `error.code` or `error>code`.
+    ///   - success: The values that mean success.
+    ///   - message: The path to the human-readable message.
+    ///   - payload: The path to the payload.
+    public init(status: JSONPath, success: JSON..., message: JSONPath, payload: JSONPath) {
+        self.status = status
+        self.successValues = success
+        self.message = message
+        self.payload = payload
+    }
+
+    func opened(_ document: JSONDocument) throws(JSONPathFailure) -> OpenedEnvelope {
+        let code = JSON(document, try document.find(status))
+        let message = (try? document.find(message)).map { JSON(document, $0) }
+        let payload: Result<Data, JSONPathFailure>
+        do {
+            payload = .success(try document.slice(at: self.payload))
+        } catch {
+            payload = .failure(error)
+        }
+        return OpenedEnvelope(
+            isSuccess: successValues.contains { $0 == code || $0.isScalar && $0.stringValue == code.stringValue },
+            code: code,
+            message: message.flatMap { $0.isNull ? nil : $0.isScalar ? $0.stringValue : $0.description },
+            path: self.payload,
+            payload: payload
+        )
+    }
+
+    func opened(_ response: ServerResponse) throws(SluiceError) -> OpenedEnvelope {
+        do {
+            return try opened(JSONDocument(response.body))
+        } catch {
+            throw .noModel(error)
+        }
+    }
+}
+
+/// The contents of a response's envelope.
+struct OpenedEnvelope: Sendable {
+    let isSuccess: Bool
+    let code: JSON
+    let message: String?
+    /// The path to the payload.
+    let path: JSONPath
+    /// The JSON text of the payload, or the reason there is none.
+    let payload: Result<Data, JSONPathFailure>
+
+    /// Serializes the payload. A missing payload is serialized as `null`.
+    func model<Model>(
+        of response: ServerResponse,
+        at location: ModelLocation,
+        by serializer: any ResponseSerializer<Model>
+    ) throws(SluiceError) -> Model {
+        var response = response
+        var location = location
+        // Read a JSON string as a value, not as its source text. The empty path refers to the payload itself.
+        if location.keyPath == nil, serializer is any JSONPartReading<Model> { location.keyPath = JSONPath() }
+        switch payload {
+        case .success(let data):
+            response.body = data
+            do {
+                return try location.model(in: response, nil, by: serializer)
+            } catch {
+                throw error.inside(path)
+            }
+        case .failure(let failure):
+            response.body = Data("null".utf8)
+            do {
+                return try location.model(in: response, nil, by: serializer)
+            } catch {
+                throw .noModel(failure)
+            }
+        }
+    }
+}
+
+extension SluiceError {
+    /// The error for a body that is not JSON, or that has no value at the path of the model.
+    static func noModel(_ failure: any Error) -> SluiceError {
+        SluiceError(
+            .decodingFailed,
+            "The response has no model: \(failure)",
+            step: .serialization,
+            underlyingError: failure
+        )
+    }
+}
+
+extension JSON {
+    /// True for a string, a number or a boolean.
+    var isScalar: Bool {
+        switch self {
+        case .bool, .number, .string: true
+        case .null, .array, .object: false
+        }
+    }
+}
+
+// MARK: - Failure
+
+/// The code and message of an envelope that reports a failure: the underlying error of
+/// ``SluiceError/Code/envelopeFailed``.
+public struct EnvelopeFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The API's status code.
+    public let code: JSON
+    /// The API's human-readable message; nil if there is none.
+    public let message: String?
+
+    /// Creates a failure, for testing an error model.
+    public init(code: JSON, message: String?) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message, unchanged. They may contain personal data from the API.
+    public var description: String {
+        message.map { "\(code.stringValue): \($0)" } ?? code.stringValue
+    }
+}
+
+extension RequestFailure {
+    /// The failure in the response's envelope, regardless of the HTTP status; nil if the client declares no
+    /// ``Envelope``, the body does not contain one, or the envelope reports success.
+    public var envelope: EnvelopeFailure? {
+        if let failure = error.underlyingError as? EnvelopeFailure { return failure }
+        guard let declaredEnvelope, !body.isEmpty, let document = try? JSONDocument(body),
+            let opened = try? declaredEnvelope.opened(document), !opened.isSuccess
+        else { return nil }
+        return EnvelopeFailure(code: opened.code, message: opened.message)
+    }
+}
+
+extension APIError {
+    /// The failure in the response's envelope; nil if there is none.
+    public var envelope: EnvelopeFailure? { failure.envelope }
+}
+
+// MARK: - Outcome
+
+/// The contents of an envelope: success or failure, with the payload of a success.
+///
+/// ```swift
+/// let outcome = try await shop.codable.request("orders", as: Order.self).outcome().sender().value
+/// print(outcome.isSuccess, outcome.message ?? "", outcome.payload)
+/// let (ok, message) = try await shop.empty.post("logout").outcome().sender().value.summary
+/// ```
+public struct EnvelopeOutcome<Payload: Sendable>: Sendable {
+    /// True if the status is one of the success values.
+    public let isSuccess: Bool
+    /// The API's status code.
+    public let code: JSON
+    /// The API's human-readable message; nil if there is none.
+    public let message: String?
+    /// The payload of a success; nil for a failure.
+    public let payload: Payload?
+
+    /// The success and the message only.
+    public var summary: (isSuccess: Bool, message: String?) { (isSuccess, message) }
+}
+
+extension EnvelopeOutcome: Equatable where Payload: Equatable {}
+
+extension APIRequest {
+    /// Returns the contents of the envelope as the model, so that a failure in the envelope does not fail the request.
+    ///
+    /// The request fails with ``SluiceError/Code/unsupported`` if neither it nor the client declares an ``Envelope``.
+    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
+        var draft = draft
+        draft.options.modelLocation.isOutcome = true
+        return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(
+            self,
+            draft,
+            EnvelopeOutcomeSerializer(serializer: serializer)
+        )
+    }
+}
+
+extension BodyRequest {
+    /// Returns the contents of the envelope as the model, for the request without a body.
+    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
+}
+
+/// A serializer that reads the envelope itself.
+protocol EnvelopeReading<Model>: ResponseSerializer {
+    func serialize(
+        _ response: ServerResponse,
+        at location: ModelLocation,
+        _ clientsEnvelope: Envelope?
+    ) throws(SluiceError) -> Model
+}
+
+/// Reads an envelope and serializes the payload of a success.
+struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
+    let serializer: any ResponseSerializer<Payload>
+
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> EnvelopeOutcome<Payload> {
+        try serialize(response, at: ModelLocation(), nil)
+    }
+
+    func serialize(
+        _ response: ServerResponse,
+        at location: ModelLocation,
+        _ clientsEnvelope: Envelope?
+    ) throws(SluiceError) -> EnvelopeOutcome<Payload> {
+        if response.body.isEmpty && location.allowsEmptyBody {
+            let payload = try location.inPayload.model(in: response, nil, by: serializer)
+            return EnvelopeOutcome(isSuccess: true, code: .null, message: nil, payload: payload)
+        }
+        guard let envelope = location.envelope(orOf: clientsEnvelope) else {
+            throw SluiceError(
+                .unsupported,
+                "There is no envelope to open; declare one on the client or on the request.",
+                step: .serialization
+            )
+        }
+        let opened = try envelope.opened(response)
+        return EnvelopeOutcome(
+            isSuccess: opened.isSuccess,
+            code: opened.code,
+            message: opened.message,
+            payload: opened.isSuccess ? try opened.model(of: response, at: location.inPayload, by: serializer) : nil
+        )
+    }
+}
