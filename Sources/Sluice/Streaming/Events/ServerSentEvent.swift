@@ -5,6 +5,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// An event of a `text/event-stream` body (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
@@ -49,5 +56,139 @@ public struct ServerSentEvent: Sendable, Hashable {
                 underlyingError: failure
             )
         }
+    }
+}
+
+/// Parses a `text/event-stream` body that arrives in chunks (WHATWG HTML §9.2.6).
+///
+/// ```swift
+/// var parser = ServerSentEventParser()
+/// parser.append(Data("id: 7\nevent: price\ndata: 12".utf8))
+/// parser.append(Data(".50\n\n".utf8))
+/// while let event = try parser.next() { print(event.type, event.data) }   // price 12.50
+/// ```
+///
+/// An event with an empty data field is delivered. An event that is not followed by an empty line when the body ends is
+/// discarded.
+public struct ServerSentEventParser: StreamParser {
+    private var lines: LineReader
+    private var event: EventAssembly
+
+    /// Creates a parser.
+    ///
+    /// - Parameters:
+    ///   - lastEventID: The last event ID of the stream that this body continues; empty for none.
+    ///   - limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
+    public init(lastEventID: String = "", limit: Int = 1 << 20) {
+        lines = LineReader(endingAt: .any, limit: limit)
+        event = EventAssembly(lastEventID: lastEventID, limit: limit)
+    }
+
+    /// The last event ID, including that of an event without data. A reconnecting request sends it as `Last-Event-ID`.
+    public var lastEventID: String { event.lastEventID }
+
+    /// The reconnection delay that the stream set last.
+    public var reconnectionTime: Duration? { event.reconnectionTime }
+
+    /// Appends the next bytes.
+    public mutating func append(_ chunk: Data) {
+        lines.append(chunk)
+    }
+
+    /// Signals the end of the body. An incomplete event is discarded.
+    public mutating func finish() {}
+
+    /// Returns the next event, or nil if it is incomplete or there is none.
+    ///
+    /// - Returns: The next event.
+    /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
+    public mutating func next() throws(SluiceError) -> ServerSentEvent? {
+        while !event.isOverLimit {
+            guard let whole = try lines.next(&event, { $0.take($1) }) else { return nil }
+            if let whole { return whole }
+        }
+        throw .elementTooLarge("An event", lines.limit)
+    }
+}
+
+/// The state of an event whose lines are still arriving, and of its stream.
+struct EventAssembly: Sendable {
+    private(set) var lastEventID: String
+    private(set) var reconnectionTime: Duration?
+    private(set) var isOverLimit = false
+    private let limit: Int
+    private var type = ""
+    /// The values of all data fields, each followed by a line feed.
+    private var data: [UInt8] = []
+    /// The last event ID that takes effect when this event ends.
+    private var id: String
+    private var retry: Duration?
+    private var isFirstLine = true
+
+    init(lastEventID: String, limit: Int) {
+        self.lastEventID = lastEventID
+        self.limit = limit
+        id = lastEventID
+    }
+
+    /// Processes a line without its line ending. Returns the event if the line completes one.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
+        var line = line
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) }
+        }
+        if line.isEmpty { return dispatched() }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"), from: 0)
+        guard colon > 0 else { return nil }
+        var value = UnsafeRawBufferPointer(rebasing: line[min(colon + 1, line.count)...])
+        if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
+        take(UnsafeRawBufferPointer(rebasing: line[..<colon]), value)
+        return nil
+    }
+
+    private mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        if name.isText("data") {
+            if data.count + value.count > limit { return isOverLimit = true }
+            data.append(contentsOf: value)
+            data.append(10)
+        } else if name.isText("event") {
+            type = String(decoding: value, as: UTF8.self)
+        } else if name.isText("id") {
+            if value.firstIndex(of: 0, from: 0) == value.count { id = String(decoding: value, as: UTF8.self) }
+        } else if name.isText("retry") {
+            guard let milliseconds = value.milliseconds else { return }
+            retry = .milliseconds(milliseconds)
+            reconnectionTime = retry
+        }
+    }
+
+    private mutating func dispatched() -> ServerSentEvent? {
+        lastEventID = id
+        defer {
+            type = ""
+            retry = nil
+        }
+        guard !data.isEmpty else { return nil }
+        defer { data.removeAll(keepingCapacity: true) }
+        return ServerSentEvent(
+            type: type.isEmpty ? "message" : type,
+            data: String(decoding: data.dropLast(), as: UTF8.self),
+            lastEventID: id,
+            retry: retry
+        )
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func isText(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount, let start = baseAddress else { return false }
+        return memcmp(start, text.utf8Start, count) == 0
+    }
+
+    /// A number written in decimal digits only, or nil. A number that does not fit becomes `Int64.max`.
+    fileprivate var milliseconds: Int64? {
+        guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int64(String(decoding: self, as: UTF8.self)) ?? .max
     }
 }
