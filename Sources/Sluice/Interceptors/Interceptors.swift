@@ -1,0 +1,85 @@
+import SluiceHTTP
+
+/// Changes a request after the gates have admitted it and before it is sent.
+public protocol RequestInterceptor: Sendable {
+    /// Returns the request to send in place of this one.
+    ///
+    /// - Parameters:
+    ///   - request: The request from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    /// - Returns: The request to send.
+    /// - Throws: Any error. A ``SluiceError`` fails the request as it is, any other as the underlying error of
+    ///   ``SluiceError/Code/interceptorFailed``.
+    func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest
+}
+
+/// A request interceptor that never waits. A client that uses only adapters needs no task per request.
+///
+/// ```swift
+/// struct Tenant: RequestAdapter {
+///     let id: String
+///     func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.headers["X-Tenant"] = id }
+/// }
+/// ```
+public protocol RequestAdapter: RequestInterceptor {
+    /// Changes the request in place. Must not block.
+    ///
+    /// - Parameters:
+    ///   - request: The request from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    /// - Throws: Any error. It fails the request as an error of ``RequestInterceptor/intercept(_:context:)`` does.
+    func adapt(_ request: inout HTTPRequest, context: RequestContext) throws
+}
+
+extension RequestAdapter {
+    /// Returns the adapted request.
+    public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+        var request = request
+        try adapt(&request, context: context)
+        return request
+    }
+}
+
+extension SluiceError {
+    /// Creates an error from one that a request interceptor threw.
+    static func interceptor(_ error: any Error, _ request: HTTPRequest) -> SluiceError {
+        if let error = error as? SluiceError { return error.with(step: .requestInterceptor, request: request) }
+        return SluiceError(
+            .interceptorFailed,
+            "A request interceptor failed.",
+            step: .requestInterceptor,
+            request: request,
+            underlyingError: error
+        )
+    }
+}
+
+/// Changes an outcome before validation. It may turn a success into a failure and vice versa.
+public protocol ResponseInterceptor: Sendable {
+    /// Returns the outcome to use in place of this one.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    /// - Returns: The new outcome.
+    func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
+}
+
+/// A response interceptor that never waits.
+public protocol OutcomeAdapter: ResponseInterceptor {
+    /// Changes the outcome in place. Must not block.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome from the previous interceptors.
+    ///   - context: The request as it was given to the pipeline, and its limits.
+    func adapt(_ outcome: inout TransportOutcome, context: RequestContext)
+}
+
+extension OutcomeAdapter {
+    /// Returns the adapted outcome.
+    public func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+        var outcome = outcome
+        adapt(&outcome, context: context)
+        return outcome
+    }
+}
