@@ -5,6 +5,133 @@ import Foundation
 #endif
 
 extension HAR {
+    /// The request of an exchange.
+    public struct Request: Sendable, Hashable, Codable {
+        /// The method.
+        public var method: String
+        /// The complete URL.
+        public var url: String
+        /// The protocol, such as `HTTP/1.1`; empty if it is not known.
+        public var httpVersion: String
+        /// The cookies of the `Cookie` header.
+        public var cookies: [Cookie] = []
+        /// The header fields in order.
+        public var headers: [Parameter] = []
+        /// The URL's query, decoded.
+        public var queryString: [Parameter] = []
+        /// The body; nil if there was none.
+        public var postData: PostData?
+        /// The length of the head in bytes; nil if it is not known.
+        public var headersSize: Int?
+        /// The length of the body in bytes; nil if it is not known.
+        public var bodySize: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case method, url, httpVersion, cookies, headers, queryString, postData, headersSize, bodySize
+        }
+
+        /// Creates a request without headers and body.
+        public init(method: String, url: String, httpVersion: String = "") {
+            self.method = method
+            self.url = url
+            self.httpVersion = httpVersion
+        }
+
+        /// Decodes a request.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            method = try container.decode(String.self, forKey: .method)
+            url = try container.decode(String.self, forKey: .url)
+            httpVersion = try container.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
+            cookies = try container.decodeIfPresent([Cookie].self, forKey: .cookies) ?? []
+            headers = try container.decodeIfPresent([Parameter].self, forKey: .headers) ?? []
+            queryString = try container.decodeIfPresent([Parameter].self, forKey: .queryString) ?? []
+            postData = try container.decodeIfPresent(PostData.self, forKey: .postData)
+            headersSize = try container.size(forKey: .headersSize)
+            bodySize = try container.size(forKey: .bodySize)
+        }
+
+        /// Encodes the request.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(method, forKey: .method)
+            try container.encode(url, forKey: .url)
+            try container.encode(httpVersion, forKey: .httpVersion)
+            try container.encode(cookies, forKey: .cookies)
+            try container.encode(headers, forKey: .headers)
+            try container.encode(queryString, forKey: .queryString)
+            try container.encodeIfPresent(postData, forKey: .postData)
+            try container.encode(headersSize ?? -1, forKey: .headersSize)
+            try container.encode(bodySize ?? -1, forKey: .bodySize)
+        }
+    }
+
+    /// A name and a value: a header field, a query parameter, or a form field.
+    public struct Parameter: Sendable, Hashable, Codable {
+        /// The name.
+        public var name: String
+        /// The value.
+        public var value: String
+        /// The name of the file, for a form field that contains one.
+        public var fileName: String?
+        /// The file's content type.
+        public var contentType: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, value, fileName, contentType
+        }
+
+        /// Creates a parameter.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        /// Decodes a parameter.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+            value = try container.text(forKey: .value) ?? ""
+            fileName = try container.decodeIfPresent(String.self, forKey: .fileName)
+            contentType = try container.decodeIfPresent(String.self, forKey: .contentType)
+        }
+    }
+
+    /// The body of a request.
+    public struct PostData: Sendable, Hashable, Codable {
+        /// The content type; empty if there is none.
+        public var mimeType: String
+        /// The fields of a form; empty for any other body.
+        public var params: [Parameter] = []
+        /// The body as text; empty for a form, and for a body that is not kept.
+        public var text = ""
+        /// The encoding of `text`: `base64` for a binary body, nil for plain text. The format defines it for responses
+        /// only, so it is written as `_encoding`.
+        public var encoding: String?
+        /// A comment, such as the reason why the body is missing.
+        public var comment: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case mimeType, params, text, comment
+            case encoding = "_encoding"
+        }
+
+        /// Creates a body without contents.
+        public init(mimeType: String) {
+            self.mimeType = mimeType
+        }
+
+        /// Decodes a body.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
+            params = try container.decodeIfPresent([Parameter].self, forKey: .params) ?? []
+            text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
+            encoding = try? container.decodeIfPresent(String.self, forKey: .encoding)
+            comment = try container.decodeIfPresent(String.self, forKey: .comment)
+        }
+    }
+
     /// The response of an exchange.
     public struct Response: Sendable, Hashable, Codable {
         /// The status; 0 if no response was received.
