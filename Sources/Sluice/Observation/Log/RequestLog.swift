@@ -1,5 +1,19 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Logs requests in a human-readable form; by default, one line for each failed request.
 ///
 /// ```swift
@@ -112,5 +126,215 @@ public struct RequestLog: RequestObserver {
 extension TransportOutcome {
     fileprivate var isFailure: Bool {
         if case .failure = self { true } else { false }
+    }
+}
+
+// MARK: - The last line of a request
+
+extension RequestLog {
+    /// Returns the line for the end of a request: columns of fixed width first, then those of variable length.
+    func entry(of outcome: TransportOutcome, _ record: RequestRecord, _ observed: ObservedRequest) -> String {
+        let request: HTTPRequest?
+        let status: HTTPStatus?
+        var size: Int?
+        var sentence = ""
+        switch outcome {
+        case .success(let response):
+            request = record.request ?? response.request
+            status = response.head.status
+            size = response.body.count
+        case .failure(let error):
+            request = record.request ?? error.request
+            status = error.response?.status
+            sentence = "  \(self.sentence(of: error))"
+        }
+        var line = "\(start(observed))\(mark(outcome, status)) "
+        line += Self.padded(LogEscaping.line((request?.method ?? observed.method).rawValue, limit: 32), to: 7)
+        line += Self.rightAligned(LogUnits.text(observed.began.duration(to: observed.instant)), to: 6) + "  "
+        line += Self.rightAligned(size.map { LogUnits.text(bytes: $0) } ?? "–", to: 6) + "  "
+        line += request.map { shown($0) } ?? "no request"
+        let notes = record.notes
+        if !notes.isEmpty { line += "  (\(notes.joined(separator: ", ")))" }
+        line += sentence
+        if curl, let command = command(for: record.sent ?? request, observed) { line += "\n    \(command)" }
+        return line
+    }
+
+    /// Returns the time and, if steps are logged, the ID of the request.
+    func start(_ observed: ObservedRequest) -> String {
+        level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
+    }
+
+    /// Returns the redacted URL.
+    func shown(_ request: HTTPRequest) -> String {
+        LogEscaping.line(redaction.url(request.url))
+    }
+
+    /// Returns the reason and the code of an error, on one line.
+    func sentence(of error: SluiceError) -> String {
+        var sentence = redaction.text(error.reason)
+        // The underlying error of user code can be long, so the levels with one line per request leave it out.
+        if level >= .headers, let cause = error.underlyingError {
+            sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.words(of: cause), limit: 512)))"
+        }
+        return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
+    }
+
+    private func command(for request: HTTPRequest?, _ observed: ObservedRequest) -> String? {
+        var redaction = redaction
+        redaction.bodyLimit = min(redaction.bodyLimit, bodyLimit)
+        return request?.curlCommand(redaction: redaction, secretHeaders: observed.secretHeaders)
+    }
+
+    private func mark(_ outcome: TransportOutcome, _ status: HTTPStatus?) -> String {
+        let code = status.map { Self.rightAligned("\($0)", to: 3) } ?? "–––"
+        switch outcome {
+        case .success: return colored("← \(code)", status?.isSuccess == true ? 32 : 33)
+        case .failure(let error): return colored("✗ \(code)", error.isCancellation ? 33 : 31)
+        }
+    }
+
+    func colored(_ text: String, _ color: Int) -> String {
+        isColored ? "\u{1B}[\(color)m\(text)\u{1B}[0m" : text
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.unicodeScalars.count))
+    }
+
+    private static func rightAligned(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.unicodeScalars.count)) + text
+    }
+}
+
+// MARK: - The steps before it
+
+extension RequestLog {
+    /// Returns the text for a step before the last; nil if the step is not logged.
+    func step(_ event: RequestEvent, after wait: Duration?, _ observed: ObservedRequest) -> String? {
+        let start = start(observed)
+        switch event {
+        case .began, .waiting, .finished: return nil
+        case .admitted(let gate):
+            guard let wait, wait >= .milliseconds(1) else { return nil }
+            return "\(start)… waited \(LogUnits.text(wait)) at \(LogEscaping.line(gate, limit: 64))"
+        case .refused(let gate, let error):
+            return "\(start)\(colored("✗", 31)) refused at \(LogEscaping.line(gate, limit: 64)): \(sentence(of: error))"
+        case .sending(let request):
+            let attempt = observed.attempt > 1 ? "  (attempt \(observed.attempt))" : ""
+            let method = LogEscaping.line(request.method.rawValue, limit: 32)
+            let head = fields(redaction.headers(request.headers, and: observed.secretHeaders))
+            return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request))"
+        case .redirected(let response, let next):
+            return "\(start)↪ \(response.head.status) leads to \(shown(next))\(head(of: response, observed))"
+        case .informational(let head):
+            return "\(start)< \(head.status) \(head.version)"
+                + fields(redaction.headers(head.headers, and: observed.secretHeaders))
+        case .received(.success(let response)):
+            let head = "\(start)< \(response.head.status) \(response.head.version)"
+            return head + self.head(of: response, observed) + body(of: response)
+        case .cached(let response):
+            return "\(start)< \(response.head.status) from the cache" + head(of: response, observed)
+                + body(of: response)
+        case .received(.failure(let error)):
+            return "\(start)\(colored("✗", 31)) \(sentence(of: error))"
+        case .retrying(let delay, let outcome):
+            return "\(start)↻ again in \(LogUnits.text(delay)) after \(reason(outcome))"
+        case .hedging:
+            return "\(start)↻ no answer yet, sends another"
+        }
+    }
+
+    private func reason(_ outcome: TransportOutcome) -> String {
+        switch outcome {
+        case .success(let response): "\(response.head.status)"
+        case .failure(let error): sentence(of: error)
+        }
+    }
+
+    private func head(of response: ServerResponse, _ observed: ObservedRequest) -> String {
+        fields(redaction.headers(response.head.headers, and: observed.secretHeaders))
+    }
+
+    /// Returns the header fields, one per line.
+    private func fields(_ headers: HTTPHeaders) -> String {
+        headers.reduce(into: "") { text, field in
+            text += "\n    \(LogEscaping.line(field.name.rawValue, limit: 256)): \(LogEscaping.line(field.value))"
+        }
+    }
+}
+
+// MARK: - Bodies
+
+extension RequestLog {
+    /// Returns a request's body after an empty line, or a note about it; empty if bodies are not logged.
+    func body(of request: HTTPRequest) -> String {
+        guard level >= .full, !request.body.isNone else { return "" }
+        let length = request.body.length.map { LogUnits.text(bytes: Int(clamping: $0)) }
+        switch request.body.source {
+        case .none: return ""
+        case .data(let data):
+            return block(
+                data,
+                redaction.body(
+                    data,
+                    contentType: request.headers[.contentType],
+                    contentEncoding: request.headers[.contentEncoding]
+                )
+            )
+        case .file(let url): return note("the file \(LogEscaping.line(url.path))")
+        case .stream:
+            let once = request.body.isReplayable ? "" : ", to be read once"
+            return note("a stream\(length.map { " of \($0)" } ?? "")\(once)")
+        case .deferred: return note("a body that is made while it is sent")
+        }
+    }
+
+    /// Returns a response's body, or a note about it.
+    func body(of response: ServerResponse) -> String {
+        guard level >= .full, !response.body.isEmpty else { return "" }
+        return block(response.body, redaction.body(response.body, contentType: response.head.headers[.contentType]))
+    }
+
+    private func block(_ data: Data, _ body: RedactedBody) -> String {
+        let size = LogUnits.text(bytes: data.count)
+        switch body {
+        case .binary: return note("\(size), no text")
+        case .withheld(let reason): return note("\(size), left out: \(reason)")
+        case .text(let text):
+            if text.isEmpty { return "" }
+            let shown = JSONLayout.text(text, limit: bodyLimit) ?? text
+            let clipped = clipped(shown)
+            let lines = LogEscaping.lines(clipped).map { "\n    \($0)" }.joined()
+            return "\n" + lines + (clipped.utf8.count < shown.utf8.count ? "\n    … (\(size) in all)" : "")
+        }
+    }
+
+    /// Returns the beginning of a text up to the limit, cut between characters.
+    private func clipped(_ text: String) -> String {
+        if text.utf8.count <= max(0, bodyLimit) { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: max(0, bodyLimit))
+        while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
+        return String(Substring(text.utf8[..<end]))
+    }
+
+    private func note(_ text: String) -> String { "\n\n    (\(text))" }
+}
+
+// MARK: - Destination
+
+extension RequestLog {
+    /// Writes to standard error, each entry in one piece, so that entries of several clients and processes do not mix.
+    public static let standardError: Destination = { text in
+        var line = text + "\n"
+        line.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = write(STDERR_FILENO, rest.baseAddress, rest.count)
+                // A failure to write the log must not affect the request.
+                if count < 0, errno != EINTR { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
+            }
+        }
     }
 }
