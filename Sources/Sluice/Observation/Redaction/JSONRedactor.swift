@@ -1,33 +1,3 @@
-extension Redaction {
-    /// Removes the secrets from JSON and copies the rest unchanged; nil if the text is not JSON.
-    ///
-    /// Lines that are each a JSON text are accepted as well.
-    func json(_ text: String) -> String? {
-        guard let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first) else { return nil }
-        if let document = try? JSONDocument(text) { return json(document) }
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        guard lines.count > 1 else { return nil }
-        var output = ""
-        for (index, line) in lines.enumerated() {
-            if index > 0 { output += "\n" }
-            if line.allSatisfy({ $0 <= 0x20 }) {
-                output += Substring(line)
-            } else if let document = try? JSONDocument(String(Substring(line))) {
-                output += json(document)
-            } else {
-                return nil
-            }
-        }
-        return output
-    }
-
-    private func json(_ document: JSONDocument) -> String {
-        var copy = JSONRedactor(self, document)
-        copy.value(document.root)
-        return copy.finished
-    }
-}
-
 /// Copies a JSON text without the values of secret members.
 private struct JSONRedactor {
     private let redaction: Redaction
@@ -84,5 +54,35 @@ private struct JSONRedactor {
         output += document.storage[copied..<Int(entry.start)]
         output += text.utf8
         copied = Int(entry.end)
+    }
+}
+
+extension Redaction {
+    /// Removes the secrets from JSON and copies the rest unchanged; nil if the text is not JSON.
+    ///
+    /// Lines that are each a JSON text are accepted as well.
+    func json(_ text: String) -> String? {
+        guard let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first) else { return nil }
+        if let document = try? JSONDocument(text) { return json(document) }
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.count > 1 else { return nil }
+        var output = ""
+        for (index, line) in lines.enumerated() {
+            if index > 0 { output += "\n" }
+            if line.allSatisfy({ $0 <= 0x20 }) {
+                output += Substring(line)
+            } else if let document = try? JSONDocument(String(Substring(line))) {
+                output += json(document)
+            } else {
+                return nil
+            }
+        }
+        return output
+    }
+
+    private func json(_ document: JSONDocument) -> String {
+        var copy = JSONRedactor(self, document)
+        copy.value(document.root)
+        return copy.finished
     }
 }
