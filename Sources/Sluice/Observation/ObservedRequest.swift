@@ -1,4 +1,5 @@
 import SluiceHTTP
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -92,4 +93,52 @@ public struct ObservedRequest: Sendable {
             instant: began + elapsed
         )
     }
+}
+
+/// The ID of one sending of a request, unique in the process.
+public struct RequestID: Sendable, Hashable, CustomStringConvertible {
+    /// The number, which is assigned only once.
+    public let rawValue: UInt64
+
+    /// Creates an ID from a number.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The ID as text: `#17`.
+    public var description: String { "#\(rawValue)" }
+
+    private static let last = Atomic<UInt64>(0)
+
+    /// Returns a new ID.
+    static func next() -> RequestID {
+        RequestID(rawValue: last.add(1, ordering: .relaxed).newValue)
+    }
+}
+
+/// Derives the route that paths of the same kind share.
+enum RoutePattern {
+    /// Returns the path without query, with `{}` in place of each segment that looks like an ID. An ID contains a
+    /// digit, and either consists of digits only, or has at least eight characters that are all hexadecimal digits and
+    /// hyphens, or has at least twenty characters.
+    ///
+    /// A version such as `v2` is not an ID.
+    static func route(of path: String) -> String {
+        let path = path.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        guard path.contains(where: \.isDigit) else { return String(String.UnicodeScalarView(path)) }
+        return path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { isID($0) ? "{}" : String(String.UnicodeScalarView($0)) }
+            .joined(separator: "/")
+    }
+
+    private static func isID(_ segment: Substring.UnicodeScalarView) -> Bool {
+        guard segment.contains(where: \.isDigit) else { return false }
+        if segment.allSatisfy(\.isDigit) || segment.count >= 20 { return true }
+        return segment.count >= 8 && segment.allSatisfy { $0.isDigit || $0.isHexLetter || $0 == "-" }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
+    fileprivate var isHexLetter: Bool { ("a"..."f").contains(self) || ("A"..."F").contains(self) }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import SluiceHTTP
 
 /// Receives the events of every request, for a log, metrics or an inspector.
@@ -33,3 +34,87 @@ extension RequestObserver {
     /// Does nothing.
     public func missed(_ count: Int) {}
 }
+
+/// The queue of events for an observer.
+final class ObserverMailbox: Sendable {
+    /// An event for all interested observers. A class, so that handing it on copies a pointer.
+    final class Note: Sendable {
+        let event: RequestEvent
+        let request: ObservedRequest
+
+        init(_ event: RequestEvent, _ request: ObservedRequest) {
+            self.event = event
+            self.request = request
+        }
+    }
+
+    private struct State {
+        var waiting: [Note] = []
+        var missed = 0
+        var isDelivering = false
+    }
+
+    /// The maximum number of waiting events. Further ones are dropped.
+    static let capacity = 65_536
+    /// The delay after the first event, in which others gather. Waking a thread for each event would cost more than the
+    /// event.
+    static let delay = DispatchTimeInterval.milliseconds(5)
+
+    let interests: RequestEvent.Kinds
+    private let observer: any RequestObserver
+    /// The observer, if it is called directly instead of through the queue.
+    private let immediate: (any ImmediateObserver)?
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "sluice.observer")
+
+    init(_ observer: any RequestObserver) {
+        self.observer = observer
+        immediate = observer as? any ImmediateObserver
+        interests = observer.interests
+    }
+
+    func post(_ note: Note) {
+        if let immediate { return immediate.observe(note.event, of: note.request) }
+        let begins = state.withLock { state in
+            guard state.waiting.count < ObserverMailbox.capacity else {
+                state.missed += 1
+                return false
+            }
+            state.waiting.append(note)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        if begins { deliverSoon() }
+    }
+
+    /// Waits until the observer has received all events posted before.
+    func deliverAll() async {
+        await queue.result { [self] in deliver() }
+    }
+
+    private func deliverSoon() {
+        queue.asyncAfter(deadline: .now() + Self.delay) { [self] in deliver() }
+    }
+
+    /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.
+    private func deliver() {
+        let (notes, missed) = state.withLock { state in
+            defer {
+                state.waiting = []
+                state.missed = 0
+            }
+            return (state.waiting, state.missed)
+        }
+        for note in notes { observer.observe(note.event, of: note.request) }
+        if missed > 0 { observer.missed(missed) }
+        let goesOn = state.withLock { state in
+            state.isDelivering = !state.waiting.isEmpty || state.missed > 0
+            return state.isDelivering
+        }
+        if goesOn { deliverSoon() }
+    }
+}
+
+/// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
+/// a time.
+protocol ImmediateObserver: RequestObserver {}
