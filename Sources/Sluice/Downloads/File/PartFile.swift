@@ -1,6 +1,18 @@
 import Dispatch
 import SluiceHTTP
 
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CCrypto
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -223,5 +235,206 @@ final class PartFile: Sendable {
         guard last > first else { return }
         let error = descriptor.beginWriteback(first..<last)
         if error != 0 { state.withLock { $0.failure = error } }
+    }
+}
+
+// MARK: - Opening
+
+extension PartFile {
+    /// The queue for work on folders and files before a partial file is open.
+    private static let opening = DispatchQueue(label: "sluice.parts", attributes: .concurrent)
+
+    /// Opens or creates the partial file of a download.
+    ///
+    /// The partial file is used by one sender at a time. If another process or sender holds it, a fresh one is used,
+    /// which is removed unless it becomes complete. If the holder is a sender of this process that is about to end, the
+    /// call waits for it, so that a send right after a cancellation can resume.
+    ///
+    /// - Parameters:
+    ///   - key: The key that sends of the same download share: the method and the URL.
+    ///   - destination: The place for the download.
+    ///   - lease: The lease of the sender.
+    /// - Returns: The partial file, with the reliable bytes of an earlier send.
+    /// - Throws: `cannotWriteFile`, `fileExists`, `insufficientSpace`, or `cancelled`.
+    static func open(
+        key: String,
+        destination: DownloadDestination,
+        lease: PartLease
+    ) async throws(SluiceError) -> PartFile {
+        let place = try PartPlace(key: key, destination: destination)
+        try await opening.result { Result { () throws(SluiceError) in try place.prepare() } }.get()
+        guard try await PartClaims.shared.claim(place.part, for: lease) else {
+            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: place) } }.get()
+        }
+        return try await opening.result { () -> Result<PartFile, SluiceError> in
+            let opened = Result { () throws(SluiceError) in try claimed(place, by: lease) }
+            // Release the claim if it is not used. A partial file with a lease releases its claim itself.
+            if (try? opened.get())?.lease == nil { PartClaims.shared.release(place.part, from: lease) }
+            return opened
+        }.get()
+    }
+
+    private static func claimed(_ place: PartPlace, by lease: PartLease) throws(SluiceError) -> PartFile {
+        guard case .opened(let descriptor) = PartDescriptor.open(place.part, isNew: false) else {
+            return try fresh(beside: place)
+        }
+        let part = PartFile(location: place, descriptor: descriptor, lease: lease)
+        let error = part.recall()
+        guard error == 0 else { throw .cannotWrite(part.subject, error) }
+        return part
+    }
+
+    /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file.
+    private static func fresh(beside place: PartPlace) throws(SluiceError) -> PartFile {
+        let place = place.unique
+        switch PartDescriptor.open(place.part, isNew: true) {
+        case .opened(let descriptor): return PartFile(location: place, descriptor: descriptor, lease: nil)
+        case .held: throw .cannotUseFolder(place.folder, EBUSY)
+        case .failed(let error): throw .cannotUseFolder(place.folder, error)
+        }
+    }
+}
+
+// MARK: - Moving to the destination
+
+extension PartFile {
+    /// Renames the download to its final name, once it is complete, synced and verified.
+    ///
+    /// - Parameters:
+    ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    ///   - reportsSHA256: True to compute the SHA-256 even if none is required.
+    /// - Returns: The file at its destination.
+    /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
+    ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;
+    ///   `cancelled` while the checksum is computed.
+    func place(
+        sha256 expected: String? = nil,
+        reportsSHA256: Bool = false
+    ) async throws(SluiceError) -> DownloadedFile {
+        let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
+        var digest: String?
+        if expected != nil || reportsSHA256 { digest = try await sha256(upTo: length) }
+        if let expected, expected.lowercased() != digest {
+            let error = SluiceError.checksumMismatch(subject)
+            await discard()
+            throw error
+        }
+        return try await perform(flags: .barrier) { [digest] part throws(SluiceError) in
+            try part.putInPlace(length, sha256: digest)
+        }
+    }
+
+    /// Returns the length of the whole file, if all of it is there.
+    private func wholeLength() throws(SluiceError) -> Int64 {
+        let (completed, known) = state.withLock { ($0.completed, $0.resource?.length) }
+        let length = known ?? completed.end
+        guard completed.prefix == length, completed.end == length else {
+            throw .lengthMismatch(subject, completed.count, of: known)
+        }
+        // Another program may have truncated the file.
+        let actual = descriptor.length ?? 0
+        guard actual >= length else { throw .lengthMismatch(subject, actual, of: length) }
+        return length
+    }
+
+    private func sha256(upTo length: Int64) async throws(SluiceError) -> String {
+        let isCancelled = Locked(false)
+        let work = { @Sendable (part: PartFile) throws(SluiceError) -> String in
+            var offset: Int64 = 0
+            let digest = try SystemSHA256.digest { buffer throws(SluiceError) in
+                if isCancelled.withLock({ $0 }) { throw .cancelled }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: length - offset)))
+                let count = part.descriptor.read(into: rest, at: offset)
+                guard count >= 0 else { throw .cannotWrite(part.subject, Int32(clamping: -count)) }
+                offset += Int64(count)
+                return count
+            }
+            guard let digest else {
+                throw SluiceError(.unsupported, "SHA-256 cannot be had from the system's library.", step: .file)
+            }
+            return HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
+        }
+        do {
+            return try await withTaskCancellationHandler {
+                try await perform(work)
+            } onCancel: {
+                isCancelled.withLock { $0 = true }
+            }
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            throw SluiceError(
+                .internalFailure,
+                "The checksum of “\(subject)” could not be taken.",
+                underlyingError: error
+            )
+        }
+    }
+
+    /// Syncs the file and renames it. Must run alone.
+    private func putInPlace(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
+        var error = state.withLock { $0.failure }
+        if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
+        if error == 0, let mode = location.fileMode { error = descriptor.setMode(mode) }
+        if error == 0 {
+            error = descriptor.sync()
+            if error != 0 { state.withLock { [error] in $0.failure = error } }
+        }
+        guard error == 0 else { throw .cannotWrite(subject, error) }
+        let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
+        let path: String
+        do throws(SluiceError) {
+            path = try location.place(resource)
+        } catch {
+            // The file remains a partial file, readable by its owner only.
+            _ = descriptor.setMode(0o600)
+            throw error
+        }
+        SystemFile.syncFolder(of: path)
+        location.removeJournal()
+        finish()
+        return DownloadedFile(
+            url: URL(filePath: path, directoryHint: .notDirectory),
+            length: length,
+            resumedBytes: resumed,
+            sha256: sha256
+        )
+    }
+}
+
+// MARK: - Digest
+
+extension SystemSHA256 {
+    private static let pieceSize = 256 << 10
+
+    /// Returns the SHA-256 of bytes that a function supplies piece by piece.
+    ///
+    /// - Parameter next: Fills the buffer as far as it can and returns the number of bytes; 0 at the end.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    /// - Throws: The error of the function.
+    static func digest<Failure: Error>(
+        reading next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> [UInt8]? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
+        defer { buffer.deallocate() }
+        #if canImport(CryptoKit)
+        var hash = SHA256()
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { return Array(hash.finalize()) }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        }
+        #else
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { break }
+            guard EVP_DigestUpdate(context, buffer.baseAddress, min(count, buffer.count)) == 1 else { return nil }
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        return EVP_DigestFinal_ex(context, &digest, nil) == 1 ? digest : nil
+        #endif
     }
 }
