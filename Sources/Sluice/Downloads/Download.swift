@@ -208,6 +208,34 @@ struct Download: Sendable {
     }
 }
 
+/// The key under which a later send finds the partial file of an earlier one.
+struct DownloadKey {
+    let text: String
+    /// True if a later send can resume the download. Only a GET without a body is repeatable.
+    let isLasting: Bool
+
+    init(of request: HTTPRequest) {
+        isLasting = request.method == .get && request.body.isNone
+        text = "\(request.method) \(request.url)" + (isLasting ? "" : " \(UInt64.random(in: .min ... .max))")
+    }
+}
+
+/// Reports the progress of a download, which may consist of several transfers and of bytes from an earlier send.
+struct DownloadProgress: Sendable {
+    let meter: TransferMeter
+
+    /// Reports the start of a resource, or the resumption of an earlier send.
+    func begin(with part: PartFile) {
+        _ = meter.begin(uploading: nil)
+        meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
+    }
+
+    /// Reports the bytes that are there now.
+    func update(_ part: PartFile) {
+        meter.set(.download, completed: part.completed.count, total: part.resource?.length)
+    }
+}
+
 extension SluiceError {
     fileprivate static var stalled: SluiceError {
         SluiceError(.invalidResponse, "The server gives no more bytes of what it says there are.", step: .file)

@@ -122,3 +122,77 @@ extension DownloadAPIRequest {
         return self
     }
 }
+
+// MARK: - Options
+
+/// The options of a download, and the requirements on its file.
+struct DownloadOptions: Sendable {
+    /// The maximum number of parallel transfers.
+    var segments = 1
+    /// The minimum length of a segment, in bytes.
+    var minimumSegment: Int64 = 8 << 20
+    /// The number of times in a row that the transfer may break off without receiving a byte.
+    var resumes = 5
+    /// The required SHA-256, in hexadecimal digits; nil to accept any file.
+    var sha256: String?
+    var length: Int64?
+
+    /// Checks that the required SHA-256 is well-formed.
+    func check() throws(SluiceError) {
+        guard let sha256 else { return }
+        guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit), sha256.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw SluiceError(
+                .invalidChecksum,
+                "A SHA-256 has 64 hexadecimal digits; what was given has not.",
+                step: .building
+            )
+        }
+    }
+}
+
+extension SluiceError.Code {
+    /// The SHA-256 given for a download is malformed.
+    public static let invalidChecksum = Self("invalidChecksum")
+}
+
+// MARK: - Creation from a client or a request
+
+extension APIClient {
+    /// Creates a download request whose error type is inferred from the context.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
+    ///   - destination: The place for the file.
+    /// - Returns: A value to modify and send.
+    public func download<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        to destination: DownloadDestination
+    ) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        data.request(endpoint).download(to: destination)
+    }
+
+    /// Creates a download request that fails with an ``APIError``, for contexts that do not determine the error type.
+    @_disfavoredOverload
+    public func download(
+        _ endpoint: some Endpoint,
+        to destination: DownloadDestination
+    ) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        data.request(endpoint).download(to: destination)
+    }
+}
+
+extension APIRequest {
+    /// Turns a request, which may have a body, into a download.
+    ///
+    /// - Parameter destination: The place for the file.
+    /// - Returns: A request with the same method, parameters, body and error.
+    public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        DownloadAPIRequest(
+            client: client,
+            draft: draft,
+            destination: destination,
+            serializer: DownloadedFileSerializer(),
+            errorDecoder: errorDecoder
+        )
+    }
+}

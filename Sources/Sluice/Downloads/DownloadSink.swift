@@ -209,6 +209,22 @@ final class DownloadSink: ResponseSink {
     ]
 }
 
+/// A range of bytes to request, with or without an end.
+struct DownloadSpan: Sendable, Equatable {
+    let first: Int64
+    /// The offset after the last byte; nil for the end of the resource.
+    var end: Int64?
+
+    init(first: Int64) {
+        self.first = first
+    }
+
+    init(_ range: Range<Int64>) {
+        first = range.lowerBound
+        end = range.upperBound
+    }
+}
+
 extension SluiceError.Code {
     /// The resource changed on the server more than once during the download.
     public static let resourceChanged = Self("resourceChanged")

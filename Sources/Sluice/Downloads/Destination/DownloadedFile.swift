@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -27,5 +29,50 @@ public struct DownloadedFile: Sendable, Hashable {
         self.length = length
         self.resumedBytes = resumedBytes
         self.sha256 = sha256
+    }
+}
+
+// MARK: - Conversion into a model
+
+/// Converts a downloaded file into a model.
+///
+/// ```swift
+/// struct RowCount: DownloadSerializer {
+///     func model(from file: DownloadedFile, response: ServerResponse) async throws -> Int {
+///         try await CSV(at: file.url).rows.count
+///     }
+/// }
+/// ```
+public protocol DownloadSerializer<Model>: Sendable {
+    /// The type of the model.
+    associatedtype Model: Sendable
+
+    /// Creates the model. The file is complete and at its destination, and stays there even if this throws.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - response: The last response, without its body.
+    /// - Returns: The model.
+    /// - Throws: Any error. A ``SluiceError`` fails the request as it is, any other with
+    ///   ``SluiceError/Code/decodingFailed``.
+    func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model
+}
+
+/// Returns the file itself as the model.
+struct DownloadedFileSerializer: DownloadSerializer {
+    func model(from file: DownloadedFile, response: ServerResponse) -> DownloadedFile { file }
+}
+
+/// Decodes the file in memory, as a response body is decoded.
+struct DecodableFileSerializer<Model: Decodable & Sendable>: DownloadSerializer {
+    let decoder: SharedDecoder
+
+    func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model {
+        let reader = try await FileReader.open(file.url)
+        var contents = Data()
+        while let piece = try await reader.read() { contents.append(piece) }
+        var response = response
+        response.body = contents
+        return try CodableSerializer(decoder).serialize(response)
     }
 }
