@@ -44,3 +44,63 @@ enum PercentEncoding {
         }
     }
 }
+
+// MARK: - Triplets
+
+extension PercentEncoding {
+    /// Returns the byte that `%` and two hexadecimal digits encode (RFC 3986 §2.1), or nil if there is no such triplet.
+    static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
+        bytes.percentTriplet(at: index)
+    }
+
+    /// Appends bytes in percent-encoding. Unreserved characters are kept. With `keepsReserved`, reserved characters and
+    /// existing triplets are kept too (RFC 6570 §3.2.1).
+    static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8], keepsReserved: Bool) {
+        let digits = StaticString("0123456789ABCDEF")
+        digits.withUTF8Buffer { digits in
+            for (index, byte) in zip(bytes.indices, bytes) {
+                let isKept =
+                    byte.isUnreserved
+                    || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
+                if isKept {
+                    output.append(byte)
+                } else {
+                    output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+            }
+        }
+    }
+
+    /// Returns the offset in bytes at which the first `count` characters of UTF-8 text end.
+    ///
+    /// Characters are code points. With `countsTriplets`, a percent-encoded code point counts as one and is not split.
+    static func end(ofFirst count: Int, in bytes: [UInt8], countsTriplets: Bool) -> Int {
+        var end = 0
+        var left = count
+        while end < bytes.count, left > 0 {
+            left -= 1
+            if countsTriplets, let lead = triplet(in: bytes[...], at: end) {
+                end += 3
+                var continuations = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0
+                while continuations > 0, end < bytes.count, let byte = triplet(in: bytes[...], at: end),
+                    byte & 0xC0 == 0x80
+                {
+                    continuations -= 1
+                    end += 3
+                }
+            } else {
+                end += 1
+                while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+            }
+        }
+        return end
+    }
+
+    /// Returns the value of a hexadecimal digit, or nil for any other byte.
+    static func hexadecimal(_ byte: UInt8) -> UInt8? { byte.hexadecimalValue }
+
+    /// Returns true for the general and the sub-delimiters of RFC 3986 §2.2.
+    private static func isReserved(_ byte: UInt8) -> Bool {
+        ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
+    }
+}
