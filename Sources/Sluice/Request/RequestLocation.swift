@@ -138,3 +138,85 @@ extension RequestLocation {
         return location
     }
 }
+
+// MARK: - Parsing
+
+extension RequestLocation {
+    /// Parses an absolute http or https URL (RFC 3986 §3). Its fragment is removed.
+    init(parsing text: String) throws(SluiceError) {
+        try self.init(URIReference(text))
+    }
+
+    /// Creates a location from the parts of an absolute http or https URL.
+    init(_ url: URIReference) throws(SluiceError) {
+        guard let scheme = url.scheme?.lowercased(), let authority = url.authority else {
+            throw .invalidURL("it is not absolute: write it with http:// or https://")
+        }
+        guard scheme == "http" || scheme == "https" else {
+            throw SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme.prefix(16))” is not supported; use http or https.",
+                step: .building
+            )
+        }
+        if let flaw = Authority.flaw(of: authority) { throw .invalidURL(flaw) }
+        self.scheme = scheme
+        self.authority = authority
+        path = PercentEncoding.completed(url.path)
+        query = url.query.map(PercentEncoding.completed)
+    }
+
+    /// Resolves a reference against this location as the base URL (RFC 3986 §5).
+    func resolving(_ reference: String) throws(SluiceError) -> RequestLocation {
+        let base = URIReference(scheme: scheme, authority: authority, path: path, query: query)
+        return try RequestLocation(URIReference(reference).resolved(against: base))
+    }
+}
+
+extension SluiceError {
+    /// Creates an error for a URL that is not valid. The URL is not included, because it may hold secrets.
+    static func invalidURL(_ reason: String) -> SluiceError {
+        SluiceError(.invalidURL, "The URL is not valid: \(reason).", step: .building)
+    }
+}
+
+// MARK: - Combination of base URL and path
+
+/// A rule for combining base URL and path.
+///
+/// ```swift
+/// let client = APIClient(baseURL: "https://api.example.com/v2") {
+///     $0.urlBuilder = .relative
+/// }
+/// let request = client.codable.request("v1/users", as: [User].self)
+///     .urlBuilder(URLBuilder { base, path in "\(base)/legacy.php?route=\(path)" })
+/// ```
+///
+/// If the path is a whole URL, the rule is not used. The query items of the request are added to the resulting URL.
+public struct URLBuilder: Sendable {
+    enum Way: Sendable {
+        case appending
+        case relative
+        case custom(@Sendable (_ base: String, _ path: String) throws -> String)
+    }
+
+    let way: Way
+
+    private init(way: Way) {
+        self.way = way
+    }
+
+    /// Creates a rule from a closure.
+    ///
+    /// - Parameter build: Called with the base URL and the path, both as written; returns an absolute URL. An error it
+    ///   throws fails the request with ``SluiceError/Code/invalidURL``.
+    public init(_ build: @escaping @Sendable (_ base: String, _ path: String) throws -> String) {
+        way = .custom(build)
+    }
+
+    /// Appends the path to the base URL's path, with one slash between, and its query to the
+    /// base URL's. This is the default.
+    public static let appending = URLBuilder(way: .appending)
+    /// Resolves the path against the base URL, as browsers resolve links (RFC 3986 §5).
+    public static let relative = URLBuilder(way: .relative)
+}
