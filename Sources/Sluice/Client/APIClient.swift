@@ -53,3 +53,114 @@ public struct APIClient: Sendable {
         for observer in pipeline.steps.observers { await observer.deliverAll() }
     }
 }
+
+// MARK: - Factories of requests
+
+extension APIClient {
+    /// A factory of requests whose model is decoded from JSON by the client's decoders.
+    public var codable: CodableRequests { CodableRequests(client: self) }
+
+    /// Returns a factory of requests whose model is decoded by the given decoders.
+    ///
+    /// - Parameters:
+    ///   - modelDecoder: The decoder of the model of a successful response; nil for the client's.
+    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's.
+    /// - Returns: The factory.
+    public func codable(
+        modelDecoder: (any DataDecoder)? = nil,
+        errorDecoder: (any DataDecoder)? = nil
+    ) -> CodableRequests {
+        CodableRequests(client: self, modelDecoder: modelDecoder.map(SharedDecoder.init), errorDecoder: errorDecoder)
+    }
+
+    /// A factory of requests whose model is a ``JSON`` value, or initializes itself from one.
+    public var json: JSONRequests { JSONRequests(client: self) }
+
+    /// A factory of requests whose model is the body as text, decoded by the response's charset.
+    public var string: SerializedRequests<String> { serialized(by: StringSerializer()) }
+
+    /// A factory of requests whose model is the body as bytes.
+    public var data: SerializedRequests<Data> { serialized(by: DataSerializer()) }
+
+    /// A factory of requests whose model is an image: PNG, JPEG, GIF or WebP.
+    public var image: SerializedRequests<ImageFile> { serialized(by: ImageSerializer()) }
+
+    /// A factory of requests without a model, for responses such as status 204. Only
+    /// validation decides if they succeed.
+    public var empty: SerializedRequests<Empty> { serialized(by: JSONSerializer()) }
+
+    /// Returns a factory of requests whose model comes from a custom serializer.
+    public func serialized<Model>(by serializer: some ResponseSerializer<Model>) -> SerializedRequests<Model> {
+        SerializedRequests(client: self, serializer: serializer)
+    }
+
+    /// Creates a request whose model is decoded from JSON, with the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint, usually a ``Target``; a path or a template is also possible.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        codable.request(endpoint)
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        codable.request(endpoint)
+    }
+}
+
+// MARK: - Description
+
+extension APIClient: CustomStringConvertible, CustomReflectable {
+    /// The client's base URL, without secrets.
+    public var description: String {
+        pipeline.baseURL.isEmpty
+            ? "a client without base URL" : "a client of \(SecretRules.usual.url(pipeline.baseURL))"
+    }
+
+    /// The children that `dump` shows: only the base URL, without secrets. ``configuration`` has everything else.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["baseURL": SecretRules.usual.url(pipeline.baseURL)], displayStyle: .struct)
+    }
+}
+
+// MARK: - Web services
+
+/// An API as a type whose functions return requests.
+///
+/// ```swift
+/// struct GitHubAPI: WebService {
+///     let client: APIClient
+///
+///     func user(_ name: String) -> APIRequest<User, GitHubError> {
+///         server.get("users/\(name)")
+///     }
+///     func createGist(_ gist: NewGist) -> APIRequest<Gist, GitHubError> {
+///         server.post("gists").json(gist)
+///     }
+///     func zen() -> APIRequest<String, GitHubError> {
+///         server.string.get("zen")
+///     }
+/// }
+///
+/// let user = try await GitHubAPI(client: github).user("apple").sender().value
+/// ```
+///
+/// A body on a method without one, as in `server.get("users").json(user)`, does not compile.
+public protocol WebService: Sendable {
+    /// The client that sends the requests.
+    var client: APIClient { get }
+}
+
+extension WebService {
+    /// The client, as the start of the service's requests: `get`, `post` and the other methods.
+    public var server: APIClient { client }
+}

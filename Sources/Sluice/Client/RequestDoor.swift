@@ -22,6 +22,28 @@ extension RequestDoor {
     public var patch: BodyMethod<Self> { BodyMethod(door: self, method: .patch) }
 }
 
+/// A method without a body. Call it with an endpoint: `client.get("users")`.
+public struct BodilessMethod<Door: RequestDoor>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
+        request.modified { $0.method = method }
+    }
+}
+
+/// A method that can have a body. Call it with an endpoint: `client.post("users").json(user)`.
+public struct BodyMethod<Door: RequestDoor>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
+        request.modified { $0.method = method }
+    }
+}
+
 /// The methods by name, for models that are decoded from JSON by the client's decoders.
 extension APIClient {
     /// Creates GET requests.
@@ -38,4 +60,248 @@ extension APIClient {
     public var put: BodyMethod<CodableRequests> { codable.put }
     /// Creates PATCH requests.
     public var patch: BodyMethod<CodableRequests> { codable.patch }
+}
+
+// MARK: - Models decoded from JSON by a decoder
+
+/// A factory of requests whose model is `Decodable`.
+///
+/// ```swift
+/// let request: APIRequest<User, GitHubError> = github.codable.request("users/apple")
+/// ```
+public struct CodableRequests: RequestDoor {
+    let client: APIClient
+    /// Nil for the client's decoder.
+    var modelDecoder: SharedDecoder?
+    var errorDecoder: (any DataDecoder)?
+
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+}
+
+extension CodableRequests {
+    private func serializer<Model>() -> CodableSerializer<Model> {
+        CodableSerializer(modelDecoder ?? client.pipeline.modelDecoder)
+    }
+}
+
+extension BodilessMethod where Door == CodableRequests {
+    /// Creates a request with this method. The context determines model and error model.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethod where Door == CodableRequests {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+}
+
+// MARK: - Models made from a JSON value
+
+/// A factory of requests whose model initializes itself from a ``JSON`` value, or is one.
+///
+/// ```swift
+/// let name = try await github.json.request("users/apple", as: JSON.self).sender().value.name.stringValue
+/// ```
+public struct JSONRequests: RequestDoor {
+    let client: APIClient
+
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func request<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, JSONSerializer<Model>())
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, JSONSerializer<Model>())
+    }
+}
+
+extension BodilessMethod where Door == JSONRequests {
+    /// Creates a request with this method. The context determines model and error model.
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethod where Door == JSONRequests {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+}
+
+// MARK: - Models from a given serializer
+
+/// A factory of requests whose model comes from a given serializer: text, bytes, images or a custom model.
+///
+/// ```swift
+/// let zen = try await github.string.request("zen").sender().value
+/// ```
+public struct SerializedRequests<Model: Sendable>: RequestDoor {
+    let client: APIClient
+    let serializer: any ResponseSerializer<Model>
+
+    /// Creates a request with the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces
+    ///   it, a template or a target.
+    /// - Returns: The request.
+    public func request<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, serializer)
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, serializer)
+    }
+}
+
+extension BodilessMethod {
+    /// Creates a request with this method. The context determines the error model.
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, APIError> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethod {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Model, APIError> where Door == SerializedRequests<Model> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
 }
