@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// One directive of a `Cache-Control` (RFC 9111 §5.2).
 struct CacheDirective: Sendable, Hashable {
     /// The directive name in lowercase.
@@ -93,7 +95,165 @@ private struct CacheDirectiveReader {
     }
 }
 
+// MARK: - Directives of requests and responses
+
+/// The cache directives of a request: its `Cache-Control` (RFC 9111 §5.2.1, RFC 5861 §4), or its `Pragma` if it has
+/// none (§5.4).
+///
+/// If a directive is repeated or malformed, the strictest interpretation counts.
+struct RequestDirectives: Sendable, Hashable {
+    /// The maximum age in seconds.
+    var maxAge: Double?
+    /// The minimum remaining freshness lifetime in seconds.
+    var minFresh: Double?
+    /// The accepted staleness in seconds; infinity for any staleness.
+    var maxStale: Double?
+    /// The accepted staleness in seconds if the server fails.
+    var staleIfError: Double?
+    var isNoCache = false
+    var isNoStore = false
+    var isOnlyIfCached = false
+
+    init() {}
+
+    init(_ headers: HTTPHeaders) {
+        guard headers.contains(.cacheControl) else {
+            isNoCache = CacheDirective.all(in: headers.values(for: .pragma)).contains { $0.name == "no-cache" }
+            return
+        }
+        for directive in CacheDirective.all(in: headers.values(for: .cacheControl)) { add(directive) }
+    }
+
+    private mutating func add(_ directive: CacheDirective) {
+        switch directive.name {
+        case "max-age": maxAge = min(maxAge ?? .infinity, directive.seconds ?? 0)
+        case "min-fresh": minFresh = max(minFresh ?? 0, directive.seconds ?? .infinity)
+        case "max-stale":
+            let isAny = directive.argument == nil && !directive.isMalformed
+            maxStale = min(maxStale ?? .infinity, isAny ? .infinity : directive.seconds ?? -1)
+        case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, directive.seconds ?? -1)
+        case "no-cache": isNoCache = true
+        case "no-store": isNoStore = true
+        case "only-if-cached": isOnlyIfCached = true
+        default: break
+        }
+    }
+
+    /// True if the request demands a fresher response than the response's own lifetime guarantees.
+    var demandsFreshness: Bool { isNoCache || maxAge != nil || minFresh != nil }
+
+    /// True if the request accepts a response of this age and lifetime without validation.
+    func accepts(age: Double, lifetime: Double, isImmutable: Bool) -> Bool {
+        if isNoCache { return false }
+        // A reload sends `max-age=0`, which an immutable response ignores while it is fresh (RFC 8246 §2). `no-cache`
+        // still applies.
+        let isExempt = isImmutable && lifetime > age
+        if let maxAge, !isExempt, age > maxAge || maxAge == 0 { return false }
+        if let minFresh, lifetime - age < minFresh { return false }
+        return true
+    }
+}
+
+/// The `Cache-Control` directives of a response that concern a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+///
+/// If a directive is repeated, the smallest number counts. A number that cannot be parsed counts as 0 (§4.2.1). A
+/// malformed permission is ignored.
+struct ResponseDirectives: Sendable, Hashable {
+    /// `max-age` in seconds.
+    var maxAge: Double?
+    /// `stale-while-revalidate` in seconds.
+    var staleWhileRevalidate: Double?
+    /// `stale-if-error` in seconds.
+    var staleIfError: Double?
+    var isNoStore = false
+    /// True for `no-cache` without field names: the response must be validated before each use.
+    var isNoCache = false
+    /// The field names of `no-cache`. These fields are omitted unless the response is validated.
+    var noCacheFields: [HTTPHeaderName] = []
+    var mustRevalidate = false
+    var mustUnderstand = false
+    var isPublic = false
+    var isPrivate = false
+    var isImmutable = false
+
+    init(_ headers: HTTPHeaders) {
+        guard headers.contains(.cacheControl) else { return }
+        for directive in CacheDirective.all(in: headers.values(for: .cacheControl)) { add(directive) }
+    }
+
+    private mutating func add(_ directive: CacheDirective) {
+        switch directive.name {
+        case "max-age": maxAge = min(maxAge ?? .infinity, directive.seconds ?? 0)
+        case "stale-while-revalidate":
+            staleWhileRevalidate = min(staleWhileRevalidate ?? .infinity, directive.seconds ?? 0)
+        case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, directive.seconds ?? 0)
+        case "no-store": isNoStore = true
+        case "no-cache":
+            let fields = directive.isMalformed ? [] : Self.names(in: directive.argument ?? "")
+            if fields.isEmpty { isNoCache = true } else { noCacheFields += fields }
+        case "must-revalidate": mustRevalidate = true
+        case "must-understand": mustUnderstand = true
+        case "public": isPublic = isPublic || !directive.isMalformed
+        // `private` restricts shared caches only, with or without field names.
+        case "private": isPrivate = true
+        case "immutable": isImmutable = isImmutable || !directive.isMalformed
+        default: break
+        }
+    }
+
+    /// Parses a list of field names; empty if one of them is not a valid name.
+    private static func names(in list: String) -> [HTTPHeaderName] {
+        var names: [HTTPHeaderName] = []
+        for member in list.utf8.split(separator: UInt8(ascii: ",")) {
+            let name = member.trimmingListSpace
+            if name.isEmpty { continue }
+            guard name.allSatisfy(\.isTokenCharacter) else { return [] }
+            names.append(HTTPHeaderName(String(Substring(name))))
+        }
+        return names
+    }
+}
+
+// MARK: - Numbers and white space
+
+/// Numbers of seconds in cache fields (RFC 9111 §1.2.2).
+enum DeltaSeconds {
+    /// The value used for larger numbers and for an unknown age.
+    static let limit = 2_147_483_648.0
+
+    /// Parses a number that consists of digits only; nil for anything else, including a sign or a fraction.
+    static func parse(_ text: some Collection<UInt8>) -> Double? {
+        if text.isEmpty { return nil }
+        var value = 0.0
+        for byte in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            // Clamping at each digit is correct because the value never decreases.
+            value = min(value * 10 + Double(byte - UInt8(ascii: "0")), limit)
+        }
+        return value
+    }
+
+    /// Clamps a computed time to the range from 0 to the limit; NaN becomes the limit.
+    static func clamped(_ seconds: Double) -> Double {
+        seconds.isNaN ? limit : min(max(seconds, 0), limit)
+    }
+
+    static func of(_ duration: Duration) -> Double {
+        let parts = duration.components
+        return clamped(Double(parts.seconds) + Double(parts.attoseconds) * 1e-18)
+    }
+}
+
 extension UInt8 {
     /// True for white space that may surround the members of a list (RFC 9110 §5.6.3).
     var isListSpace: Bool { self == 0x20 || self == 0x09 }
+}
+
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// The bytes without leading and trailing white space.
+    var trimmingListSpace: Self {
+        var text = drop(while: \.isListSpace)
+        while text.last?.isListSpace == true { text = text.dropLast() }
+        return text
+    }
 }

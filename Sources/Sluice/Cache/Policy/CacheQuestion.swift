@@ -86,6 +86,92 @@ struct CacheQuestion: Sendable {
     }
 }
 
+// MARK: - Header fields
+
+/// The request header fields that affect caching. One pass over the headers finds them all, because most requests have
+/// none.
+struct CacheFields: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let cacheControl = CacheFields(rawValue: 1)
+    static let pragma = CacheFields(rawValue: 2)
+    static let range = CacheFields(rawValue: 4)
+    static let ifRange = CacheFields(rawValue: 8)
+    static let ifNoneMatch = CacheFields(rawValue: 16)
+    static let ifModifiedSince = CacheFields(rawValue: 32)
+    static let ifMatch = CacheFields(rawValue: 64)
+    static let ifUnmodifiedSince = CacheFields(rawValue: 128)
+
+    /// The conditions that a cache evaluates (RFC 9110 §13.2.2, steps 3 and 4).
+    static let ownConditions: CacheFields = [.ifNoneMatch, .ifModifiedSince]
+    /// The conditions that only the origin server can evaluate (RFC 9111 §4.3.2).
+    static let originConditions: CacheFields = [.ifMatch, .ifUnmodifiedSince]
+    static let conditions: CacheFields = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange]
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    init(_ headers: HTTPHeaders) {
+        var found: CacheFields = []
+        let bytes = headers.bytes
+        bytes.withUnsafeBytes { bytes in
+            for index in 0..<headers.count {
+                let line = headers.line(at: index)
+                // The shortest name has 5 bytes, and all names begin with one of these letters.
+                guard line.nameLength >= 5, let first = bytes[line.offset...].first else { continue }
+                switch first | 0x20 {
+                case UInt8(ascii: "c"), UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): break
+                default: continue
+                }
+                let end = line.offset + line.nameLength
+                guard end <= bytes.count else { continue }
+                found.formUnion(Self.field(named: UnsafeRawBufferPointer(rebasing: bytes[line.offset..<end])))
+            }
+        }
+        self = found
+    }
+
+    private static func field(named name: UnsafeRawBufferPointer) -> CacheFields {
+        switch name.count {
+        case 5: return isEqual(name, "range") ? .range : []
+        case 6: return isEqual(name, "pragma") ? .pragma : []
+        case 8: return isEqual(name, "if-range") ? .ifRange : isEqual(name, "if-match") ? .ifMatch : []
+        case 13:
+            return isEqual(name, "cache-control") ? .cacheControl : isEqual(name, "if-none-match") ? .ifNoneMatch : []
+        case 17: return isEqual(name, "if-modified-since") ? .ifModifiedSince : []
+        case 19: return isEqual(name, "if-unmodified-since") ? .ifUnmodifiedSince : []
+        default: return []
+        }
+    }
+
+    private static func isEqual(_ name: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in name.elementsEqual(text) { $0.asciiLowercased == $1 } }
+    }
+}
+
+extension HTTPHeaderName {
+    static let age: Self = "Age"
+    static let cacheControl: Self = "Cache-Control"
+    static let cacheStatus: Self = "Cache-Status"
+    static let contentLanguage: Self = "Content-Language"
+    static let contentLocation: Self = "Content-Location"
+    static let expires: Self = "Expires"
+    static let ifMatch: Self = "If-Match"
+    static let ifModifiedSince: Self = "If-Modified-Since"
+    static let ifNoneMatch: Self = "If-None-Match"
+    static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
+    static let pragma: Self = "Pragma"
+    static let vary: Self = "Vary"
+
+    /// The fields that describe content. Responses without content omit them.
+    static let contentFields: [Self] = [
+        .contentEncoding, .contentLanguage, .contentLength, .contentRange, .contentType,
+    ]
+}
+
+// MARK: - Entity tags and ranges
+
 /// The members of `If-None-Match` (RFC 9110 §13.1.2). A member that is not an entity tag matches nothing.
 struct EntityTagList: Sendable {
     let isAny: Bool
@@ -110,5 +196,74 @@ struct EntityTagList: Sendable {
             }
         }
         self.tags = tags
+    }
+}
+
+/// The single byte range of a `Range` field (RFC 9110 §14.1.2).
+enum ByteRangeRequest: Sendable, Hashable {
+    /// The bytes between two positions, both included; up to the end of the representation if the second one is
+    /// missing.
+    case from(Int64, through: Int64?)
+    /// The given number of bytes at the end of the representation.
+    case suffix(Int64)
+
+    /// The bytes of a representation that a range selects.
+    enum Extent: Sendable, Hashable {
+        case bytes(Range<Int64>)
+        /// The range selects no byte of the representation.
+        case unsatisfiable
+        /// The entire representation, because a 206 cannot express the range: a suffix range of an empty
+        /// representation.
+        case everything
+    }
+
+    /// Parses the field value. Returns nil for other units, for several ranges and for malformed values, which are left
+    /// to the server.
+    init?(_ text: String) {
+        let bytes = text.utf8[...].trimmingListSpace
+        guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
+            bytes[..<equals].elementsEqual("bytes".utf8, by: { $0.asciiLowercased == $1 })
+        else { return nil }
+        // A list may have empty members (§5.6.1.2).
+        let members = bytes[equals...].dropFirst().split(separator: UInt8(ascii: ",")).map(\.trimmingListSpace)
+            .filter { !$0.isEmpty }
+        guard members.count == 1, let member = members.first, let dash = member.firstIndex(of: UInt8(ascii: "-")) else {
+            return nil
+        }
+        let first = member[..<dash]
+        let last = member[dash...].dropFirst()
+        if first.isEmpty {
+            guard let count = Self.number(last) else { return nil }
+            self = .suffix(count)
+            return
+        }
+        guard let first = Self.number(first) else { return nil }
+        if last.isEmpty {
+            self = .from(first, through: nil)
+            return
+        }
+        guard let last = Self.number(last), first <= last else { return nil }
+        self = .from(first, through: last)
+    }
+
+    /// Returns the bytes that the range selects in a representation of `total` bytes.
+    func extent(of total: Int64) -> Extent {
+        switch self {
+        case .from(let first, let last):
+            guard first < total else { return .unsatisfiable }
+            return .bytes(first..<min(last ?? .max, total - 1) + 1)
+        case .suffix(0):
+            return .unsatisfiable
+        case .suffix(let count):
+            return total > 0 ? .bytes(max(0, total - count)..<total) : .everything
+        }
+    }
+
+    /// Parses a number that consists of digits only; `Int64.max` if it overflows.
+    private static func number(_ digits: Substring.UTF8View) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(Substring(digits)) ?? .max
     }
 }

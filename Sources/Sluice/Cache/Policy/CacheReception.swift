@@ -1,5 +1,11 @@
 import SluiceHTTP
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The result of processing a response to a ``CacheForwarding``.
 struct CacheReception: Sendable {
     /// The answer to the caller.
@@ -25,6 +31,16 @@ struct CacheReception: Sendable {
     var removing: [String] = []
     /// The cache keys to invalidate in the request's partition (RFC 9111 §4.4).
     var invalidating: [String] = []
+
+    /// Stores a response in the place of an entry; removes the entry if `storing` is nil.
+    mutating func add(_ storing: CacheStoring?, inPlaceOf entry: CacheEntry) {
+        if let storing, !self.storing.contains(where: { $0.variant == storing.variant }) {
+            self.storing.append(storing)
+            removing.removeAll { $0 == storing.variant }
+        }
+        let isKept = self.storing.contains { $0.variant == entry.variant }
+        if !isKept, !removing.contains(entry.variant) { removing.append(entry.variant) }
+    }
 }
 
 /// A response to store.
@@ -35,6 +51,20 @@ struct CacheStoring: Sendable {
     let body: CacheBody
     /// The number of bytes that must be received for the response to be stored; nil for any number.
     var receivedCount: Int64?
+
+    /// True if the body includes received bytes.
+    var takesReceived: Bool {
+        switch body {
+        case .received: true
+        case .stored: false
+        case .combined(let pieces, _): pieces.contains(.received)
+        }
+    }
+
+    /// True if the body consists of the received bytes only.
+    var isStreamable: Bool {
+        if case .received = body { true } else { false }
+    }
 }
 
 /// The source of the bytes of a body.
@@ -53,4 +83,24 @@ enum CacheBody: Sendable {
     case stored(CacheEntry)
     /// The pieces in order; stored pieces come from the entry.
     case combined([Piece], CacheEntry)
+
+    /// Returns the bytes of the body.
+    func bytes(received: Data) -> Data {
+        switch self {
+        case .received: return received
+        case .stored(let entry): return entry.body
+        case .combined(let pieces, let entry):
+            var bytes = Data()
+            for piece in pieces {
+                switch piece {
+                case .received: bytes.append(received)
+                case .stored(let range):
+                    let range = range.clamped(to: 0..<entry.body.count)
+                    let start = entry.body.startIndex
+                    bytes.append(entry.body[start + range.lowerBound..<start + range.upperBound])
+                }
+            }
+            return bytes
+        }
+    }
 }

@@ -148,30 +148,6 @@ extension CacheRules {
     }
 }
 
-extension CacheReception {
-    /// Stores a response in the place of an entry; removes the entry if `storing` is nil.
-    mutating func add(_ storing: CacheStoring?, inPlaceOf entry: CacheEntry) {
-        if let storing, !self.storing.contains(where: { $0.variant == storing.variant }) {
-            self.storing.append(storing)
-            removing.removeAll { $0 == storing.variant }
-        }
-        let isKept = self.storing.contains { $0.variant == entry.variant }
-        if !isKept, !removing.contains(entry.variant) { removing.append(entry.variant) }
-    }
-}
-
-extension HTTPStatus {
-    /// True if a GET response with this status shows that the previous representation no longer exists: success,
-    /// redirection, 404 and 410. Server and gateway failures and errors of a single request do not.
-    var replacesStored: Bool {
-        switch rawValue {
-        case 206, 304: false
-        case 200..<400, 404, 410: true
-        default: false
-        }
-    }
-}
-
 extension StoredResponse {
     /// Compares a HEAD response with the stored response (RFC 9111 §4.3.5). Returns true if every validator in the HEAD
     /// response and the length are the same; nil if the HEAD response has no validator.
@@ -189,5 +165,223 @@ extension StoredResponse {
             if let own, own != length { return false }
         }
         return isSame
+    }
+}
+
+// MARK: - Validating stored responses
+
+extension CacheRules {
+    /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
+    func confirmation(
+        by head: HTTPResponse,
+        to forwarding: CacheForwarding,
+        _ times: Times
+    ) -> CacheReception {
+        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+        var confirmed: ResponseTerms?
+        for entry in identified(by: head, forwarding) {
+            guard let stored = entry.response else { continue }
+            var newer = head
+            if let own = stored.terms.entityTag, own.isWeak { newer.headers.set(.eTag, to: own.fieldValue) }
+            let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
+            reception.add(storing, inPlaceOf: entry)
+            if entry === forwarding.selected { confirmed = response.terms }
+        }
+        switch forwarding.purpose {
+        // The conditions of the request itself were met, so the caller gets the 304.
+        case .response: break
+        // The request for missing bytes has no condition that a 304 could answer.
+        case .completion: reception.answer = .again(unconditional(forwarding))
+        case .validation:
+            guard let entry = forwarding.selected, let response = confirmed,
+                let form = CacheQuestion(forwarding.request).form(of: entry, response)
+            else {
+                reception.answer = .again(unconditional(forwarding))
+                break
+            }
+            let status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
+            let serving = serving(
+                Candidate(entry: entry, stored: response, form: form),
+                response.age(at: times.received),
+                lifetime(of: response),
+                status,
+                isRevalidated: true
+            )
+            reception.answer = .stored(serving)
+        }
+        return reception
+    }
+
+    /// Returns the stored responses that a 304 updates (RFC 9111 §4.3.4): with a strong validator, all that have it;
+    /// with a weak validator, the newest that has it; with no validator, the one that was validated.
+    ///
+    /// RFC 9111 permits the last case only for stored responses without a validator. Many servers omit validators from
+    /// a 304, though, and a 304 to a condition on one response cannot concern another. For the same reason, a strong
+    /// tag confirms the equal weak tag that was validated; it remains weak. nginx sends such a tag with a 304 where it
+    /// would have compressed the response.
+    private func identified(by head: HTTPResponse, _ forwarding: CacheForwarding) -> [CacheEntry] {
+        if let tag = EntityTag(of: head) {
+            let same = forwarding.matching.filter { entry in
+                guard let own = entry.response?.terms.entityTag, own.opaque == tag.opaque else { return false }
+                return tag.isWeak || !own.isWeak
+            }
+            if same.isEmpty, forwarding.purpose == .validation, let selected = forwarding.selected,
+                selected.response?.terms.entityTag?.opaque == tag.opaque
+            {
+                return [selected]
+            }
+            return tag.isWeak ? preferred(same, forwarding) : same
+        }
+        if let modified = head.headers[.lastModified] {
+            let same = forwarding.matching.filter { entry in
+                guard let stored = entry.response, let own = stored.terms.lastModified else { return false }
+                return stored.head.headers[.lastModified] == modified
+                    || HTTPDate.parse(modified, now: stored.received) == own
+            }
+            return preferred(same, forwarding)
+        }
+        guard forwarding.purpose == .validation, let selected = forwarding.selected else { return [] }
+        return [selected]
+    }
+
+    /// Returns the validated response if it is among the entries, because it is the newest that satisfies the request;
+    /// otherwise the newest.
+    private func preferred(_ entries: [CacheEntry], _ forwarding: CacheForwarding) -> [CacheEntry] {
+        if let selected = forwarding.selected, forwarding.purpose == .validation,
+            entries.contains(where: { $0 === selected })
+        {
+            return [selected]
+        }
+        return Array(entries.prefix(1))
+    }
+}
+
+// MARK: - Storing responses
+
+extension CacheRules {
+    /// The times at which a request was sent and its response received.
+    struct Times {
+        let requested: Date
+        let received: Date
+    }
+
+    /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
+    func storing(_ head: HTTPResponse, for forwarding: CacheForwarding, _ times: Times) -> CacheStoring? {
+        guard forwarding.request.method == .get, head.status.isStorable else { return nil }
+        return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
+    }
+
+    /// Returns the response to store with a head already in its stored form; nil if it must not be stored.
+    ///
+    /// A response that could never be reused is not stored: one without a freshness lifetime, a validator or permission
+    /// to be served stale.
+    func storing(
+        _ head: HTTPResponse,
+        for forwarding: CacheForwarding,
+        _ times: Times,
+        part: StoredPart? = nil,
+        body: CacheBody,
+        receivedCount: Int64? = nil
+    ) -> CacheStoring? {
+        if RequestDirectives(forwarding.request.headers).isNoStore { return nil }
+        let response = StoredResponse(
+            method: .get,
+            url: forwarding.request.url,
+            identity: ResponseDirectives(head.headers).isPublic ? nil : forwarding.identity,
+            head: head,
+            requested: times.requested,
+            received: times.received,
+            part: part
+        )
+        let terms = response.terms
+        guard mayStore(head.status, terms), isUseful(terms, at: times.received), !terms.vary.names(anyOf: hiddenFields),
+            let variant = terms.vary.variant(of: forwarding.request, identity: response.identity)
+        else { return nil }
+        return CacheStoring(variant: variant, response: response, body: body, receivedCount: receivedCount)
+    }
+
+    /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
+    private func mayStore(_ status: HTTPStatus, _ terms: ResponseTerms) -> Bool {
+        let directives = terms.directives
+        if directives.mustUnderstand {
+            if !status.isUnderstood { return false }
+        } else if directives.isNoStore {
+            return false
+        }
+        return directives.isPublic || directives.isPrivate || terms.explicitLifetime != nil
+            || status.isHeuristicallyCacheable
+    }
+
+    private func isUseful(_ terms: ResponseTerms, at now: Date) -> Bool {
+        let isFresh = lifetime(of: terms) > terms.age(at: now) && !terms.directives.isNoCache
+        if isFresh || terms.entityTag != nil || terms.lastModified != nil { return true }
+        if terms.directives.isNoCache || terms.directives.mustRevalidate { return false }
+        let windows = [
+            terms.directives.staleIfError ?? staleIfError,
+            terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+        ]
+        return windows.contains { ($0 ?? 0) > 0 }
+    }
+
+    /// Returns a stored response with its head updated from a newer one (RFC 9111 §4.3.4). `storing` is nil if the
+    /// newer head forbids storing.
+    func updated(
+        _ entry: CacheEntry,
+        _ stored: StoredResponse,
+        with head: HTTPResponse,
+        for forwarding: CacheForwarding,
+        _ times: Times
+    ) -> (response: StoredResponse, storing: CacheStoring?) {
+        let head = StoredHead.updated(stored.head, with: head, received: times.received)
+        let storing = storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
+        let response =
+            storing?.response
+            ?? StoredResponse(
+                method: stored.method,
+                url: stored.url,
+                identity: stored.identity,
+                head: head,
+                requested: times.requested,
+                received: times.received,
+                part: stored.part
+            )
+        return (response, storing)
+    }
+}
+
+extension HTTPStatus {
+    /// True if a response with this status may be stored: it is final and does not depend on the conditions or range of
+    /// one request.
+    var isStorable: Bool {
+        switch rawValue {
+        case 206, 304, 412, 416: false
+        default: (200..<600).contains(rawValue)
+        }
+    }
+
+    /// True if the cache understands the status code (RFC 9110, and 451 of RFC 7725).
+    var isUnderstood: Bool {
+        switch rawValue {
+        case 200...206, 300...303, 307, 308, 400...417, 421, 422, 426, 451, 500...505: true
+        default: false
+        }
+    }
+
+    /// True if a stale response may be served instead of a response with this status (RFC 5861 §4).
+    var isServerFailure: Bool {
+        switch rawValue {
+        case 500, 502, 503, 504: true
+        default: false
+        }
+    }
+
+    /// True if a GET response with this status shows that the previous representation no longer exists: success,
+    /// redirection, 404 and 410. Server and gateway failures and errors of a single request do not.
+    var replacesStored: Bool {
+        switch rawValue {
+        case 206, 304: false
+        case 200..<400, 404, 410: true
+        default: false
+        }
     }
 }
