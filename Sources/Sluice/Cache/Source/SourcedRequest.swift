@@ -104,3 +104,131 @@ final class SourcedRequest: Sendable {
         )
     }
 }
+
+/// A lookup of the stored response for a request, and the decision that its data source makes.
+struct KeptQuestion: Sendable {
+    /// Converts a response to the sender's type; nil if the conversion fails.
+    typealias Judge = @Sendable (ServerResponse) -> (any Sendable)?
+
+    /// The decision about a request.
+    enum Decision: Sendable {
+        /// The request is complete.
+        case answered(Landing)
+        /// The request is sent. `first` is the stored response to show before the server's response.
+        case sent(Sending, first: Landing?)
+    }
+
+    let pipeline: Pipeline
+    let store: CacheStore
+    let draft: RequestDraft
+    let meter: TransferMeter
+    let caching: Caching
+    let judge: Judge
+
+    /// Returns the decision without waiting if a response in memory completes the request; otherwise nil.
+    func immediateDecision() -> Decision? {
+        switch caching.source.kind {
+        case .cache, .cacheElseServer: break
+        default: return nil
+        }
+        guard let request = try? draft.build(for: pipeline),
+            let key = key(of: request),
+            let response = store.recall(key).first.flatMap({ response(of: $0, to: request) }),
+            let made = judge(response)
+        else { return nil }
+        return .answered(landing(response, made, observed(request)))
+    }
+
+    /// Returns the decision, reading storage if necessary.
+    func decision() async -> Decision {
+        let request: HTTPRequest
+        do {
+            request = try draft.build(for: pipeline)
+        } catch {
+            pipeline.steps.tellOfUnbuilt(draft, error, pipeline.configuration)
+            return .answered(Landing(.failure(error)))
+        }
+        let sending = pipeline.sending(of: request, draft, meter)
+        let key = key(of: request)
+        var kept: ServerResponse?
+        if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
+        let made = kept.flatMap(judge)
+        // A stored response that cannot be decoded is ignored, except for a cache-only source, whose failure then
+        // reports why.
+        if made == nil, !caching.source.isCacheOnly { kept = nil }
+        switch await choice(request, kept, key) {
+        case .send:
+            return .sent(sending, first: nil)
+        case .useKept:
+            guard let kept else { return .answered(Landing(.failure(.cacheMiss(request)), sending)) }
+            return .answered(landing(kept, made, sending))
+        case .useKeptThenSend:
+            return .sent(sending, first: kept.map { landing($0, made, sending) })
+        }
+    }
+
+    /// Returns the cache key of a request; nil if the request does not use the cache.
+    func key(of request: HTTPRequest) -> CacheKey? {
+        // A complete stored response does not satisfy a range or conditional request.
+        let partial: [HTTPHeaderName] = [
+            "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
+        ]
+        if partial.contains(where: request.headers.contains) { return nil }
+        let transfer = pipeline.transferContext(of: draft.options, request, nil)
+        let who = CacheIdentity(
+            request,
+            credentials: transfer.credentials,
+            cookies: transfer.cookies,
+            secretHeaders: pipeline.steps.secretHeaders,
+            partition: caching.partition
+        )
+        return caching.key.key(for: request, who)
+    }
+
+    private func choice(_ request: HTTPRequest, _ kept: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
+        switch caching.source.kind {
+        case .server: .send
+        case .cache: .useKept
+        case .cacheElseServer: kept == nil ? .send : .useKept
+        case .cacheThenServer: .useKeptThenSend
+        case .firstLaunch: key.map(store.isAskedFirst) == true ? .useKeptThenSend : .send
+        case .custom(let choice, _): await choice(request, kept)
+        }
+    }
+
+    private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
+        guard let stored = entry.response else { return nil }
+        let age = max(0, pipeline.time.date.timeIntervalSince(entry.stored))
+        let use = CacheUse(age: .seconds(age))
+        var response = ServerResponse(
+            request: request,
+            head: stored.head,
+            body: entry.body,
+            source: .cache(use)
+        )
+        store.attach(entry, to: &response)
+        return response
+    }
+
+    private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ sending: Sending?) -> Landing {
+        sending?.tell(.cached, 0) { .cached(response) }
+        return Landing(.success(response), sending, made: made)
+    }
+
+    /// Returns the sending that notifies observers; nil if there are no observers.
+    private func observed(_ request: HTTPRequest) -> Sending? {
+        if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
+        return pipeline.sending(of: request, draft, meter)
+    }
+}
+
+extension SluiceError {
+    fileprivate static func cacheMiss(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(
+            .cacheMiss,
+            "Nothing is kept that answers the request, and its data source does not let it be sent.",
+            step: .cache,
+            request: request
+        )
+    }
+}
