@@ -197,10 +197,176 @@ struct PendingChanges {
     }
 }
 
-extension CacheSelection {
-    /// The key, if the selection consists of a key and optionally a variant.
-    var key: CacheKey? {
-        guard let spaces, spaces.count == 1, let space = spaces.first, let partition, let name else { return nil }
-        return tag == nil && expired == nil ? CacheKey(name, in: space, partition: partition) : nil
+// MARK: - Reading while changes wait
+
+extension PendingChanges {
+    /// Begins a read of storage.
+    ///
+    /// - Returns: The number to pass to ``endRead(_:)``.
+    mutating func beginRead() -> Int {
+        readers[counter, default: 0] += 1
+        return counter
+    }
+
+    /// Ends a read of storage, and drops the changes that only this read needed.
+    mutating func endRead(_ begun: Int) {
+        guard let count = readers[begun] else { return }
+        readers[begun] = count > 1 ? count - 1 : nil
+        forgetSettled()
+    }
+
+    /// Applies the changes that storage had not made when a read began to the result of that read.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries read from storage.
+    ///   - key: The key.
+    ///   - begun: The number of the read.
+    /// - Returns: The current entries for the key, in no particular order.
+    func correct(_ entries: [CacheEntry], of key: CacheKey, since begun: Int) -> [CacheEntry] {
+        let changes = keyed[key] ?? []
+        if changes.isEmpty, sweeps.isEmpty { return entries }
+        var entries = entries
+        var next = sweeps.startIndex
+        func sweep(before number: Int) {
+            while next < sweeps.endIndex, sweeps[next].number < number {
+                let selection = sweeps[next].selection
+                if !sweeps[next].isSettled(by: begun) { entries.removeAll { selection.contains($0) } }
+                next += 1
+            }
+        }
+        for change in changes where !change.isSettled(by: begun) {
+            sweep(before: change.number)
+            entries.removeAll { change.variant == nil || $0.variant == change.variant }
+            if let entry = change.entry { entries.append(entry) }
+        }
+        sweep(before: .max)
+        return entries
+    }
+
+    /// Returns true if there is a change to this key.
+    func concerns(_ key: CacheKey) -> Bool {
+        !keyed.isEmpty && keyed[key] != nil
+    }
+
+    /// Returns the entries for a key that have not been written to storage.
+    func unwritten(_ key: CacheKey) -> [CacheEntry] {
+        correct([], of: key, since: counter)
+    }
+
+    /// Returns true if a change contains this entry, because storage has not written it or a read may still need it.
+    func holds(_ entry: CacheEntry) -> Bool {
+        keyed[entry.key]?.contains { $0.entry === entry } ?? false
+    }
+
+    /// Drops the changes that storage had made before the oldest read in progress.
+    mutating func forgetSettled() {
+        guard !settled.isEmpty else { return }
+        let first = readers.keys.min() ?? .max
+        let end = settled.firstIndex { $0.at > first } ?? settled.endIndex
+        for (_, key) in settled[..<end] {
+            if let key, var changes = keyed.removeValue(forKey: key) {
+                changes.removeAll { $0.isSettled(by: first) }
+                if !changes.isEmpty { keyed[key] = changes }
+            } else if key == nil {
+                sweeps.removeAll { $0.isSettled(by: first) }
+            }
+        }
+        settled.removeSubrange(..<end)
+    }
+}
+
+// MARK: - Settling changes
+
+extension PendingChanges {
+    /// Records the result of a batch.
+    ///
+    /// A failed store becomes a removal, because storage may contain an older entry. A failed removal is kept until it
+    /// succeeds.
+    ///
+    /// - Parameters:
+    ///   - batch: The changes passed to storage.
+    ///   - failed: The numbers of the changes that failed.
+    /// - Returns: The entries that storage has written.
+    mutating func settle(_ batch: [Item], failed: Set<Int>) -> [CacheEntry] {
+        counter += 1
+        var stored: [CacheEntry] = []
+        for item in batch {
+            bytes -= item.bytes
+            let selection: CacheSelection
+            switch item.write {
+            case .change(.store(let entry)): selection = CacheSelection(entry.key, variant: entry.variant)
+            case .change(.remove(let removed)): selection = removed
+            case .change(.touch): continue
+            case .commit(_, let key, let variant): selection = CacheSelection(key, variant: variant)
+            }
+            let hasFailed = failed.contains(item.number)
+            if hasFailed { owe(selection, number: item.number) } else { settled.append((counter, selection.key)) }
+            guard let key = selection.key else {
+                if !hasFailed, let index = sweeps.firstIndex(where: { $0.number == item.number }) {
+                    sweeps[index].settled = counter
+                }
+                continue
+            }
+            if !hasFailed { forgetOwed(key, variant: selection.variant, before: item.number) }
+            guard let index = keyed[key]?.firstIndex(where: { $0.number == item.number }) else { continue }
+            if hasFailed {
+                keyed[key]?[index].entry = nil
+            } else {
+                if let entry = keyed[key]?[index].entry { stored.append(entry) }
+                keyed[key]?[index].settled = counter
+            }
+        }
+        forgetSettled()
+        if owed.count > Self.owedLimit { collapse() }
+        return stored
+    }
+
+    /// Records a removal that must be made before all later changes.
+    private mutating func owe(_ selection: CacheSelection, number: Int) {
+        if let key = selection.key { forgetOwed(key, variant: selection.variant, before: number) }
+        owed[number] = Item(
+            number: number,
+            write: .change(.remove(selection)),
+            bytes: Self.removalBytes,
+            isOwed: true
+        )
+        bytes += Self.removalBytes
+    }
+
+    /// Drops failed removals that a later change with the same key and variant supersedes.
+    private mutating func forgetOwed(_ key: CacheKey, variant: String?, before number: Int) {
+        guard !owed.isEmpty, let changes = keyed[key] else { return }
+        let kept = changes.filter { change in
+            guard change.number < number, change.variant == variant, let item = owed[change.number] else { return true }
+            bytes -= item.bytes
+            owed[change.number] = nil
+            return false
+        }
+        if kept.count < changes.count { keyed[key] = kept.isEmpty ? nil : kept }
+    }
+
+    /// Replaces failed and queued changes, up to the last queued removal, by a single removal of all entries in
+    /// storage.
+    ///
+    /// Entries in storage are lost, but no removal is. Memory use stays bounded however long storage fails.
+    mutating func collapse() {
+        let lastRemoval = queue.lastIndex(where: \.isRemoval)
+        let end = lastRemoval.map { $0 + 1 } ?? queue.startIndex
+        guard let last = lastRemoval.map({ queue[$0].number }) ?? owed.keys.max() else { return }
+        let replaced = owed.values + queue[..<end]
+        let numbers = Set(replaced.map(\.number))
+        for item in replaced { bytes -= item.bytes }
+        superseded.subtract(numbers)
+        owed = [:]
+        removals = 0
+        queue.removeSubrange(..<end)
+        keyed = keyed.compactMapValues { changes in
+            let kept = changes.filter { !numbers.contains($0.number) }
+            return kept.isEmpty ? nil : kept
+        }
+        sweeps.removeAll { numbers.contains($0.number) }
+        let place = sweeps.firstIndex { $0.number > last } ?? sweeps.endIndex
+        sweeps.insert(Sweep(number: last, selection: CacheSelection()), at: place)
+        owe(CacheSelection(), number: last)
     }
 }
