@@ -95,6 +95,11 @@ public struct CacheLimits: Sendable, Hashable {
         self.count = count
         self.entryBytes = entryBytes
     }
+
+    /// Returns true if an entry of this size is within the limits.
+    func admits(bytes: Int) -> Bool {
+        bytes <= entryBytes ?? .max && bytes <= self.bytes ?? .max && count ?? 1 > 0
+    }
 }
 
 /// The size of a tier.

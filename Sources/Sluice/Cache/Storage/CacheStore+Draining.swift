@@ -5,6 +5,13 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension CacheStore {
     /// The maximum number of changes, and approximately of bytes, in one transaction.
@@ -216,5 +223,83 @@ extension CacheStore.State {
         let woken = flushing.filter { $0.number <= pending.taken }.map(\.continuation)
         flushing.removeAll { $0.number <= pending.taken }
         return woken
+    }
+}
+
+// MARK: - Eviction
+
+extension CacheStore {
+    /// Evicts entries from storage if the writes since the last eviction may have exceeded its limits noticeably, or if
+    /// that eviction was at least a minute ago.
+    func evict(after batch: [PendingChanges.Item]) {
+        var isMuch = false
+        for item in batch {
+            switch item.write {
+            case .commit: isMuch = true
+            case .change(.store):
+                written.bytes += item.bytes
+                written.count += 1
+            case .change: break
+            }
+        }
+        if let bytes = configuration.disk.bytes, written.bytes >= bytes / 64 { isMuch = true }
+        if let count = configuration.disk.count, written.count >= count / 64 { isMuch = true }
+        let now = configuration.time.now
+        guard isMuch || evicted.map({ now - $0 >= .seconds(60) }) ?? true else { return }
+        written = CacheSize()
+        evicted = now
+        evictionIsDue = true
+        evictSoon()
+    }
+
+    /// Evicts entries from storage in short steps, between which other reads and writes run.
+    private func evictSoon() {
+        guard !isEvicting, let storage else { return }
+        isEvicting = true
+        Task {
+            defer { isEvicting = false }
+            while evictionIsDue {
+                evictionIsDue = false
+                do throws(SluiceError) {
+                    while try await storage.evict(to: configuration.disk, at: date) > 0 { await Task.yield() }
+                } catch {
+                    tell(.writeFailed(error))
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Exit of the process
+
+/// Delays the exit of the process until the stores have written their changes.
+///
+/// `atexit` handlers run while other threads continue, so that the tasks of the stores can finish. The exiting thread
+/// only waits, for a limited time, because the disk may not respond.
+enum WriteBehindExit {
+    private static let limitMilliseconds = 2000
+    private static let writing = Locked(0)
+
+    private static let registration: Void = {
+        atexit { WriteBehindExit.wait() }
+    }()
+
+    /// Registers the exit handler.
+    static func register() {
+        registration
+    }
+
+    /// Records that a store begins to write.
+    static func enter() {
+        writing.withLock { $0 += 1 }
+    }
+
+    /// Records that a store has written all changes.
+    static func leave() {
+        writing.withLock { $0 -= 1 }
+    }
+
+    private static func wait() {
+        for _ in 0..<limitMilliseconds where writing.withLock({ $0 > 0 }) { usleep(1000) }
     }
 }
