@@ -159,4 +159,51 @@ extension CacheDatabase {
             underlyingError: failure
         )
     }
+
+    // MARK: Setting a file aside
+
+    /// Moves a damaged file, or one that is not a database, out of the way, unless another process has done so.
+    func setAside(
+        _ opened: Opened,
+        as failure: SQLiteFailure,
+        _ state: inout CacheConnection.State
+    ) -> Result<Void, SluiceError> {
+        state.close()
+        status.withLock { $0.forget(opened) }
+        return Result { () throws(SluiceError) in
+            let lock: CacheLock
+            do throws(SystemFailure) {
+                lock = try files.lock(patience: tuning.patience)
+            } catch {
+                let error = unavailable("\(failure), and it cannot be set aside: \(error)", failure)
+                refuse(error)
+                throw error
+            }
+            // A newer program may have migrated the file in the meantime. It is then not damaged, and opening it
+            // reports the version.
+            guard files.identity == opened.identity, !isOfAnotherVersion else { return }
+            do throws(SluiceError) {
+                try setAside(as: failure, with: lock)
+            } catch {
+                refuse(error)
+                throw error
+            }
+        }
+    }
+
+    private var isOfAnotherVersion: Bool {
+        let access = SQLiteConnection.Access.readOnly
+        guard let connection = try? SQLiteConnection(path: files.database, access: access, patience: tuning.patience),
+            let isSame = try? schema.isThat(of: connection)
+        else { return false }
+        return !isSame
+    }
+
+    func setAside(as failure: SQLiteFailure, with lock: CacheLock) throws(SluiceError) {
+        let (path, error) = files.setAside(with: lock)
+        guard error == 0 else {
+            throw unavailable("\(failure), and it cannot be set aside: \(SystemFailure(number: error))", failure)
+        }
+        onEvent(.databaseSetAside(URL(filePath: path), reason: failure.message))
+    }
 }

@@ -61,6 +61,16 @@ extension CacheTransaction {
         return entries == limit
     }
 
+    /// Removes entries that do not match their checksums.
+    mutating func removeBroken(_ numbers: [Int64]) throws(SQLiteFailure) {
+        for number in numbers {
+            guard let size = try connection.integer("SELECT size FROM entry WHERE id = ?1", .integer(number)) else {
+                continue
+            }
+            try discard(number, size: size)
+        }
+    }
+
     func rows(
         _ sql: String,
         _ values: [SQLiteStatement.Value],
@@ -107,14 +117,144 @@ extension CacheTransaction {
     }
 }
 
+// MARK: - Eviction
+
 extension CacheTransaction {
-    /// Removes entries that do not match their checksums.
-    mutating func removeBroken(_ numbers: [Int64]) throws(SQLiteFailure) {
-        for number in numbers {
-            guard let size = try connection.integer("SELECT size FROM entry WHERE id = ?1", .integer(number)) else {
-                continue
-            }
-            try discard(number, size: size)
+    /// Removes some of the expired entries, or else of the least recently used ones.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits.
+    ///   - now: The current time.
+    /// - Returns: The number of removed entries.
+    /// - Throws: An error if entries cannot be removed.
+    mutating func evict(to limits: CacheLimits, at now: Date) throws(SQLiteFailure) -> Int {
+        // Removals need space in the log too.
+        let limit = isRetry ? min(8, tuning.stepCount) : tuning.stepCount
+        let time = now.column ?? 0
+        let expired = try rows(
+            "SELECT id, size FROM entry WHERE expires <= ? ORDER BY expires LIMIT ?",
+            [.real(time)],
+            limit
+        )
+        if !expired.isEmpty { return try discard(expired) { _, _ in false } }
+        let size = try CacheSize(totalOf: connection)
+        let isWithin = { (count: Int, bytes: Int) in
+            (limits.count.map { size.count &- count <= $0 } ?? true)
+                && (limits.bytes.map { size.bytes &- bytes <= $0 } ?? true)
         }
+        if isWithin(0, 0) { return 0 }
+        // Entries with an access time in the future come first. A clock was wrong, and they would stay until that time.
+        var rows = try rows(
+            "SELECT id, size FROM entry WHERE accessed > ? ORDER BY accessed LIMIT ?",
+            [.real(time + Self.clockTolerance)],
+            limit
+        )
+        if rows.count < limit {
+            rows += try self.rows(
+                "SELECT id, size FROM entry WHERE accessed <= ? ORDER BY accessed LIMIT ?",
+                [.real(time + Self.clockTolerance)],
+                limit - rows.count
+            )
+        }
+        if rows.isEmpty {
+            // The table is empty, whatever the totals say.
+            countNothing()
+        }
+        return try discard(rows, until: isWithin)
+    }
+
+    /// The tolerance for differences between the clocks of processes that share a cache, in seconds.
+    private static let clockTolerance = 3600.0
+
+    private mutating func discard(
+        _ rows: [(number: Int64, size: Int64)],
+        until isEnough: (_ count: Int, _ bytes: Int) -> Bool
+    ) throws(SQLiteFailure) -> Int {
+        var (count, bytes) = (0, 0)
+        for row in rows where !isEnough(count, bytes) && bytes < tuning.stepBytes {
+            try discard(row.number, size: row.size)
+            count += 1
+            bytes &+= Int(clamping: row.size)
+        }
+        leavesWork = leavesWork || count > 0
+        return count
+    }
+}
+
+// MARK: - Sweeping
+
+extension CacheTransaction {
+    /// Removes some of the pieces that belong to no entry.
+    ///
+    /// - Returns: True if there may be more.
+    /// - Throws: An error if pieces cannot be removed.
+    func sweep() throws(SQLiteFailure) -> Bool {
+        var (count, bytes) = (0, Int64(0))
+        while count < tuning.stepCount, bytes < tuning.stepBytes {
+            guard let range = try garbage() else { return false }
+            let pieces = try Self.pieces(of: range)
+            let some = try somePieces(in: pieces, tuning.stepCount - count, tuning.stepBytes - Int(clamping: bytes))
+            try connection.run(
+                "DELETE FROM piece WHERE id >= ?1 AND id <= ?2",
+                .integer(pieces.lowerBound),
+                .integer(some.last)
+            )
+            try connection.run("DELETE FROM garbage WHERE low = ?1", .integer(range.lowerBound))
+            if some.last < pieces.upperBound {
+                try connection.run(
+                    "INSERT OR REPLACE INTO garbage VALUES (?1, ?2)",
+                    .integer(some.last >> CacheSchema.pieceBits),
+                    .integer(range.upperBound)
+                )
+            }
+            count += max(1, some.count)
+            bytes &+= some.bytes
+        }
+        return true
+    }
+
+    /// Returns the first pieces of a range, up to a count and a size. `last` is the end of the range if it has no
+    /// further pieces.
+    private func somePieces(
+        in range: ClosedRange<Int64>,
+        _ countLimit: Int,
+        _ byteLimit: Int
+    ) throws(SQLiteFailure) -> (count: Int, bytes: Int64, last: Int64) {
+        let statement = try connection.statement(
+            "SELECT id, length(bytes) FROM piece WHERE id >= ?1 AND id <= ?2 ORDER BY id"
+        )
+        defer { statement.reset() }
+        try statement.bind(.integer(range.lowerBound), .integer(range.upperBound))
+        var (count, bytes, last) = (0, Int64(0), range.lowerBound)
+        while try statement.step() {
+            if count == countLimit || bytes >= byteLimit { return (count, bytes, last) }
+            last = statement.integer(0)
+            bytes &+= max(0, statement.integer(1))
+            count += 1
+        }
+        return (count, bytes, range.upperBound)
+    }
+
+    private func garbage() throws(SQLiteFailure) -> ClosedRange<Int64>? {
+        let statement = try connection.statement("SELECT low, high FROM garbage LIMIT 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let (low, high) = (statement.integer(0), statement.integer(1))
+        guard low <= high else { throw .malformed("A range") }
+        return low...high
+    }
+}
+
+extension SQLiteConnection {
+    /// Returns some free pages to the file system, if there are so many that they will not be reused soon.
+    ///
+    /// - Returns: True if there may be more.
+    /// - Throws: An error if pages cannot be returned.
+    func giveBackPages() throws(SQLiteFailure) -> Bool {
+        let free = try integer("PRAGMA freelist_count") ?? 0
+        let all = try integer("PRAGMA page_count") ?? 0
+        guard free > 256 + all / 4 else { return false }
+        try run("PRAGMA incremental_vacuum(128)")
+        return true
     }
 }
