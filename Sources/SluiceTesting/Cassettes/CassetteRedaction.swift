@@ -130,3 +130,259 @@ public struct CassetteRedaction: Sendable {
         }
     }
 }
+
+// MARK: - Bodies
+
+extension CassetteRedaction {
+    /// Returns a body without its secrets, or the ``mark`` for a body that should be searched but cannot be.
+    ///
+    /// - Parameters:
+    ///   - bytes: The body.
+    ///   - headers: The header fields that describe the body.
+    ///   - isDecoded: True if the content coding has been removed, whatever `headers` say.
+    ///   - depth: The number of multipart forms that enclose the body.
+    /// - Returns: The redacted body, or the same bytes if the body contains no secrets.
+    func body(_ bytes: Data, _ headers: HTTPHeaders, isDecoded: Bool, depth: Int = 0) -> Data {
+        guard hidesValues, !bytes.isEmpty else { return bytes }
+        if !isDecoded, headers.hasContentCoding { return Data(Self.mark.utf8) }
+        let type = headers[.contentType].flatMap(ContentType.init)
+        if type?.type == "multipart", let boundary = type?["boundary"] {
+            return multipart(bytes, boundary: boundary, depth: depth) ?? Data(Self.mark.utf8)
+        }
+        if type?.essence == "application/x-www-form-urlencoded" {
+            guard let text = String(validating: bytes, as: UTF8.self) else { return Data(Self.mark.utf8) }
+            return Data(form(text[...]).utf8)
+        }
+        let text = bytes.withoutByteOrderMark
+        // Some servers send JSON as text/plain, so a body that looks like JSON is redacted whatever its content type.
+        guard let first = text.first(where: { $0 > 0x20 }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || headers.isJSON || headers.isJSONLines
+        else { return bytes }
+        if let node = try? JSONNode(parsing: text) {
+            let redacted = json(node, isSecret: false)
+            return redacted == node ? bytes : redacted.compact
+        }
+        return lines(text) ?? Data(Self.mark.utf8)
+    }
+
+    /// Returns JSON Lines, or a JSON text sequence (RFC 7464), without secrets. Returns nil if a line is not JSON.
+    private func lines(_ text: Data) -> Data? {
+        let lines = Array(text).split(separator: 0x0A, omittingEmptySubsequences: false)
+        if lines.count < 2 { return nil }
+        var result: [[UInt8]] = []
+        for line in lines {
+            // The record separator that starts each text of a JSON text sequence.
+            let sign = line.prefix { $0 == 0x1E }
+            let rest = line[sign.endIndex...]
+            if rest.allSatisfy({ $0 <= 0x20 }) {
+                result.append(Array(line))
+                continue
+            }
+            guard let node = try? JSONNode(parsing: Data(rest)) else { return nil }
+            let redacted = json(node, isSecret: false)
+            result.append(redacted == node ? Array(line) : Array(sign) + redacted.compact)
+        }
+        return Data(result.joined(separator: [0x0A]))
+    }
+
+    private func json(_ node: JSONNode, isSecret: Bool) -> JSONNode {
+        switch node {
+        case .null, .bool: node
+        case .number: isSecret ? .number("0") : node
+        case .string(let value): isSecret && !value.isEmpty ? .string(Self.mark) : .string(text(value))
+        case .array(let elements): .array(elements.map { json($0, isSecret: isSecret) })
+        case .object(let members):
+            .object(
+                members.map { member in
+                    let hides = isSecret || self.isSecret(member: member.name)
+                    return JSONNode.Member(name: member.name, value: json(member.value, isSecret: hides))
+                }
+            )
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// True if the body has a content coding other than `identity`.
+    fileprivate var hasContentCoding: Bool {
+        values(for: .contentEncoding).joined(separator: ",").split(separator: ",").contains { coding in
+            let name = coding.filter { !$0.isWhitespace }.lowercased()
+            return !name.isEmpty && name != "identity"
+        }
+    }
+
+    /// True if the content type is JSON Lines or a JSON text sequence.
+    fileprivate var isJSONLines: Bool {
+        switch self[.contentType].flatMap(ContentType.init)?.subtype {
+        case "jsonl", "x-jsonl", "ndjson", "x-ndjson", "jsonlines", "x-jsonlines", "json-seq": true
+        default: false
+        }
+    }
+}
+
+extension Data {
+    /// The bytes without the UTF-8 byte order mark, which some programs write.
+    var withoutByteOrderMark: Data {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return starts(with: mark) ? Data(dropFirst(mark.count)) : self
+    }
+}
+
+// MARK: - Multipart forms
+
+extension CassetteRedaction {
+    /// The maximum nesting depth of multipart forms.
+    private static let maximumFormDepth = 8
+
+    /// Redacts the contents of the secret parts of a multipart form (RFC 2046 §5.1.1). All other bytes are unchanged.
+    ///
+    /// - Parameters:
+    ///   - form: The form.
+    ///   - boundary: The boundary between the parts.
+    ///   - depth: The number of multipart forms that enclose this one.
+    /// - Returns: The redacted form, or nil if it is malformed or nested too deeply.
+    func multipart(_ form: Data, boundary: String, depth: Int) -> Data? {
+        guard depth < Self.maximumFormDepth, !boundary.isEmpty else { return nil }
+        let delimiter = Array("\r\n--\(boundary)".utf8)
+        // The first boundary may start at the first byte of the form.
+        let bytes = Array("\r\n".utf8) + form
+        var places: [Range<Int>] = []
+        while let place = bytes[(places.last?.upperBound ?? 0)...].firstRange(of: delimiter) { places.append(place) }
+        guard let first = places.first, let last = places.last, first.lowerBound == 0, places.count > 1,
+            bytes[last.upperBound...].starts(with: "--".utf8)
+        else { return nil }
+        var output: [UInt8] = []
+        for (place, next) in zip(places, places.dropFirst()) {
+            guard let part = part(bytes[place.upperBound..<next.lowerBound], depth: depth) else { return nil }
+            output += delimiter + part
+        }
+        output += bytes[last.lowerBound...]
+        return Data(output.dropFirst(2))
+    }
+
+    /// Redacts a part. The bytes start after its boundary. Returns nil if the part has no header section.
+    private func part(_ part: ArraySlice<UInt8>, depth: Int) -> [UInt8]? {
+        let blank = Array("\r\n\r\n".utf8)
+        guard part.starts(with: "\r\n".utf8), let end = part.firstRange(of: blank) else { return nil }
+        let content = Data(part[end.upperBound...])
+        var headers = HTTPHeaders()
+        for line in part[..<end.lowerBound].split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line, as: UTF8.self).filter { $0 != "\r" }
+            guard let colon = text.firstIndex(of: ":") else { continue }
+            let value = text[colon...].dropFirst().drop { $0 == " " || $0 == "\t" }
+            headers.append(HTTPHeaderName(String(text[..<colon])), String(value))
+        }
+        let shown: Data
+        if isSecret(disposition: headers["Content-Disposition"] ?? "") {
+            shown = content.isEmpty ? content : Data(Self.mark.utf8)
+        } else {
+            shown = body(content, headers, isDecoded: true, depth: depth + 1)
+        }
+        return Array(part[..<end.upperBound]) + shown
+    }
+
+    /// Returns true if the name of a part is secret.
+    ///
+    /// If there is no plain `name` parameter, for example because the name is written as `name*=`, the part is secret if any
+    /// word of the disposition is a secret name.
+    private func isSecret(disposition: String) -> Bool {
+        if let name = ContentType("part/\(disposition)")?["name"] { return isSecret(parameter: name) }
+        let words = disposition.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" }
+        return words.contains { isSecret(parameter: String($0)) }
+    }
+}
+
+// MARK: - URLs and forms
+
+extension CassetteRedaction {
+    /// The maximum nesting depth of URLs in query items.
+    private static let maximumDepth = 4
+
+    /// Returns a URL without user name and password, and without the secrets in its query and fragment.
+    ///
+    /// URLs and forms are processed byte by byte. As `Character` values, a delimiter followed by a combining mark would not
+    /// be found.
+    func url(_ url: String, depth: Int = 0) -> String {
+        let bytes = url.utf8
+        var start = bytes.startIndex
+        var result = ""
+        if let mark = bytes.firstRange(of: "://".utf8) {
+            start = mark.upperBound
+            result += Substring(bytes[..<start])
+            let authority = bytes[start...].prefix { $0 != UInt8(ascii: "/") && !Self.beginsItems($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+                result += Self.mark
+                start = at
+            }
+        }
+        let end = bytes[start...].firstIndex(where: Self.beginsItems) ?? bytes.endIndex
+        result += Substring(bytes[start..<end])
+        guard end < bytes.endIndex else { return result }
+        result += bytes[end] == UInt8(ascii: "?") ? "?" : "#"
+        return result
+            + bytes[end...].dropFirst()
+            .split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
+            .map { form(Substring($0), depth: depth) }.joined(separator: "#")
+    }
+
+    private static func beginsItems(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    /// Returns a text with the secrets removed from the URLs that it contains.
+    func text(_ text: String) -> String {
+        if !Self.holdsURL(text) { return text }
+        return pieces(of: text, where: Self.isURLEnd) { piece in
+            Self.holdsURL(piece) ? url(piece) : piece
+        }
+    }
+
+    /// Redacts the targets of a `Link` field (RFC 8288 §3), which stand in angle brackets and may be relative.
+    func links(_ field: String) -> String {
+        pieces(of: field, where: Self.isURLEnd) { piece in url(piece) }
+    }
+
+    /// Returns a query or a form without its secrets.
+    func form(_ text: Substring, depth: Int = 0) -> String {
+        text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
+            let source = Substring(bytes)
+            let item = FormItems.item(of: source)
+            guard let value = item.value, !value.isEmpty else { return String(source) }
+            // A route in a fragment may contain a query.
+            let name =
+                item.name.utf8.split(separator: UInt8(ascii: "?")).last.map { String(Substring($0)) } ?? item.name
+            let isSecret = isSecret(parameter: name) || holdsSecret(value, depth: depth)
+            return isSecret ? "\(Substring(bytes.prefix { $0 != UInt8(ascii: "=") }))=\(Self.mark)" : String(source)
+        }.joined(separator: "&")
+    }
+
+    /// Returns true if a value, for example a return URL, is a URL that contains a secret.
+    private func holdsSecret(_ value: String, depth: Int) -> Bool {
+        if !Self.holdsURL(value) { return false }
+        return depth >= Self.maximumDepth || url(value, depth: depth + 1) != value
+    }
+
+    private static func holdsURL(_ text: String) -> Bool {
+        text.utf8.firstRange(of: "://".utf8) != nil
+    }
+
+    private func pieces(
+        of text: String,
+        where isEnd: (Unicode.Scalar) -> Bool,
+        _ change: (String) -> String
+    ) -> String {
+        var result = ""
+        var rest = text.unicodeScalars[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix { !isEnd($0) }
+            if !piece.isEmpty { result += change(String(piece)) }
+            rest = rest[piece.endIndex...]
+            if let end = rest.popFirst() { result.unicodeScalars.append(end) }
+        }
+        return result
+    }
+
+    private static func isURLEnd(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value <= 0x20 || "\"'<>`".unicodeScalars.contains(scalar)
+    }
+}
