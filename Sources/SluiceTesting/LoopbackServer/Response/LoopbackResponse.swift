@@ -38,6 +38,8 @@ public struct LoopbackResponse: Sendable {
     }
 }
 
+// MARK: - Regular responses
+
 extension LoopbackResponse {
     /// Sends a JSON text without checking it.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
@@ -149,6 +151,263 @@ extension LoopbackResponse {
             }
         }
         return LoopbackResponse(actions: closing + [.close])
+    }
+}
+
+// MARK: - Slow and endless responses
+
+extension LoopbackResponse {
+    /// Begins the response after a signal fires. The connection closes if the client disconnects first.
+    public static func after(_ signal: LoopbackSignal, _ response: LoopbackResponse) -> LoopbackResponse {
+        LoopbackResponse(actions: [.wait(signal)] + response.actions)
+    }
+
+    /// Begins the response after a delay.
+    public static func delayed(by duration: Duration, _ response: LoopbackResponse) -> LoopbackResponse {
+        LoopbackResponse(actions: [.pause(duration)] + response.actions)
+    }
+
+    /// Sends a body with a `Content-Length` in pieces of about equal size, with a pause between two pieces.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - pieces: The number of pieces. At least 1 and at most the number of bytes.
+    ///   - interval: The duration of each pause.
+    /// - Returns: A response of type `application/octet-stream`.
+    public static func drip(_ data: Data, pieces: Int, every interval: Duration) -> LoopbackResponse {
+        let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .length(data.count))
+        let count = max(1, min(pieces, data.count))
+        var actions: [Action] = [.head(head)]
+        for piece in 0..<count {
+            let start = data.startIndex + data.count * piece / count
+            let end = data.startIndex + data.count * (piece + 1) / count
+            if piece > 0 { actions.append(.pause(interval)) }
+            actions.append(.body(data[start..<end]))
+        }
+        return LoopbackResponse(actions: actions)
+    }
+
+    /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
+    public static func endless(chunk: Data) -> LoopbackResponse {
+        let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .chunked)
+        return LoopbackResponse(.head(head), .endless(chunk.isEmpty ? Data([0]).framedAsChunk : chunk.framedAsChunk))
+    }
+
+    /// Sends nothing until the client disconnects or the server stops.
+    public static var hang: LoopbackResponse { LoopbackResponse(.hang) }
+
+    /// Sends the head of a chunked response, then nothing more until the client disconnects or the server stops.
+    public static func headersThenHang(status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(status, headers, framing: .chunked)), .hang)
+    }
+
+    /// Sends a head and the beginning of the body, then nothing more until the client disconnects or the server stops.
+    public static func partial(_ data: Data, announced: Int) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .hang)
+    }
+}
+
+// MARK: - Faults and scripts
+
+extension LoopbackResponse {
+    /// Closes the connection without a response.
+    public static var drop: LoopbackResponse { LoopbackResponse(.close) }
+
+    /// Resets the connection (RST) without a response.
+    public static var reset: LoopbackResponse { LoopbackResponse(.reset) }
+
+    /// Sends a body that is shorter than its `Content-Length`, then closes the connection.
+    public static func truncated(_ data: Data, announced: Int) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data), .close)
+    }
+
+    /// Sends a body that is longer than its `Content-Length`.
+    ///
+    /// The connection stays open, so a client that reuses it reads the excess bytes as the next response.
+    public static func overlong(_ data: Data, announced: Int) -> LoopbackResponse {
+        LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data))
+    }
+
+    /// Sends arbitrary bytes instead of a response, such as an invalid status line, invalid chunks or several responses.
+    public static func raw(_ data: Data, thenClose: Bool) -> LoopbackResponse {
+        thenClose ? LoopbackResponse(.bytes(data), .close) : LoopbackResponse(.bytes(data))
+    }
+
+    /// Sends arbitrary text instead of a response.
+    public static func raw(_ text: String, thenClose: Bool) -> LoopbackResponse {
+        .raw(Data(text.utf8), thenClose: thenClose)
+    }
+
+    /// Performs the steps of a response one by one.
+    public static func script(_ steps: Step...) -> LoopbackResponse {
+        .script(steps)
+    }
+
+    /// Performs the steps of a response one by one.
+    public static func script(_ steps: [Step]) -> LoopbackResponse {
+        LoopbackResponse(actions: steps.map(\.action))
+    }
+
+    /// A step of a ``script(_:)`` response.
+    public struct Step: Sendable {
+        let action: Action
+
+        /// Writes bytes unchanged.
+        public static func write(_ data: Data) -> Step { Step(action: .bytes(data)) }
+        /// Writes text unchanged. Lines of a head must end in `\r\n`.
+        public static func write(_ text: String) -> Step { .write(Data(text.utf8)) }
+        /// Sends the written bytes and waits for a duration.
+        public static func pause(_ duration: Duration) -> Step { Step(action: .pause(duration)) }
+        /// Sends the written bytes and waits for a signal.
+        public static func wait(for signal: LoopbackSignal) -> Step { Step(action: .wait(signal)) }
+        /// Sends the written bytes, then nothing more until the client disconnects or the server stops.
+        public static var hang: Step { Step(action: .hang) }
+        /// Sends the written bytes and closes the connection.
+        public static var close: Step { Step(action: .close) }
+        /// Sends the written bytes and resets the connection (RST).
+        public static var reset: Step { Step(action: .reset) }
+    }
+}
+
+// MARK: - Interrupted responses
+
+extension LoopbackResponse {
+    /// A way to end a connection in the middle of a message.
+    public enum Cut: Sendable {
+        /// Closes the connection.
+        case close
+        /// Resets the connection (RST). The client may lose bytes that it has not read.
+        case reset
+        /// Sends nothing more until the client disconnects or the server stops.
+        case hang
+
+        var action: Action {
+            switch self {
+            case .close: .close
+            case .reset: .reset
+            case .hang: .hang
+            }
+        }
+    }
+
+    /// Returns the response, interrupted after a number of body bytes.
+    ///
+    /// - Parameters:
+    ///   - count: The number of body bytes to send, as encoded on the wire, including chunked framing.
+    ///   - cut: The way the connection ends. Closed by default.
+    /// - Returns: The interrupted response. A response with a body of at most `count` bytes is unchanged.
+    public func cutOff(after count: Int, by cut: Cut = .close) -> LoopbackResponse {
+        interrupted(after: count, by: [cut.action])
+    }
+
+    /// Returns the response, interrupted after a number of bytes, including the head.
+    ///
+    /// ```swift
+    /// server.on("/", .text("hello").cutOff(afterBytesOnWire: 9, by: .reset))       // HTTP/1.1 and nothing more
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: The number of bytes to send: informational responses, the head, and the body with its chunked framing.
+    ///   - cut: The way the connection ends. Closed by default.
+    /// - Returns: The interrupted response. A response of at most `count` bytes is unchanged.
+    public func cutOff(afterBytesOnWire count: Int, by cut: Cut = .close) -> LoopbackResponse {
+        interrupted(after: count, countingHeads: true, by: [cut.action])
+    }
+
+    /// Returns the response, paused after a number of body bytes until a signal fires.
+    ///
+    /// - Parameters:
+    ///   - count: The number of body bytes to send first, as encoded on the wire, including chunked framing.
+    ///   - signal: The signal that resumes the response.
+    /// - Returns: The paused response. A response with a body of at most `count` bytes is unchanged.
+    public func held(after count: Int, until signal: LoopbackSignal) -> LoopbackResponse {
+        interrupted(after: count, by: [.wait(signal)])
+    }
+
+    /// Returns the response with its body split into pieces, and a pause before each piece except the first.
+    ///
+    /// - Parameters:
+    ///   - pieceSize: The number of bytes in a piece. At least 1.
+    ///   - interval: The duration of each pause.
+    /// - Returns: The response with the same body bytes.
+    public func dripped(pieceSize: Int, every interval: Duration) -> LoopbackResponse {
+        var isFirst = true
+        let dripped = actions.flatMap { action -> [Action] in
+            switch action {
+            case .answer(let respond):
+                return [.answer { respond($0).dripped(pieceSize: pieceSize, every: interval) }]
+            case .body(let data):
+                var pieces: [Action] = []
+                var rest = data
+                while !rest.isEmpty {
+                    if !isFirst { pieces.append(.pause(interval)) }
+                    pieces.append(.body(rest.prefix(max(1, pieceSize))))
+                    rest = rest.dropFirst(max(1, pieceSize))
+                    isFirst = false
+                }
+                return pieces
+            default:
+                return [action]
+            }
+        }
+        return LoopbackResponse(actions: dripped)
+    }
+
+    /// Returns the response with other actions inserted after a number of bytes of the body, or of head and body.
+    private func interrupted(
+        after count: Int,
+        countingHeads: Bool = false,
+        by interruption: [Action]
+    ) -> LoopbackResponse {
+        var left = max(0, count)
+        var result: [Action] = []
+        for (index, action) in actions.enumerated() {
+            if let (before, after) = action.split(after: left, countingHeads: countingHeads) {
+                return LoopbackResponse(
+                    actions: result + [before] + interruption + [after] + actions.dropFirst(index + 1)
+                )
+            }
+            switch action {
+            case .endless(let chunk):
+                let beginning = Array(repeating: Action.body(chunk), count: left / chunk.count)
+                result += beginning + [.body(chunk.prefix(left % chunk.count))] + interruption
+                result.append(.body(chunk.dropFirst(left % chunk.count)))
+                return LoopbackResponse(actions: result + actions.dropFirst(index))
+            case .answer(let respond):
+                result.append(
+                    .answer { [left] in
+                        respond($0).interrupted(after: left, countingHeads: countingHeads, by: interruption)
+                    }
+                )
+            default:
+                left -= action.length(countingHeads: countingHeads)
+                result.append(action)
+            }
+        }
+        return LoopbackResponse(actions: result)
+    }
+}
+
+extension LoopbackResponse.Action {
+    /// Returns the number of bytes that the action writes, with or without the bytes of heads.
+    fileprivate func length(countingHeads: Bool) -> Int {
+        switch self {
+        case .body(let data): data.count
+        case .bytes(let data) where countingHeads: data.count
+        case .head(let head) where countingHeads: head.bytes.count
+        default: 0
+        }
+    }
+
+    /// Splits the action in two. Returns nil if it writes at most `count` bytes.
+    fileprivate func split(after count: Int, countingHeads: Bool) -> (Self, Self)? {
+        guard length(countingHeads: countingHeads) > count else { return nil }
+        return switch self {
+        case .body(let data): (.body(data.prefix(count)), .body(data.dropFirst(count)))
+        case .bytes(let data): (.bytes(data.prefix(count)), .bytes(data.dropFirst(count)))
+        case .head(let head): (.bytes(head.bytes.prefix(count)), .bytes(head.bytes.dropFirst(count)))
+        default: nil
+        }
     }
 }
 

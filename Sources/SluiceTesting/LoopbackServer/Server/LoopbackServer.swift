@@ -91,3 +91,125 @@ extension LoopbackServer {
         routes.add(nil, path, .closure(respond))
     }
 }
+
+// MARK: - Interrupted requests and expectations
+
+extension LoopbackServer {
+    /// Interrupts connections in the middle of requests from now on.
+    ///
+    /// ```swift
+    /// server.cutOffRequests(after: 1000, by: .reset, times: 1)      // a long upload fails once, and is then taken
+    /// ```
+    ///
+    /// An interrupted request does not appear in ``requests``. A request of at most `count` bytes is answered.
+    ///
+    /// - Parameters:
+    ///   - count: The number of bytes of a request to read, including the head and chunked framing. With 0, the connection
+    ///     is interrupted as soon as a request begins.
+    ///   - cut: The way the connection ends. Closed by default.
+    ///   - times: The number of connections to interrupt, or nil for all. 0 cancels an earlier call.
+    public func cutOffRequests(after count: Int, by cut: LoopbackResponse.Cut = .close, times: Int? = nil) {
+        routes.cutRequests(times == 0 ? nil : RequestCut(count: max(0, count), cut: cut, times: times))
+    }
+
+    /// Sets the handler for requests with `Expect: 100-continue`.
+    ///
+    /// - Parameter respond: Called with the request, which has no body yet, on the thread of the connection.
+    public func onExpectation(_ respond: @escaping @Sendable (LoopbackRequest) -> LoopbackExpectation) {
+        routes.onExpectation(respond)
+    }
+}
+
+/// The answer of a ``LoopbackServer`` to a request with `Expect: 100-continue` (RFC 9110 §10.1.1).
+public enum LoopbackExpectation: Sendable {
+    /// Sends 100 (Continue) at once. This is the default.
+    case `continue`
+    /// Sends 100 (Continue) after a signal fires. The connection closes if the client disconnects first.
+    case continueAfter(LoopbackSignal)
+    /// Sends no interim response, and waits for the body.
+    case ignored
+    /// Sends a final response and does not read the body. The connection stays open unless the response closes it.
+    case refused(LoopbackResponse)
+}
+
+// MARK: - Traffic
+
+extension LoopbackServer {
+    /// The requests received so far, in the order in which they were complete.
+    public var requests: [LoopbackRequest] { log.requests }
+
+    /// Returns the requests for a path, given without the query.
+    public func requests(to path: String) -> [LoopbackRequest] {
+        log.requests.filter { $0.path == path }
+    }
+
+    /// The number of complete requests received, recorded or not.
+    public var requestCount: Int { log.counts.requests }
+
+    /// True if requests are recorded. True by default. Set it to false for tests with very many requests.
+    public var recordsRequests: Bool {
+        get { log.recordsRequests }
+        set { log.recordsRequests = newValue }
+    }
+
+    /// The total number of accepted connections.
+    public var connections: Int { log.counts.accepted }
+
+    /// The number of open connections.
+    public var openConnections: Int { log.counts.open }
+
+    /// The number of connections whose client has read nothing for 100 ms although a response is being sent.
+    public var stalledConnections: Int { log.counts.stalled }
+
+    /// The number of response bytes passed to the system, including heads.
+    public var bytesSent: Int64 { log.counts.bytesSent }
+
+    /// The number of request bytes read, including heads and chunked framing.
+    public var bytesReceived: Int64 { log.counts.bytesReceived }
+
+    /// Waits until `count` complete requests have arrived. Also returns if the task is cancelled or the server stops.
+    public func waitForRequests(_ count: Int) async {
+        await log.wait { $0.requests >= count }
+    }
+
+    /// Waits until the number of open connections satisfies a condition, for example `{ $0 == 0 }`.
+    ///
+    /// Use it to check that a cancellation closes the connection. Also returns if the task is cancelled or the server stops.
+    public func waitForOpenConnections(_ isSatisfied: @escaping @Sendable (Int) -> Bool) async {
+        await log.wait { isSatisfied($0.open) }
+    }
+
+    /// Waits until `count` bytes have been passed to the system, including heads.
+    ///
+    /// Also returns if the task is cancelled or the server stops.
+    public func waitForBytesSent(_ count: Int64) async {
+        await log.wait { $0.bytesSent >= count }
+    }
+
+    /// Waits until the number of stalled connections satisfies a condition. Use it to check that back-pressure works.
+    ///
+    /// Also returns if the task is cancelled or the server stops.
+    public func waitForStalledConnections(_ isSatisfied: @escaping @Sendable (Int) -> Bool) async {
+        await log.wait { isSatisfied($0.stalled) }
+    }
+}
+
+// MARK: - A server for one test
+
+/// Runs a test with its own server, and stops the server afterwards, even if the test throws.
+///
+/// ```swift
+/// try await withLoopbackServer { server in
+///     server.on("/motto", .text("Onwards"))
+///     …
+/// }
+/// ```
+///
+/// - Parameter body: The test.
+/// - Returns: The value that the test returns.
+/// - Throws: The error that the test throws, or a ``LoopbackFailure``.
+public func withLoopbackServer<Value>(_ body: (LoopbackServer) async throws -> Value) async throws -> Value {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    return try await body(server)
+}

@@ -94,3 +94,18 @@ extension LoopbackResponse {
         )
     }
 }
+
+/// A rule that interrupts connections while a request is read.
+struct RequestCut: Sendable {
+    let count: Int
+    let cut: LoopbackResponse.Cut
+    /// The number of further connections to interrupt, or nil for all.
+    var times: Int?
+
+    /// Returns how to end a connection after `count` bytes of its request, or nil to continue. Uses up one of `times`.
+    mutating func takeTurn(afterReading count: Int) -> LoopbackResponse.Cut? {
+        guard count >= self.count, times != 0 else { return nil }
+        times = times.map { $0 - 1 }
+        return cut
+    }
+}

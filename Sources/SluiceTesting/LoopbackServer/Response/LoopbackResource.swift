@@ -1,0 +1,293 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A file that is served according to RFC 9110, including range requests and preconditions.
+///
+/// ```swift
+/// let film = LoopbackResource(data, eTag: "\"1\"")
+/// server.on(
+///     "/film",
+///     .resource(film).cutOff(after: 300_000),    // the connection is lost, twice
+///     .resource(film).cutOff(after: 300_000),
+///     .resource(film)                            // and then holds
+/// )
+/// ```
+///
+/// GET and HEAD are answered with 200, 206, 304, 412 or 416 as RFC 9110 §13 and §14 require, other methods with 405. A
+/// `Range` with several ranges is ignored, as §14.2 allows.
+public struct LoopbackResource: Sendable {
+    /// The contents of the file.
+    public var data: Data
+    /// The `Content-Type`.
+    public var contentType: String
+    /// The value of the `ETag` field with its quotes, `"1"` or `W/"1"`. Nil for no field.
+    public var eTag: String?
+    /// The value of the `Last-Modified` field, sent in whole seconds. Nil for no field.
+    public var lastModified: Date?
+    /// True if range requests are supported. If false, every GET returns the whole file, and `Accept-Ranges` is `none`.
+    public var acceptsRanges: Bool
+    /// Additional header fields for every response.
+    public var headers: HTTPHeaders
+    /// The faults of the server. None by default.
+    public var lies: [Lie] = []
+
+    /// Creates a file.
+    ///
+    /// - Parameters:
+    ///   - data: The contents.
+    ///   - contentType: The `Content-Type`. `application/octet-stream` by default.
+    ///   - eTag: The entity tag with its quotes. Without it and `lastModified`, a client cannot resume a download.
+    ///   - lastModified: The date of the last change.
+    ///   - acceptsRanges: True to support range requests.
+    ///   - headers: Additional header fields for every response.
+    public init(
+        _ data: Data,
+        contentType: String = "application/octet-stream",
+        eTag: String? = nil,
+        lastModified: Date? = nil,
+        acceptsRanges: Bool = true,
+        headers: HTTPHeaders = [:]
+    ) {
+        self.data = data
+        self.contentType = contentType
+        self.eTag = eTag
+        self.lastModified = lastModified
+        self.acceptsRanges = acceptsRanges
+        self.headers = headers
+    }
+
+    /// Returns the same file with additional server faults.
+    public func lying(_ lies: Lie...) -> LoopbackResource {
+        var resource = self
+        resource.lies += lies
+        return resource
+    }
+
+    /// Returns the response to a request, for use in a route closure.
+    public func response(to request: LoopbackRequest) -> LoopbackResponse {
+        guard request.method == .get || request.method == .head else {
+            return .status(405, headers: ["Allow": "GET, HEAD"])
+        }
+        let validators = ResourceValidators(eTag: eTag, lastModified: lastModified)
+        switch validators.verdict(on: request.headers) {
+        case .notModified: return .status(.notModified, headers: commonHeaders)
+        case .failed: return .status(412, headers: commonHeaders)
+        case .proceed: break
+        }
+        let heedsRange =
+            request.method == .get && acceptsRanges
+            && (lies.contains(.ignoringIfRange) || validators.allowRange(request.headers["If-Range"]))
+        switch RangeRequest(heedsRange ? request.headers["Range"] : nil, length: data.count) {
+        case .whole: return whole
+        case .part(let range): return part(range)
+        case .unsatisfiable:
+            return .status(416, headers: commonHeaders.adding("Content-Range", "bytes */\(announcedTotal)"))
+        }
+    }
+
+    private var whole: LoopbackResponse {
+        for case .unaskedPart(let range) in lies { return part(range.clamped(to: 0..<data.count)) }
+        return .data(data, contentType: contentType, headers: commonHeaders)
+    }
+
+    private func part(_ range: Range<Int>) -> LoopbackResponse {
+        var (shift, missing) = (0, 0)
+        for lie in lies {
+            if case .shiftedRange(let by) = lie { shift = by }
+            if case .shortPart(let by) = lie { missing = by }
+        }
+        var headers = commonHeaders
+        if !lies.contains(.noContentRange) {
+            let last = range.upperBound &- 1
+            headers["Content-Range"] = "bytes \(range.lowerBound &+ shift)-\(last &+ shift)/\(announcedTotal)"
+        }
+        let bytes = data.dropFirst(range.lowerBound).prefix(max(0, range.count &- max(0, missing)))
+        return .data(bytes, contentType: contentType, status: .partialContent, headers: headers)
+    }
+
+    private var announcedTotal: String {
+        for case .total(let total) in lies { return total.map { "\($0)" } ?? "*" }
+        return "\(data.count)"
+    }
+
+    private var commonHeaders: HTTPHeaders {
+        var fields = headers
+        fields.append(.date, HTTPDate.string(from: Date()))
+        fields.append("Accept-Ranges", acceptsRanges ? "bytes" : "none")
+        if let eTag { fields.append(.eTag, eTag) }
+        if let lastModified { fields.append("Last-Modified", HTTPDate.string(from: lastModified)) }
+        return fields
+    }
+}
+
+extension LoopbackResource {
+    /// A fault of a file server.
+    public enum Lie: Sendable, Hashable {
+        /// The `Content-Range` names the wrong bytes. Its first and last position are shifted by the given number.
+        case shiftedRange(by: Int)
+        /// The `Content-Range` has the wrong complete length. Nil stands for `*`, an unknown length, which is valid
+        /// (RFC 9110 §14.4).
+        case total(Int64?)
+        /// A 206 response has no `Content-Range`.
+        case noContentRange
+        /// A request for the whole file is answered with 206 and the given range.
+        case unaskedPart(Range<Int>)
+        /// A part is shorter than requested by the given number of bytes. Its `Content-Length` matches the bytes sent.
+        case shortPart(by: Int)
+        /// A part is sent although the `If-Range` field does not match the current representation.
+        case ignoringIfRange
+    }
+}
+
+extension LoopbackResponse {
+    /// Serves a file with range requests and preconditions: see ``LoopbackResource``.
+    public static func resource(_ resource: LoopbackResource) -> LoopbackResponse {
+        LoopbackResponse(.answer { resource.response(to: $0) })
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate func adding(_ name: HTTPHeaderName, _ value: String) -> HTTPHeaders {
+        var headers = self
+        headers.append(name, value)
+        return headers
+    }
+}
+
+// MARK: - Ranges and preconditions
+
+/// The part of a resource that a `Range` field requests (RFC 9110 §14.2).
+enum RangeRequest: Equatable {
+    /// The whole resource: there is no `Range` field, or it is ignored.
+    case whole
+    /// A satisfiable range.
+    case part(Range<Int>)
+    /// An unsatisfiable range, answered with 416.
+    case unsatisfiable
+
+    /// Parses the value of a `Range` field.
+    ///
+    /// A malformed value, a unit other than bytes, or several ranges are ignored, as §14.2 allows.
+    ///
+    /// - Parameters:
+    ///   - field: The value, or nil if there is no field.
+    ///   - length: The length of the resource in bytes.
+    init(_ field: String?, length: Int) {
+        self = field.flatMap { RangeRequest.read($0, length: length) } ?? .whole
+    }
+
+    private static func read(_ field: String, length: Int) -> RangeRequest? {
+        guard let equals = field.utf8.firstIndex(of: UInt8(ascii: "=")), field[..<equals].lowercased() == "bytes" else {
+            return nil
+        }
+        // A list may contain empty elements (§5.6.1.2).
+        let specs = field[field.utf8.index(after: equals)...].utf8.split(separator: UInt8(ascii: ",")).map(trimmed)
+            .filter { !$0.isEmpty }
+        guard specs.count == 1, let spec = specs.first, let dash = spec.firstIndex(of: UInt8(ascii: "-")) else {
+            return nil
+        }
+        let (before, after) = (spec[..<dash], spec[spec.index(after: dash)...])
+        if before.isEmpty { return number(after).flatMap { suffix($0, of: length) } }
+        guard let first = number(before) else { return nil }
+        var last = Int.max
+        if !after.isEmpty {
+            guard let number = number(after), number >= first else { return nil }
+            last = number
+        }
+        guard first < length else { return .unsatisfiable }
+        return .part(first..<min(last, length - 1) + 1)
+    }
+
+    /// Returns a suffix range. For an empty file, returns nil, because no `Content-Range` can describe an empty range.
+    private static func suffix(_ count: Int, of length: Int) -> RangeRequest? {
+        guard count > 0 else { return .unsatisfiable }
+        return length > 0 ? .part(max(0, length - count)..<length) : nil
+    }
+
+    /// Parses decimal digits. A number that overflows becomes `Int.max`, which is past the end of any resource.
+    private static func number(_ digits: Substring.UTF8View) -> Int? {
+        guard !digits.isEmpty else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLargeBy) = tens.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+            number = isTooLarge || isTooLargeBy ? .max : sum
+        }
+        return number
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 }
+        guard let last = text.lastIndex(where: { !isBlank($0) }) else { return text.prefix(0) }
+        return text[...last].drop(while: isBlank)
+    }
+}
+
+/// The validators of a resource (RFC 9110 §8.8) and the evaluation of preconditions (§13).
+struct ResourceValidators {
+    let eTag: String?
+    let lastModified: Date?
+
+    /// The result of the preconditions of a GET or HEAD request.
+    enum Verdict: Equatable {
+        case proceed
+        case notModified
+        case failed
+    }
+
+    /// Evaluates the preconditions in the order of §13.2.2.
+    func verdict(on headers: HTTPHeaders) -> Verdict {
+        if let tags = headers["If-Match"] {
+            if !isNamed(in: tags, isWeakEnough: false) { return .failed }
+        } else if let date = date(headers["If-Unmodified-Since"]), let modified, modified > date {
+            return .failed
+        }
+        if let tags = headers["If-None-Match"] {
+            return isNamed(in: tags, isWeakEnough: true) ? .notModified : .proceed
+        }
+        if let date = date(headers["If-Modified-Since"]), let modified, modified <= date { return .notModified }
+        return .proceed
+    }
+
+    /// Returns true if a part may be sent for an `If-Range` field (§13.1.5).
+    ///
+    /// The field must be the same strong entity tag, or exactly the modification date. True if there is no field.
+    func allowRange(_ ifRange: String?) -> Bool {
+        guard let ifRange else { return true }
+        if let date = date(ifRange) { return date == modified }
+        return isStrong(ifRange) && ifRange == eTag
+    }
+
+    /// The modification date in whole seconds, as a header field represents it.
+    private var modified: Date? {
+        lastModified.flatMap { HTTPDate.parse(HTTPDate.string(from: $0)) }
+    }
+
+    private func date(_ field: String?) -> Date? {
+        field.flatMap { HTTPDate.parse($0) }
+    }
+
+    /// Returns true if a list contains the entity tag. Tags that contain a comma are not supported.
+    private func isNamed(in list: String, isWeakEnough: Bool) -> Bool {
+        guard list != "*" else { return true }
+        guard let eTag else { return false }
+        let tags = list.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }
+            .map { String($0.prefix { $0 != " " && $0 != "\t" }) }
+        guard isWeakEnough else { return isStrong(eTag) && tags.contains(eTag) }
+        return tags.contains { opaque($0) == opaque(eTag) }
+    }
+
+    private func isStrong(_ tag: String) -> Bool {
+        tag.hasPrefix("\"")
+    }
+
+    private func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+}
