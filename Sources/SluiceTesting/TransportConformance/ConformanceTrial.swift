@@ -112,3 +112,150 @@ struct ConformanceTrial: Sendable {
         }
     }
 }
+
+/// Keeps the first of several verdicts and resumes the waiting task with it.
+final class FirstVerdict: Sendable {
+    private struct State {
+        var verdict: ConformanceFailure??
+        var waiter: CheckedContinuation<ConformanceFailure?, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func give(_ verdict: ConformanceFailure?) {
+        let waiter: CheckedContinuation<ConformanceFailure?, Never>? = state.withLock { state in
+            guard state.verdict == nil else { return nil }
+            state.verdict = .some(verdict)
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: verdict)
+    }
+
+    var value: ConformanceFailure? {
+        get async {
+            defer { state.synchronize() }
+            return await withCheckedContinuation { continuation in
+                let verdict: ConformanceFailure?? = state.withLock { state in
+                    if state.verdict == nil { state.waiter = continuation }
+                    return state.verdict
+                }
+                if let verdict { continuation.resume(returning: verdict) }
+            }
+        }
+    }
+}
+
+// MARK: - Expectations
+
+extension ConformanceTrial {
+    func expect(_ condition: Bool, _ reason: @autoclosure () -> String) throws(ConformanceFailure) {
+        if !condition { throw ConformanceFailure(caseName, reason()) }
+    }
+
+    func expectEqual<Value: Equatable>(
+        _ value: Value,
+        _ expected: Value,
+        _ what: String
+    ) throws(ConformanceFailure) {
+        try expect(value == expected, "\(what) should be \(brief(expected)), but is \(brief(value)).")
+    }
+
+    /// Expects a `SluiceError` with the given code, and that the transport still works afterwards.
+    @discardableResult
+    func expectFailure(
+        _ code: SluiceError.Code,
+        _ body: () async throws -> Void
+    ) async throws -> SluiceError {
+        do {
+            try await body()
+        } catch let error as SluiceError {
+            try expectEqual(error.code, code, "The error's code (\(error))")
+            try expectEqual(error.step, .transport, "The error's step")
+            try await expectTransportWorks()
+            return error
+        } catch let failure as ConformanceFailure {
+            throw failure
+        } catch {
+            throw ConformanceFailure(caseName, "Should throw a SluiceError \(code), but threw \(error).")
+        }
+        throw ConformanceFailure(caseName, "Should fail with \(code), but did not fail.")
+    }
+
+    /// Expects an answer to a simple request for another path.
+    func expectTransportWorks() async throws {
+        let path = "/still-works"
+        server.on(.get, path, .text("yes"))
+        let answer: Answer
+        do throws(SluiceError) {
+            answer = try await exchange(request(.get, path))
+        } catch {
+            throw ConformanceFailure(
+                caseName,
+                "The transport is of no use after the error: \(error.expandedDescription)"
+            )
+        }
+        try expectEqual(answer.text, "yes", "The answer to a request after the error")
+    }
+
+    /// Returns a description of at most 300 characters, because a value can be megabytes long.
+    private func brief<Value>(_ value: Value) -> String {
+        let text = (value as? String).map { "“\($0)”" } ?? "\(value)"
+        return text.count > 300 ? "\(text.prefix(300))…" : text
+    }
+}
+
+// MARK: - Bodies
+
+extension Data {
+    /// Returns bytes in which a lost, duplicated or moved chunk is detectable.
+    static func pattern(_ count: Int) -> Data {
+        var state: UInt32 = 1
+        let noise = (0..<64 << 10).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: state >> 24)
+        }
+        var data = Data(capacity: count)
+        while data.count < count {
+            // Each block begins with its offset.
+            Swift.withUnsafeBytes(of: data.count) { data.append(contentsOf: $0.prefix(count - data.count)) }
+            data.append(contentsOf: noise.prefix(count - data.count))
+        }
+        return data
+    }
+}
+
+/// A request body that produces chunks and then ends, throws, or waits to be cancelled.
+struct ScriptedChunks: AsyncSequence, Sendable {
+    enum End: Sendable {
+        case finish
+        case fail
+        /// Calls `reached` after all chunks have been consumed, then waits without producing another chunk.
+        case hang(reached: @Sendable () -> Void)
+    }
+
+    struct Broken: Error {}
+
+    let chunks: [Data]
+    var end = End.finish
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: chunks[...], end: end)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: ArraySlice<Data>
+        let end: End
+
+        mutating func next() async throws -> Data? {
+            if let chunk = chunks.popFirst() { return chunk }
+            switch end {
+            case .finish: return nil
+            case .fail: throw Broken()
+            case .hang(let reached):
+                reached()
+                try await Task.sleep(for: .seconds(3600))
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension TransportConformance {
+    /// Cases for request bodies that arrive.
+    static let requestBodyCases: [Case] = [
+        Case("A POST without a body is a whole request") { trial in
+            trial.server.on("/", .text("ok"))
+            for body in [HTTPBody.none, .data(Data())] {
+                let answer = try await trial.exchange(trial.request(.post, body: body))
+                try trial.expectEqual(answer.text, "ok", "The answer")
+            }
+            try trial.expectEqual(trial.server.requests.map(\.body.count), [0, 0], "The bodies' lengths")
+            let announced = trial.server.requests.last?.headers[.contentLength]
+            try trial.expectEqual(announced, "0", "The Content-Length of a body of no bytes")
+        },
+        Case("A body in memory arrives with its length") { trial in
+            try await trial.expectArrival(of: .data(.pattern(1000)), as: .pattern(1000), isChunked: false)
+        },
+        Case("A body of 5 MB in memory arrives whole") { trial in
+            try await trial.expectArrival(of: .data(.pattern(5_000_000)), as: .pattern(5_000_000), isChunked: false)
+        },
+        Case("A body goes with any method") { trial in
+            trial.server.on("/") { .data($0.body) }
+            for method: HTTPMethod in [.get, .put, .patch, .delete, .options, "REPORT"] {
+                let answer = try await trial.exchange(trial.request(method, body: .data(.pattern(100))))
+                try trial.expectEqual(answer.body, .pattern(100), "The body of a \(method)")
+            }
+        },
+        Case("A file arrives whole") { trial in
+            let data = Data.pattern(1_000_000)
+            let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+            try data.write(to: url)
+            defer { try? FileManager.default.removeItem(at: url) }
+            try await trial.expectArrival(of: .file(url), as: data, isChunked: false)
+        },
+        Case("An empty file is a body of no bytes") { trial in
+            let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+            try Data().write(to: url)
+            defer { try? FileManager.default.removeItem(at: url) }
+            try await trial.expectArrival(of: .file(url), as: Data(), isChunked: false)
+        },
+        Case("A stream with a length arrives with it") { trial in
+            let chunks = ScriptedChunks(chunks: [.pattern(10), .pattern(100_000), .pattern(1)])
+            let body = HTTPBody.stream(chunks, length: 100_011)
+            try await trial.expectArrival(of: body, as: chunks.chunks.reduce(Data(), +), isChunked: false)
+        },
+        Case("A stream without a length arrives chunked") { trial in
+            let chunks = ScriptedChunks(chunks: [.pattern(10), .pattern(300_000), .pattern(1)])
+            try await trial.expectArrival(of: .stream(chunks), as: chunks.chunks.reduce(Data(), +), isChunked: true)
+        },
+        Case("Empty chunks of a stream do not end it") { trial in
+            let chunks = ScriptedChunks(chunks: [Data(), .pattern(10), Data(), Data(), .pattern(20), Data()])
+            let whole = chunks.chunks.reduce(Data(), +)
+            try await trial.expectArrival(of: .stream(chunks), as: whole, isChunked: true)
+            try await trial.expectArrival(of: .stream(chunks, length: 30), as: whole, isChunked: false)
+        },
+        Case("A stream of no chunks is a body of no bytes") { trial in
+            trial.server.on("/", .text("ok"))
+            let answer = try await trial.exchange(trial.request(.put, body: .stream(ScriptedChunks(chunks: []))))
+            try trial.expectEqual(answer.text, "ok", "The answer")
+            try trial.expectEqual(trial.server.requests.map(\.body.count), [0], "The body's length")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    func expectArrival(of body: HTTPBody, as data: Data, isChunked: Bool) async throws {
+        server.on("/", .text("ok"))
+        let answer = try await exchange(request(.put, body: body))
+        try expectEqual(answer.text, "ok", "The answer")
+        let seen = server.requests.last
+        try expectEqual(seen?.body.count, data.count, "The length of the body that arrived")
+        try expect(seen?.body == data, "The body arrived with its length but with other bytes.")
+        try expectEqual(seen?.headers[.contentLength], isChunked ? nil : "\(data.count)", "The Content-Length")
+        try expectEqual(seen?.headers[.transferEncoding], isChunked ? "chunked" : nil, "The Transfer-Encoding")
+    }
+}
+
+// MARK: - Bodies that cannot be sent
+
+extension TransportConformance {
+    /// Cases for request bodies that cannot be sent.
+    static let brokenRequestBodyCases: [Case] = [
+        Case("A missing file fails with bodyUnavailable before a byte is sent") { trial in
+            let url = FileManager.default.temporaryDirectory.appending(path: "sluice-missing-\(UUID().uuidString)")
+            try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
+            // The server has processed everything sent before the check that the transport still works.
+            try trial.expectEqual(trial.server.log.counts.heads, 1, "The number of heads that reached the server")
+        },
+        Case("A directory for a file fails with bodyUnavailable") { trial in
+            try await trial.expectBodyFailure(.bodyUnavailable, .file(FileManager.default.temporaryDirectory))
+        },
+        Case("A stream that throws fails with bodyUnavailable and its error, and closes the connection") { trial in
+            for length in [nil, Int64(1_000_000)] {
+                let chunks = ScriptedChunks(chunks: [.pattern(1000)], end: .fail)
+                let error = try await trial.expectBodyFailure(.bodyUnavailable, .stream(chunks, length: length))
+                try trial.expect(
+                    error.underlyingError is ScriptedChunks.Broken,
+                    "The stream's error should be the underlying one, but that is \(String(describing: error.underlyingError))."
+                )
+            }
+        },
+        Case("A stream that throws at once fails with bodyUnavailable") { trial in
+            try await trial.expectBodyFailure(.bodyUnavailable, .stream(ScriptedChunks(chunks: [], end: .fail)))
+        },
+        Case("A stream shorter than announced fails with bodyLengthMismatch and closes the connection") { trial in
+            let chunks = ScriptedChunks(chunks: [.pattern(1000)])
+            try await trial.expectBodyFailure(.bodyLengthMismatch, .stream(chunks, length: 1001))
+            try await trial.expectBodyFailure(.bodyLengthMismatch, .stream(ScriptedChunks(chunks: []), length: 1))
+        },
+        Case("A stream longer than announced fails with bodyLengthMismatch") { trial in
+            for chunks in [[Data.pattern(1001)], [.pattern(1000), .pattern(1)]] {
+                let body = HTTPBody.stream(ScriptedChunks(chunks: chunks), length: 1000)
+                // The server may have received a complete request, which this case does not check.
+                trial.server.on("/", .text("never to be seen"))
+                try await trial.expectFailure(.bodyLengthMismatch) {
+                    _ = try await trial.exchange(trial.request(.put, body: body))
+                }
+            }
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// Expects that a PUT fails, and that the server never treats the incomplete body as complete.
+    @discardableResult
+    fileprivate func expectBodyFailure(_ code: SluiceError.Code, _ body: HTTPBody) async throws -> SluiceError {
+        server.on("/broken", .text("taken for whole"))
+        let error = try await expectFailure(code) {
+            _ = try await exchange(request(.put, "/broken", body: body))
+        }
+        await wait(for: "the transport to close the connection with half a request on it") {
+            await server.waitForOpenConnections { $0 <= 1 }
+        }
+        try expectEqual(server.requests(to: "/broken").count, 0, "The number of bodies that came to an end")
+        return error
+    }
+}
+
+// MARK: - Bodies that are created first
+
+extension TransportConformance {
+    /// Cases for request bodies that are created just before they are sent.
+    static let preparedBodyCases: [Case] = [
+        Case("A body that is made first arrives with its length") { trial in
+            let file = try TemporaryFile(.pattern(300_000))
+            defer { file.remove() }
+            let chunks = ScriptedChunks(chunks: [.pattern(300_000)])
+            for made in [HTTPBody.data(.pattern(300_000)), .file(file.url), .stream(chunks, length: 300_000)] {
+                let body = HTTPBody.deferred(isReplayable: false) { made }
+                try await trial.expectArrival(of: body, as: .pattern(300_000), isChunked: false)
+            }
+        },
+        Case("A body that is made first and has no length arrives chunked") { trial in
+            let body = HTTPBody.deferred(isReplayable: false) { .stream(ScriptedChunks(chunks: [.pattern(1000)])) }
+            try await trial.expectArrival(of: body, as: .pattern(1000), isChunked: true)
+        },
+        Case("A body that cannot be made fails with bodyUnavailable before a byte is sent") { trial in
+            let error = try await trial.expectNothingSent(.bodyUnavailable) {
+                _ = try await trial.exchange(trial.unsent { throw ScriptedChunks.Broken() })
+            }
+            let cause = error.underlyingError
+            try trial.expect(
+                cause is ScriptedChunks.Broken,
+                "What was thrown should be the underlying error, but that is \(String(describing: cause))."
+            )
+        },
+        Case("A body whose making fails with an error of the SDK's fails with that one") { trial in
+            try await trial.expectNothingSent(.bodyLengthMismatch) {
+                _ = try await trial.exchange(trial.unsent { throw SluiceError(.bodyLengthMismatch, "Not that long.") })
+            }
+        },
+        Case("A task cancelled while its body is made fails with cancelled and sends nothing") { trial in
+            try await trial.expectNothingSent(.cancelled) {
+                let (moments, moment) = AsyncStream<Void>.makeStream()
+                let task = Task {
+                    defer { moment.yield() }
+                    let request = trial.unsent {
+                        moment.yield()
+                        return try await trial.never()
+                    }
+                    _ = try await trial.exchange(request)
+                }
+                await trial.wait(for: "the body to be asked for") { for await _ in moments { break } }
+                task.cancel()
+                try await task.value
+            }
+        },
+        Case("A body that is not made within the total time fails with timedOut and sends nothing") { trial in
+            let context = TransferContext(timeouts: Timeouts(total: .milliseconds(250)))
+            let start = ContinuousClock.now
+            try await trial.expectNothingSent(.timedOut) {
+                _ = try await trial.exchange(trial.unsent { try await trial.never() }, context: context)
+            }
+            let took = ContinuousClock.now - start
+            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came after \(took) already.")
+            try trial.expect(took < .seconds(5), "The time-out of 250 ms came after \(took) only.")
+        },
+        Case("The time in which a body is made is part of the total time") { trial in
+            trial.server.on("/", .hang)
+            let context = TransferContext(timeouts: Timeouts(total: .seconds(3)))
+            let start = ContinuousClock.now
+            try await trial.expectFailure(.timedOut) {
+                let body = HTTPBody.deferred(isReplayable: false) {
+                    try await Task.sleep(for: .seconds(2))
+                    return .data(.pattern(10))
+                }
+                _ = try await trial.exchange(trial.request(.put, body: body), context: context)
+            }
+            let took = ContinuousClock.now - start
+            try trial.expect(took < .milliseconds(4700), "The time-out of 3 s came after \(took) only.")
+            try trial.expectEqual(trial.server.requests(to: "/").count, 1, "The number of requests")
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    fileprivate func unsent(_ prepare: @escaping HTTPBody.Preparation) -> HTTPRequest {
+        request(.put, "/unsent", body: .deferred(isReplayable: false, prepare))
+    }
+
+    fileprivate func never() async throws -> HTTPBody {
+        try await Task.sleep(for: .seconds(3600))
+        return .none
+    }
+
+    @discardableResult
+    fileprivate func expectNothingSent(
+        _ code: SluiceError.Code,
+        _ body: () async throws -> Void
+    ) async throws -> SluiceError {
+        let error = try await expectFailure(code, body)
+        // The server has processed everything sent before the check that the transport still works.
+        try expectEqual(server.log.counts.heads, 1, "The number of heads that reached the server")
+        return error
+    }
+}
