@@ -76,3 +76,93 @@ public struct AddressPolicy: Sendable, Hashable {
         return !refused.contains(address.purpose) || isListed(allowedNetworks)
     }
 }
+
+/// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast addresses.
+public enum AddressPurpose: String, Sendable, Hashable, CaseIterable {
+    /// Any host on the Internet.
+    case global
+    /// This computer, or the unspecified address (`0.0.0.0`), which also connects to this computer.
+    case loopback
+    /// Private networks: RFC 1918, unique local addresses, and carriers' shared addresses (RFC 6598).
+    case `private`
+    /// The local link: RFC 3927, `fe80::/10`.
+    case linkLocal
+    /// Cloud metadata services, which hand out credentials: `169.254.169.254` and others.
+    case metadata
+    /// Multicast and broadcast.
+    case multicast
+    /// Reserved for documentation, benchmarks, protocols and future use.
+    case reserved
+}
+
+extension IPAddress {
+    /// The purpose of the address.
+    ///
+    /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4
+    /// (RFC 3056), has the purpose of the embedded address.
+    public var purpose: AddressPurpose {
+        if let embedded { return embedded.purpose }
+        if IPAddress.metadata.contains(self) { return .metadata }
+        for (purpose, networks) in isIPv4 ? IPAddress.version4Purposes : IPAddress.version6Purposes
+        where networks.contains(where: { $0.contains(self) }) {
+            return purpose
+        }
+        // Only 2000::/3 is assigned as global unicast (RFC 4291 §2.4).
+        return isIPv4 || high >> 61 == 0b001 ? .global : .reserved
+    }
+
+    /// The embedded IPv4 address; nil if there is none.
+    var embedded: IPAddress? {
+        if isIPv4 { return nil }
+        if high == 0, low >> 32 == 0xFFFF || low >> 32 == 0 && low > 1 {
+            return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+        }
+        if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 {
+            return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+        }
+        if high >> 48 == 0x2002 { return IPAddress(version4: UInt32(truncatingIfNeeded: high >> 16)) }
+        return nil
+    }
+
+    /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291 §2.5.5.2); nil for other addresses.
+    var mapped: IPAddress? {
+        if isIPv4 || high != 0 || low >> 32 != 0xFFFF { return nil }
+        return IPAddress(version4: UInt32(truncatingIfNeeded: low))
+    }
+
+    private static let metadata: Set<IPAddress> = [
+        // In order: most clouds, AWS containers (2), Alibaba, Azure (a global address), Oracle, AWS over IPv6 (2),
+        // Google over IPv6.
+        IPAddress(169, 254, 169, 254), IPAddress(169, 254, 170, 2), IPAddress(169, 254, 170, 23),
+        IPAddress(100, 100, 100, 200), IPAddress(168, 63, 129, 16), IPAddress(192, 0, 0, 192),
+        IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0254), IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x0023),
+        IPAddress(high: 0xFD20_00CE_0000_0000, low: 0x0254),
+    ]
+
+    private static let version4Purposes: [(AddressPurpose, [IPNetwork])] = [
+        (.loopback, IPNetwork.table("127.0.0.0/8", "0.0.0.0/8")),
+        (.private, IPNetwork.table("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")),
+        (.linkLocal, IPNetwork.table("169.254.0.0/16")),
+        (.multicast, IPNetwork.table("224.0.0.0/4", "255.255.255.255/32")),
+        (
+            .reserved,
+            IPNetwork.table(
+                "192.0.0.0/24",
+                "192.0.2.0/24",
+                "192.88.99.0/24",
+                "198.18.0.0/15",
+                "198.51.100.0/24",
+                "203.0.113.0/24",
+                "240.0.0.0/4"
+            )
+        ),
+    ]
+
+    private static let version6Purposes: [(AddressPurpose, [IPNetwork])] = [
+        (.loopback, IPNetwork.table("::/127")),
+        (.private, IPNetwork.table("fc00::/7", "fec0::/10", "64:ff9b:1::/48")),
+        (.linkLocal, IPNetwork.table("fe80::/10")),
+        (.multicast, IPNetwork.table("ff00::/8")),
+        (.reserved, IPNetwork.table("2001::/23", "2001:db8::/32", "3fff::/20")),
+    ]
+}

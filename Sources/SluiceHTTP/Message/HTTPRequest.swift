@@ -73,6 +73,55 @@ extension HTTPRequest: CustomStringConvertible, CustomReflectable {
     }
 }
 
+/// A request method (RFC 9110 §9).
+public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The method as it appears in the request line. Methods are case-sensitive.
+    public let rawValue: String
+
+    /// Creates a method from any token, such as `PURGE`.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates a method from a literal.
+    public init(stringLiteral value: String) {
+        self.init(rawValue: value)
+    }
+
+    /// `GET`
+    public static let get = HTTPMethod(rawValue: "GET")
+    /// `HEAD`
+    public static let head = HTTPMethod(rawValue: "HEAD")
+    /// `POST`
+    public static let post = HTTPMethod(rawValue: "POST")
+    /// `PUT`
+    public static let put = HTTPMethod(rawValue: "PUT")
+    /// `DELETE`
+    public static let delete = HTTPMethod(rawValue: "DELETE")
+    /// `PATCH` (RFC 5789)
+    public static let patch = HTTPMethod(rawValue: "PATCH")
+    /// `OPTIONS`
+    public static let options = HTTPMethod(rawValue: "OPTIONS")
+    /// `TRACE`
+    public static let trace = HTTPMethod(rawValue: "TRACE")
+
+    /// True if the method is safe, that is read-only (RFC 9110 §9.2.1).
+    public var isSafe: Bool {
+        switch self {
+        case .get, .head, .options, .trace: true
+        default: false
+        }
+    }
+
+    /// True if sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
+    public var isIdempotent: Bool {
+        isSafe || self == .put || self == .delete
+    }
+
+    /// The method as it appears in the request line.
+    public var description: String { rawValue }
+}
+
 /// An origin: a scheme, a host and a port (RFC 6454 §4).
 public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The scheme, `http` or `https`, in lowercase.
@@ -96,4 +145,21 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin as `scheme://host:port`.
     public var description: String { "\(scheme)://\(authority)" }
+}
+
+extension HTTPOrigin {
+    /// The host without brackets and port.
+    public var host: String {
+        if authority.utf8.first == UInt8(ascii: "[") {
+            return String(authority.dropFirst().prefix { $0 != "]" })
+        }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    /// The port; the default port of the scheme if the authority has none.
+    public var port: Int {
+        let rest = authority.utf8.first == UInt8(ascii: "[") ? authority.drop { $0 != "]" }.dropFirst() : authority[...]
+        let digits = rest.drop { $0 != ":" }.dropFirst()
+        return Int(digits) ?? (scheme == "https" ? 443 : 80)
+    }
 }
