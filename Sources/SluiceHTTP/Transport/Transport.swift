@@ -14,6 +14,23 @@ public protocol Transport: Sendable {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse
 }
 
+/// A transport that can run a transfer without a task, which is most of the cost of a small request.
+package protocol CallbackTransport: Transport {
+    /// Starts a transfer on the calling thread and returns without waiting.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body must need no preparation.
+    ///   - context: The time-outs and limits.
+    ///   - completion: Called exactly once, on any thread, with the result or error of ``Transport/send(_:context:)``.
+    ///     It must not block.
+    /// - Returns: A closure that cancels the transfer; `completion` is then called with a cancellation error.
+    func begin(
+        _ request: HTTPRequest,
+        context: TransferContext,
+        completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
+    ) -> @Sendable () -> Void
+}
+
 /// The response of a transport: a head, and a body that may still be arriving.
 public struct TransportResponse: Sendable {
     /// The status, headers and version.
@@ -28,134 +45,81 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// The settings of one transfer.
-public struct TransferContext: Sendable {
-    /// The time-outs.
-    public var timeouts: Timeouts
-    /// The limits on the response.
-    public var limits: ResponseLimits
-    /// The networks that may carry the transfer, on systems that distinguish them.
-    public var networkAccess: NetworkAccess
-    /// The jar that provides and stores cookies; nil for none.
-    public var cookies: CookieJar?
-    /// The credentials for challenges of the server; nil for none. They are restricted to one origin: a transport reads
-    /// them with ``credentials(for:)``.
-    public var credentials: ChallengeCredentials?
-    /// The connection options: TLS, proxies, addresses.
-    public var connection: ConnectionOptions
-    /// The priority among waiting transfers.
-    public var priority: RequestPriority
-    /// The meter that the transport reports progress to; nil for none.
-    public var meter: TransferMeter?
-    /// Called for each informational response except 101 (RFC 9110 §15.2), such as 100 or 103 (RFC 8297), before the
-    /// final response. Calls are in order and never concurrent. The closure runs on the transport's thread and must not
-    /// block. Nil by default.
-    public var onInformational: (@Sendable (HTTPResponse) -> Void)?
+/// The timings and byte counts of a transfer.
+///
+/// Times are offsets from the start of the transfer in the engine. Each includes the earlier ones.
+public struct TransferMetrics: Sendable, Hashable {
+    /// The time in the engine's queue before the start.
+    public var queued: Duration = .zero
+    /// The time until the name was resolved; zero on a reused connection.
+    public var nameLookup: Duration = .zero
+    /// The time until the connection to the host or proxy was established; zero on a reused connection.
+    public var connect: Duration = .zero
+    /// The time until the TLS handshake was complete; zero without TLS.
+    public var tls: Duration = .zero
+    /// The time until the first byte of the response.
+    public var firstByte: Duration = .zero
+    /// The time until the last byte of the response.
+    public var total: Duration = .zero
+    /// The number of body bytes sent.
+    public var bytesSent: Int64 = 0
+    /// The number of body bytes received, before decompression.
+    public var bytesReceived: Int64 = 0
+    /// The HTTP version in use.
+    public var version: HTTPVersion = .http1_1
+    /// The address and port of the peer, such as `127.0.0.1:8080`, if known. With a proxy, the proxy's; with a
+    /// unix-domain socket, its path.
+    public var remoteAddress: String?
+    /// True if the connection was reused.
+    public var isConnectionReused = false
 
-    /// Creates a context.
-    public init(
-        timeouts: Timeouts = Timeouts(),
-        limits: ResponseLimits = ResponseLimits(),
-        networkAccess: NetworkAccess = .all,
-        cookies: CookieJar? = nil,
-        credentials: ChallengeCredentials? = nil,
-        connection: ConnectionOptions = ConnectionOptions(),
-        priority: RequestPriority = .normal,
-        meter: TransferMeter? = nil,
-        onInformational: (@Sendable (HTTPResponse) -> Void)? = nil
-    ) {
-        self.onInformational = onInformational
-        self.connection = connection
-        self.priority = priority
-        self.meter = meter
-        self.cookies = cookies
-        self.credentials = credentials
-        self.timeouts = timeouts
-        self.limits = limits
-        self.networkAccess = networkAccess
-    }
+    /// Creates metrics with zero times and counts.
+    public init() {}
 }
 
-/// The time-outs of a transfer.
-public struct Timeouts: Sendable, Hashable {
-    /// The maximum time from leaving the queue to a usable connection, including TLS; 10 seconds by default.
-    public var connect: Duration?
-    /// The maximum time without a byte in either direction after the connection is established; 60 seconds by default.
-    /// Time during which the caller does not read is not counted.
-    public var idle: Duration?
-    /// The maximum time from the call to the last byte, including time in the queue; none by default. For a client's
-    /// request it also covers gates, all attempts and the pauses between them; each transfer receives the remaining
-    /// time.
-    public var total: Duration?
-    /// The time that a request with `Expect: 100-continue` waits for the server's 100 response before it sends the body
-    /// anyway; 1 second by default (RFC 9110 §10.1.1).
-    public var continueWait: Duration
+// MARK: - Validation of requests
 
-    /// Creates time-outs; nil means no time-out.
-    public init(
-        connect: Duration? = .seconds(10),
-        idle: Duration? = .seconds(60),
-        total: Duration? = nil,
-        continueWait: Duration = .seconds(1)
-    ) {
-        self.continueWait = continueWait
-        self.connect = connect
-        self.idle = idle
-        self.total = total
-    }
-}
-
-/// The limits on the size of a response.
-public struct ResponseLimits: Sendable, Hashable {
-    /// The maximum size of the response's head in bytes; 64 KiB by default.
-    public var headers: Int
-    /// The maximum size of the response's body in bytes after decompression. Nil, the default of a transport, means no
-    /// limit.
-    public var body: Int64?
-    /// The maximum ratio of decompressed to compressed size, nil for no limit; 200 by default. It applies to the bytes
-    /// received so far, once the decompressed size exceeds 1 MiB, since short repetitive texts may exceed the ratio.
-    public var decompressionRatio: Int?
-
-    /// Creates limits.
-    public init(headers: Int = 64 << 10, body: Int64? = nil, decompressionRatio: Int? = 200) {
-        self.headers = headers
-        self.body = body
-        self.decompressionRatio = decompressionRatio
-    }
-
-    /// Returns true if a decompressed body exceeds the maximum ratio.
-    package func isTooDense(_ decompressed: Int64, of compressed: Int64) -> Bool {
-        guard let decompressionRatio, decompressed > 1 << 20 else { return false }
-        return decompressed / Int64(max(1, decompressionRatio)) > compressed
-    }
-}
-
-extension TransferContext {
-    /// Returns the credentials for challenges to a request; nil if they are for another origin, or if the request has
-    /// its own `Authorization` header.
-    ///
-    /// - Parameter request: The request to send.
-    /// - Returns: Validated credentials.
-    /// - Throws: ``SluiceError/Code/invalidHeader`` for credentials that cannot be sent,
-    ///   ``SluiceError/Code/unsupported`` for credentials without an origin.
-    public func credentials(for request: HTTPRequest) throws(SluiceError) -> ChallengeCredentials? {
-        guard let credentials, !request.headers.contains(.authorization) else { return nil }
-        do throws(SluiceError) {
-            guard let origin = credentials.origin else { throw SluiceError.noOrigin }
-            guard origin == request.origin else { return nil }
-            try credentials.validate()
-        } catch {
-            throw error.with(request: request)
+extension HTTPRequest {
+    /// Checks the parts that a transport sends unchanged.
+    package func validate() throws(SluiceError) {
+        if scheme != "http" && scheme != "https" {
+            throw SluiceError(
+                .unsupportedScheme,
+                "The scheme “\(scheme)” is not supported; use http or https.",
+                request: self
+            )
         }
-        return credentials
+        // An interceptor may have changed the path, so that the parts form another URL than they show.
+        if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            throw SluiceError(
+                .invalidURL,
+                "The path must begin with a slash, and hold neither spaces nor control characters.",
+                request: self
+            )
+        }
+        if let flaw = Authority.flaw(of: authority) {
+            throw SluiceError(.invalidURL, "The URL is not valid: \(flaw).", request: self)
+        }
+        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
+            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
+        }
+        if method == .head && !body.isNone {
+            // Such a body has no meaning, and servers may reject it (RFC 9110 §9.3.2).
+            throw SluiceError(.unsupported, "A HEAD request cannot have a body.", request: self)
+        }
+        if let field = headers.firstInvalidField {
+            throw SluiceError(
+                .invalidHeader,
+                "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                request: self
+            )
+        }
     }
 }
 
-extension SluiceError {
-    fileprivate static var noOrigin: SluiceError {
-        SluiceError(
-            .unsupported,
-            "The client has no base URL, so nobody has said where its credentials may go: give them an origin."
-        )
+extension HTTPHeaderName {
+    /// The name with all characters but visible ASCII replaced, for a one-line message.
+    fileprivate var printable: String {
+        String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }
