@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -89,4 +91,29 @@ package struct Locked<Value>: @unchecked Sendable {
 extension Locked: CustomReflectable {
     /// An empty mirror: reading the value by reflection would be a race, and it may contain secrets.
     package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+
+// MARK: - Waiting for a queue
+
+extension DispatchQueue {
+    /// Runs work that may block on the queue. The calling task suspends meanwhile.
+    ///
+    /// - Parameters:
+    ///   - flags: `.barrier` on a concurrent queue for work that requires exclusive access.
+    ///   - work: The work.
+    /// - Returns: The result of the work.
+    package func result<Value: Sendable>(
+        flags: DispatchWorkItemFlags = [],
+        of work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        let fence = Locked(())
+        defer { fence.synchronize() }
+        return await withUnsafeContinuation { continuation in
+            self.async(flags: flags) {
+                let value = work()
+                fence.synchronize()
+                continuation.resume(returning: value)
+            }
+        }
+    }
 }

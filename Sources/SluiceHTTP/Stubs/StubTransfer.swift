@@ -1,0 +1,224 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Consumes a request's body in place of a transport.
+struct StubUpload {
+    let pace: Stub.Pace?
+    let clock: StubClock
+    let run: TransferMeter.Run?
+    /// True to keep the bytes.
+    let keepsBytes: Bool
+    private var count: Int64 = 0
+    private var bytes = Data()
+
+    init(_ pace: Stub.Pace?, _ clock: StubClock, _ run: TransferMeter.Run?, keepsBytes: Bool) {
+        self.pace = pace
+        self.clock = clock
+        self.run = run
+        self.keepsBytes = keepsBytes
+    }
+
+    /// Reads the whole body. Returns its length, and its bytes if they are to be kept.
+    static func take(
+        _ body: HTTPBody,
+        _ pace: Stub.Pace?,
+        _ clock: StubClock,
+        _ run: TransferMeter.Run?,
+        keepsBytes: Bool
+    ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
+        var upload = StubUpload(pace, clock, run, keepsBytes: keepsBytes)
+        let body = try await body.prepared(within: clock.left, on: clock.time)
+        switch body.source {
+        case .none: break
+        case .data(let data): try await upload.add(data)
+        case .stream(let stream): try await upload.read(stream, announced: body.length)
+        case .file, .deferred: throw SluiceError(.unsupported, "The request's body could not be prepared.")
+        }
+        return (upload.count, upload.bytes)
+    }
+
+    private mutating func read(_ stream: HTTPBody.Stream, announced: Int64?) async throws(SluiceError) {
+        let reader = StubStreamReader(stream)
+        defer { reader.end() }
+        while let chunk = try await clock.timed({ () async throws(SluiceError) in try await reader.next() }) {
+            if Task.isCancelled { throw .cancelled }
+            if let announced, count + Int64(chunk.count) > announced { throw .mismatch(announced) }
+            try await add(chunk)
+        }
+        if let announced, count < announced { throw .mismatch(announced) }
+    }
+
+    private mutating func add(_ chunk: Data) async throws(SluiceError) {
+        if keepsBytes { bytes.append(chunk) }
+        var rest = chunk
+        while !rest.isEmpty {
+            let piece = pace.map { min($0.bytes, rest.count) } ?? rest.count
+            if let pace, count > 0 { try await clock.wait(pace.gap) }
+            rest = rest.dropFirst(piece)
+            count += Int64(piece)
+            run?.sent(count)
+        }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ announced: Int64) -> SluiceError {
+        SluiceError(
+            .bodyLengthMismatch,
+            "The request's body is not as long as the \(announced) bytes it had announced."
+        )
+    }
+}
+
+/// Reads a stream in a separate task, one chunk per request, so that the caller can stop waiting for a chunk.
+struct StubStreamReader: Sendable {
+    private let demand: AsyncStream<Void>.Continuation
+    private let chunks: AsyncStream<Result<Data?, SluiceError>>
+    private let task: Task<Void, Never>
+
+    init(_ stream: HTTPBody.Stream) {
+        let (demands, demand) = AsyncStream.makeStream(of: Void.self)
+        let (chunks, chunk) = AsyncStream.makeStream(of: Result<Data?, SluiceError>.self)
+        self.demand = demand
+        self.chunks = chunks
+        task = Task {
+            let read = stream.open()
+            for await _ in demands {
+                do {
+                    chunk.yield(.success(try await read()))
+                } catch let error as SluiceError {
+                    chunk.yield(.failure(error))
+                } catch is CancellationError {
+                    chunk.yield(.failure(.cancelled))
+                } catch {
+                    let reason = "The request's body could not be read."
+                    chunk.yield(.failure(SluiceError(.bodyUnavailable, reason, underlyingError: error)))
+                }
+            }
+            chunk.finish()
+        }
+    }
+
+    /// Returns the next chunk; nil at the end of the stream.
+    func next() async throws(SluiceError) -> Data? {
+        demand.yield()
+        for await chunk in chunks { return try chunk.get() }
+        throw .cancelled
+    }
+
+    /// Stops reading. A read in progress is cancelled, but is not waited for.
+    func end() {
+        demand.finish()
+        task.cancel()
+    }
+}
+
+/// Delivers a response's body piece by piece, no faster than it is read.
+struct StubDownload: Sendable {
+    let bytes: Data
+    let pace: Stub.Pace?
+    let breaksOff: Stub.Break?
+    let clock: StubClock
+    let run: TransferMeter.Run?
+    let metrics: TransferMetrics
+    let trailers: HTTPHeaders
+
+    /// Starts the delivery, which ends early if the body is released.
+    func begin() -> ResponseBody {
+        let (demand, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let writer = Locked<Task<Void, Never>?>(nil)
+        let pipe = ResponsePipe(
+            highWater: 1,
+            onDemand: { continuation.yield() },
+            onAbandon: { writer.withLock { $0 }?.cancel() }
+        )
+        let task = Task {
+            do throws(SluiceError) {
+                try await write(to: pipe, demand)
+                pipe.finish(.success(metrics), trailers: trailers)
+            } catch {
+                pipe.finish(.failure(error))
+            }
+        }
+        // The reader does not exist yet, so `onAbandon` cannot run before this assignment.
+        writer.withLock { $0 = task }
+        return ResponseBody(ResponsePipe.Reader(pipe))
+    }
+
+    private func write(to pipe: ResponsePipe, _ demand: AsyncStream<Void>) async throws(SluiceError) {
+        var demands = demand.makeAsyncIterator()
+        var rest = bytes.prefix(breaksOff?.bytes ?? bytes.count)
+        var count: Int64 = 0
+        while !rest.isEmpty {
+            if let pace, count > 0 { try await clock.wait(pace.gap) }
+            let piece = rest.prefix(pace?.bytes ?? rest.count)
+            rest = rest.dropFirst(piece.count)
+            count += Int64(piece.count)
+            run?.received(count)
+            if pipe.write(piece) { _ = await demands.next() }
+            if Task.isCancelled { throw .cancelled }
+        }
+        if let breaksOff { throw breaksOff.error }
+    }
+}
+
+/// A clock for the delays of a stub. It throws time-out errors as a transfer would.
+struct StubClock: Sendable {
+    let time: any TimeSource
+    private let idle: Duration?
+    private let total: Duration?
+    private let end: ContinuousClock.Instant?
+
+    init(_ time: any TimeSource, _ timeouts: Timeouts) {
+        self.time = time
+        idle = timeouts.idle
+        total = timeouts.total
+        end = timeouts.total.map { time.now + $0 }
+    }
+
+    /// The rest of the total time.
+    var left: Duration? { end.map { max(.zero, time.now.duration(to: $0)) } }
+
+    /// Waits without network activity.
+    func wait(_ duration: Duration) async throws(SluiceError) {
+        if Task.isCancelled { throw .cancelled }
+        guard duration > .zero else { return }
+        var duration = duration
+        var failure: SluiceError?
+        if let idle, idle < duration {
+            duration = idle
+            failure = SluiceError(.idleTimedOut, "The stub sent nothing for longer than the \(idle) allowed.")
+        }
+        if let left, let total, left < duration {
+            duration = left
+            failure = SluiceError(.timedOut, "The stub takes longer than the \(total) allowed in all.")
+        }
+        do { try await time.sleep(for: duration) } catch { throw .cancelled }
+        if let failure { throw failure }
+    }
+
+    /// Waits for the request's body, which counts as time without network activity.
+    ///
+    /// - Parameter work: The work to wait for. After a time-out, or if the caller is cancelled, it is cancelled and its
+    ///   result is ignored.
+    /// - Returns: The result of the work.
+    /// - Throws: The work's error, or a time-out.
+    func timed<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
+        var limit = idle
+        var failure = idle.map {
+            SluiceError(.idleTimedOut, "The request's body gave nothing for longer than the \($0) allowed.")
+        }
+        if let left, let total, limit.map({ left < $0 }) ?? true {
+            limit = left
+            failure = SluiceError(
+                .timedOut,
+                "The request took longer than the \(total) allowed in all; its body gave no more."
+            )
+        }
+        let timeout = failure
+        return try await TimedWork.outcome(within: limit, on: time, else: timeout, of: work)
+    }
+}
