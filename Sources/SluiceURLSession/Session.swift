@@ -97,3 +97,18 @@ final class ExchangeRegistry: Sendable {
         exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }
 }
+
+extension URLSessionConfiguration {
+    /// A configuration that stores nothing between requests except open connections.
+    static var transport: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.httpMaximumConnectionsPerHost = 128
+        return configuration
+    }
+}

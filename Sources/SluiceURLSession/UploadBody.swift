@@ -77,3 +77,167 @@ extension SluiceError {
         SluiceError(.bodyUnavailable, reason, underlyingError: error)
     }
 }
+
+// MARK: - Streams
+
+extension HTTPBody.Stream {
+    /// Reads the stream to its end and checks it against the announced length.
+    ///
+    /// The chunk that completes the length is passed on only after the stream has ended, so that a body that is too
+    /// long fails before the server receives it as complete.
+    ///
+    /// - Parameters:
+    ///   - length: The announced length in bytes, if any.
+    ///   - take: Called with each chunk that is not empty.
+    /// - Throws: The error of the stream or of `take`, or ``SluiceError/Code/bodyLengthMismatch``.
+    func read(length: Int64?, _ take: (Data) async throws(SluiceError) -> Void) async throws(SluiceError) {
+        let next = open()
+        func nextChunk() async throws(SluiceError) -> Data? {
+            do {
+                return try await next()
+            } catch let error as SluiceError {
+                throw error
+            } catch {
+                throw .unavailable("The request's body could not be read.", error)
+            }
+        }
+        var count: Int64 = 0
+        while let chunk = try await nextChunk() {
+            count += Int64(chunk.count)
+            let isComplete = count == length
+            while isComplete, let more = try await nextChunk() { count += Int64(more.count) }
+            if let length, count > length { throw .mismatch(length, "more") }
+            if !chunk.isEmpty { try await take(chunk) }
+            if isComplete { return }
+        }
+        if let length, count < length { throw .mismatch(length, "only \(count)") }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ length: Int64, _ given: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The request's body announced \(length) bytes and gave \(given).")
+    }
+}
+
+// MARK: - Streams on Apple's platforms
+
+#if !canImport(FoundationNetworking)
+extension Exchange {
+    /// Sends the stream while it is read, no faster than the network accepts it.
+    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+        guard let streams = BoundStreams() else {
+            return fail(SluiceError(.internalFailure, "No pair of streams could be made for the request's body."))
+        }
+        launch(.stream { streams.takeInput() })
+        keep(
+            Task {
+                do throws(SluiceError) {
+                    try await stream.read(length: length) { chunk throws(SluiceError) in
+                        guard await streams.write(chunk) else { throw .cancelled }
+                    }
+                    streams.close()
+                } catch {
+                    // Fails first, so that the task does not take the closed stream for a complete body.
+                    fail(error)
+                    streams.close()
+                }
+            }
+        )
+    }
+}
+
+/// A pair of connected streams: bytes written to the output are read from the input.
+private final class BoundStreams: Sendable {
+    private static let bufferSize = 256 << 10
+
+    private let queue = DispatchQueue(label: "sluice.urlsession.upload")
+    /// Used on the queue only, whose thread blocks while the buffer is full.
+    private nonisolated(unsafe) let output: OutputStream
+    private nonisolated(unsafe) let input: InputStream
+    private let isTaken = Locked(false)
+
+    init?() {
+        var input: InputStream?
+        var output: OutputStream?
+        Stream.getBoundStreams(
+            withBufferSize: BoundStreams.bufferSize,
+            inputStream: &input,
+            outputStream: &output
+        )
+        guard let input, let output else { return nil }
+        self.input = input
+        self.output = output
+        queue.async { [self] in self.output.open() }
+    }
+
+    /// Returns the input stream on the first call and nil afterwards, since a stream cannot be rewound.
+    func takeInput() -> InputStream? {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        } ? nil : input
+    }
+
+    /// Writes the whole chunk. Returns false if the input has been closed.
+    func write(_ chunk: Data) async -> Bool {
+        await queue.result { [self] in writeWaiting(chunk) }
+    }
+
+    func close() {
+        queue.async { [self] in output.close() }
+    }
+
+    private func writeWaiting(_ chunk: Data) -> Bool {
+        chunk.withUnsafeBytes { bytes in
+            var rest = bytes.bindMemory(to: UInt8.self)[...]
+            while !rest.isEmpty {
+                guard let base = UnsafeBufferPointer(rebasing: rest).baseAddress else { return true }
+                let count = output.write(base, maxLength: rest.count)
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+}
+#endif
+
+// MARK: - Streams on Linux
+
+#if canImport(FoundationNetworking)
+extension Exchange {
+    /// The maximum number of bytes of a stream that are collected in memory.
+    private static let collectedBytes = 64 << 20
+
+    /// Reads the whole stream before sending it.
+    ///
+    /// Foundation on Linux reads a body's stream on the session's only queue, so that a stream that waits for data
+    /// would block all other transfers.
+    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+        keep(
+            Task {
+                do throws(SluiceError) {
+                    var body = Data()
+                    try await stream.read(length: length) { chunk throws(SluiceError) in
+                        guard body.count + chunk.count <= Exchange.collectedBytes else { throw .streamTooLong }
+                        body.append(chunk)
+                    }
+                    launch(length == nil ? .stream { [body] in InputStream(data: body) } : .data(body))
+                } catch {
+                    fail(error)
+                }
+            }
+        )
+    }
+}
+
+extension SluiceError {
+    fileprivate static var streamTooLong: SluiceError {
+        SluiceError(
+            .unsupported,
+            "URLSession on Linux cannot send a stream of more than 64 MiB; send a file, or use SocketTransport."
+        )
+    }
+}
+#endif
