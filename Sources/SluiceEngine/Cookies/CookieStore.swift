@@ -1,4 +1,5 @@
 #if os(Linux)
+import CPSL
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -32,6 +33,51 @@ package struct CookieStore: CookieStorage {
     /// Stores `Set-Cookie` fields. Returns true if a cookie was set or removed.
     func store(_ fields: [FieldValue], from origin: CookieOrigin) -> Bool {
         table.withLock { $0.store(fields, from: origin, at: Date()) }
+    }
+}
+
+/// The cookie handling of one request: its `Cookie` field, and the `Set-Cookie` fields of its responses.
+package struct CookieExchange: Sendable {
+    private let jar: CookieJar
+    private let store: CookieStore
+    private let origin: CookieOrigin
+
+    /// Creates the exchange, or returns nil if there is no jar or the request has its own `Cookie` field.
+    ///
+    /// The first request of a jar creates its store, so this must not run on the thread of a loop.
+    package init?(_ jar: CookieJar?, for request: HTTPRequest) {
+        guard let jar, !request.headers.contains(.cookie), let origin = CookieOrigin(request),
+            let store = jar.store(made: { CookieStore($0) })
+        else { return nil }
+        self.jar = jar
+        self.store = store
+        self.origin = origin
+    }
+
+    /// Returns the current value of the `Cookie` field with its original bytes, or nil for no field.
+    package func header() -> FieldValue? { store.header(for: origin) }
+
+    /// Stores the cookies that a response sets.
+    package func take(_ response: HTTPResponse) {
+        guard response.headers.contains(.setCookie) else { return }
+        take(response.headers.fieldValues(for: .setCookie))
+    }
+
+    /// Stores the cookies of `Set-Cookie` fields.
+    package func take(_ fields: [FieldValue]) {
+        if store.store(fields, from: origin) { jar.noteChange() }
+    }
+}
+
+/// The public suffixes, such as `co.uk`, under which anybody can register a domain (publicsuffix.org), as built into libpsl.
+package enum PublicSuffixes {
+    /// Returns true if a domain is a public suffix.
+    ///
+    /// - Parameter domain: The domain, in lower case and without a trailing dot. A domain without any dot is always a public suffix.
+    /// - Returns: True for a public suffix. A libpsl without a list knows only domains without a dot.
+    package static func contains(_ domain: String) -> Bool {
+        guard let list = psl_builtin() else { return !domain.utf8.contains(UInt8(ascii: ".")) }
+        return psl_is_public_suffix(list, domain) != 0
     }
 }
 #endif
