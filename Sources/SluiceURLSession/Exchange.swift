@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// A request in progress. Connects the caller, the session's task, the reader of the body and the clock.
 ///
-/// All decisions are made by ``ExchangeState``: each event is passed to it under the lock, and the resulting action is
+/// All decisions are made by ``TransferState``: each event is passed to it under the lock, and the resulting action is
 /// performed after the lock is released. Tasks and continuations may call back at any time, so no action may run under
 /// the lock.
 final class Exchange: Sendable {
@@ -18,7 +18,7 @@ final class Exchange: Sendable {
     private static let highWater = 256 << 10
 
     private struct Parts {
-        var state: ExchangeState
+        var state: TransferState
         var caller: UnsafeContinuation<Answer, Never>?
         var pipe: ResponsePipe?
         var task: URLSessionTask?
@@ -46,7 +46,7 @@ final class Exchange: Sendable {
         session: Session,
         started: ContinuousClock.Instant
     ) {
-        let state = ExchangeState(request: request, context: context, started: started)
+        let state = TransferState(request: request, context: context, started: started)
         parts = Locked(Parts(state: state))
         self.credentials = credentials
         self.message = message
@@ -142,10 +142,10 @@ extension Exchange {
 
     func receive(_ data: Data) {
         handle(data) { $0.receive(bytes: data.count, at: $1) }
-        tellReceived()
+        notifyReceived()
     }
 
-    private func tellReceived() {
+    private func notifyReceived() {
         if let run { run.received(parts.withLock { $0.state.metrics.bytesReceived }) }
     }
 
@@ -200,7 +200,7 @@ extension Exchange {
 // MARK: Actions
 
 extension Exchange {
-    private func handle(_ chunk: Data? = nil, _ event: (inout ExchangeState, Instant) -> ExchangeState.Action) {
+    private func handle(_ chunk: Data? = nil, _ event: (inout TransferState, Instant) -> TransferState.Action) {
         let action = parts.withLock { event(&$0.state, .now) }
         switch action {
         case .none:

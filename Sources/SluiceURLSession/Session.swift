@@ -8,7 +8,7 @@ import FoundationNetworking
 /// A `URLSession` that is invalidated when its last user is released: the transport, or a transfer that outlives it.
 final class Session: Sendable {
     private let session: URLSession
-    private let exchanges = ExchangeRegistry()
+    private let exchanges = TransferRegistry()
     #if canImport(FoundationNetworking)
     private static let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
     #endif
@@ -81,7 +81,7 @@ extension Session {
 }
 
 /// The exchanges of running tasks, by task.
-final class ExchangeRegistry: Sendable {
+final class TransferRegistry: Sendable {
     private let exchanges = Locked<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {

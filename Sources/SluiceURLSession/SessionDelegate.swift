@@ -6,9 +6,9 @@ import FoundationNetworking
 
 /// The session's delegate. Passes the events of tasks to their exchanges, refuses redirects and answers challenges.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let exchanges: ExchangeRegistry
+    private let exchanges: TransferRegistry
 
-    init(exchanges: ExchangeRegistry) {
+    init(exchanges: TransferRegistry) {
         self.exchanges = exchanges
     }
 

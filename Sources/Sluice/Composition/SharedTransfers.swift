@@ -5,12 +5,12 @@ final class SharedTransfers: Sendable {
     /// Starts a transfer on the calling thread and returns an action that stops it. The transfer reports its progress
     /// to the meter and calls the completion once with its outcome.
     typealias Begin =
-        @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (Landing) -> Void)
-        -> Flight<Landing>.Stop
+        @Sendable (TransferMeter, @escaping CallerContext, @escaping @Sendable (CallOutcome) -> Void)
+        -> SingleFlight<CallOutcome>.Stop
 
     private struct Transfer: Sendable {
         let number: Int
-        let flight: Flight<Landing>
+        let flight: SingleFlight<CallOutcome>
         let meter: TransferMeter
     }
 
@@ -38,11 +38,11 @@ final class SharedTransfers: Sendable {
     func join(
         _ key: SharedTransferKey,
         _ meter: TransferMeter?,
-        time: any TimeSource,
+        time: any SluiceClock,
         caller: @escaping CallerContext,
-        completion: @escaping @Sendable (Landing) -> Void,
+        completion: @escaping @Sendable (CallOutcome) -> Void,
         _ begin: @escaping Begin
-    ) -> Flight<Landing>.Stop {
+    ) -> SingleFlight<CallOutcome>.Stop {
         while true {
             let transfer = transfer(key, time, begin)
             // Before joining, because the transfer may end at once.
@@ -53,19 +53,19 @@ final class SharedTransfers: Sendable {
         }
     }
 
-    private func transfer(_ key: SharedTransferKey, _ time: any TimeSource, _ begin: @escaping Begin) -> Transfer {
+    private func transfer(_ key: SharedTransferKey, _ time: any SluiceClock, _ begin: @escaping Begin) -> Transfer {
         state.withLock { state in
             if let known = state.transfers[key] { return known }
             state.lastNumber += 1
             let number = state.lastNumber
             let meter = TransferMeter(time: time)
-            let flight = Flight(cancelled: Landing.cancelled) { [self] land, caller in
-                let finish: @Sendable (Landing) -> Void = { [self] landing in
+            let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] land, caller in
+                let finish: @Sendable (CallOutcome) -> Void = { [self] landing in
                     // Requests from now on need a new response.
                     forget(key, number)
                     meter.end(after: landing.outcome)
-                    let shared = Landing(landing.outcome, landing.sending, isShared: true)
-                    if !land(shared) { landing.sending?.finish(.failure(.cancelled)) }
+                    let shared = CallOutcome(landing.outcome, landing.call, isShared: true)
+                    if !land(shared) { landing.call?.finish(.failure(.cancelled)) }
                 }
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
@@ -107,7 +107,7 @@ final class SharedTransfers: Sendable {
 /// Waits for a shared transfer until a deadline. The transfer continues for callers that have more time.
 final class BoundedWait: Sendable {
     private struct State {
-        var completion: (@Sendable (Landing) -> Void)?
+        var completion: (@Sendable (CallOutcome) -> Void)?
         var timer: Task<Void, Never>?
     }
 
@@ -117,7 +117,7 @@ final class BoundedWait: Sendable {
     /// Creates a wait.
     ///
     /// - Parameter completion: Called once, with the outcome of the transfer, or with a time-out.
-    init(_ completion: @escaping @Sendable (Landing) -> Void) {
+    init(_ completion: @escaping @Sendable (CallOutcome) -> Void) {
         state = Locked(State(completion: completion))
     }
 
@@ -131,10 +131,10 @@ final class BoundedWait: Sendable {
     /// - Returns: An action by which the caller leaves early.
     func begin(
         within limit: Duration,
-        on time: any TimeSource,
+        on time: any SluiceClock,
         for request: HTTPRequest,
-        _ join: (@escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop
-    ) -> Flight<Landing>.Stop {
+        _ join: (@escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop
+    ) -> SingleFlight<CallOutcome>.Stop {
         guard limit > .zero else {
             finish(with: .late(request))
             return {}
@@ -149,7 +149,7 @@ final class BoundedWait: Sendable {
     }
 
     @discardableResult
-    private func finish(with landing: Landing) -> Bool {
+    private func finish(with landing: CallOutcome) -> Bool {
         let before = state.withLock { state in
             defer { state = State() }
             return state
@@ -160,13 +160,13 @@ final class BoundedWait: Sendable {
     }
 }
 
-extension Landing {
-    fileprivate static func late(_ request: HTTPRequest) -> Landing {
+extension CallOutcome {
+    fileprivate static func late(_ request: HTTPRequest) -> CallOutcome {
         let error = SluiceError(
             .timedOut,
             "The request's deadline passed; the answer to an equal one, which it shares, had not come.",
             request: request
         )
-        return Landing(.failure(error))
+        return CallOutcome(.failure(error))
     }
 }

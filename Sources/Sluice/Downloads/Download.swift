@@ -26,11 +26,11 @@ struct Download: Sendable {
     /// A response whose body was written to the partial file.
     private struct Arrival: Sendable {
         let response: ServerResponse
-        let sending: Sending?
+        let call: Call?
 
         /// Reports the end of the request to observers.
         func finish() {
-            sending?.finish(.success(response))
+            call?.finish(.success(response))
         }
     }
 
@@ -38,7 +38,7 @@ struct Download: Sendable {
     let draft: RequestDraft
     let destination: DownloadDestination
     let options: DownloadOptions
-    let lease: PartLease
+    let lease: PartialDownloadLock
     let upload: TransferMeter
     let progress: DownloadProgress
 
@@ -46,14 +46,14 @@ struct Download: Sendable {
     private static let restarts = 3
 
     func run() async -> Outcome {
-        let part: PartFile
+        let part: PartialDownload
         let key: DownloadKey
         do throws(SluiceError) {
             try options.check()
             key = DownloadKey(of: try draft.build(for: pipeline))
-            part = try await PartFile.open(key: key.text, destination: destination, lease: lease)
+            part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
         } catch {
-            pipeline.steps.tellOfUnbuilt(draft, error, pipeline.configuration)
+            pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
         }
         progress.begin(with: part)
@@ -78,13 +78,13 @@ struct Download: Sendable {
         } catch {
             if key.isLasting { await part.close() } else { await part.discard() }
             let error = error.with(request: arrival.response.request, response: arrival.response.head)
-            arrival.sending?.finish(.failure(error))
+            arrival.call?.finish(.failure(error))
             return Outcome(result: .failure(error), response: arrival.response)
         }
     }
 
     /// Sends requests until all bytes are there.
-    private func fetch(_ part: PartFile) async throws(Failure) -> Arrival {
+    private func fetch(_ part: PartialDownload) async throws(Failure) -> Arrival {
         let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.time.now + $0 }
         var last: Arrival?
         var restarts = 0
@@ -129,7 +129,7 @@ struct Download: Sendable {
     /// Requests several ranges at once. The first failure cancels the others.
     private func fetch(
         _ ranges: [Range<Int64>],
-        _ part: PartFile,
+        _ part: PartialDownload,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> Arrival {
         let results = await withTaskGroup(of: Result<Arrival, Failure>.self) { group in
@@ -166,7 +166,7 @@ struct Download: Sendable {
     /// Sends one request, whose response is written to the partial file.
     private func fetch(
         _ span: DownloadSpan?,
-        _ part: PartFile,
+        _ part: PartialDownload,
         _ meter: TransferMeter?,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> Arrival {
@@ -178,9 +178,9 @@ struct Download: Sendable {
         let sink = DownloadSink(span, of: part, progress, options, pipeline)
         let landing = await pipeline.landing(of: draft, into: sink, meter)
         do throws(Failure) {
-            return Arrival(response: try accepted(landing.outcome, sink, draft), sending: landing.sending)
+            return Arrival(response: try accepted(landing.outcome, sink, draft), call: landing.call)
         } catch {
-            landing.sending?.finish(.failure(error.error))
+            landing.call?.finish(.failure(error.error))
             throw error
         }
     }
@@ -225,13 +225,13 @@ struct DownloadProgress: Sendable {
     let meter: TransferMeter
 
     /// Reports the start of a resource, or the resumption of an earlier send.
-    func begin(with part: PartFile) {
+    func begin(with part: PartialDownload) {
         _ = meter.begin(uploading: nil)
         meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
     }
 
     /// Reports the bytes that are there now.
-    func update(_ part: PartFile) {
+    func update(_ part: PartialDownload) {
         meter.set(.download, completed: part.completed.count, total: part.resource?.length)
     }
 }

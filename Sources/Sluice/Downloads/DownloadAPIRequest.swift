@@ -45,8 +45,8 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
             let key = DownloadKey(of: try draft.build(for: client.pipeline))
             // An existing file with the final name is not an error here.
             let place = DownloadDestination(target: destination.target, conflict: .overwrite, createsDirectories: false)
-            let lease = PartLease()
-            let part = try await PartFile.open(key: key.text, destination: place, lease: lease)
+            let lease = PartialDownloadLock()
+            let part = try await PartialDownload.open(key: key.text, destination: place, lease: lease)
             await part.discard()
             lease.end()
         } catch {

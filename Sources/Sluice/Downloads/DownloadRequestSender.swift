@@ -17,7 +17,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
 
     /// Not isolated, so that a cancellation takes effect without waiting for the actor. Its value is nil if it was
     /// cancelled.
-    private nonisolated let flight: Flight<DownloadResponse<Model, ErrorModel>?>
+    private nonisolated let flight: SingleFlight<DownloadResponse<Model, ErrorModel>?>
     private nonisolated let upload: TransferMeter
     private nonisolated let progress: DownloadProgress
 
@@ -28,8 +28,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let progress = DownloadProgress(meter: TransferMeter(time: pipeline.time))
         self.upload = upload
         self.progress = progress
-        flight = Flight(cancelled: nil) { land, _ in
-            let lease = PartLease()
+        flight = SingleFlight(cancelled: nil) { land, _ in
+            let lease = PartialDownloadLock()
             let download = Download(
                 pipeline: pipeline,
                 draft: request.draft,

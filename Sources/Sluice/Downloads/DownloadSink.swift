@@ -31,7 +31,7 @@ final class DownloadSink: ResponseSink {
         var generation: Int
     }
 
-    private let part: PartFile
+    private let part: PartialDownload
     private let progress: DownloadProgress
     private let resumes: Int
     private let expectedLength: Int64?
@@ -49,7 +49,7 @@ final class DownloadSink: ResponseSink {
     ///   - pipeline: Supplies the clock and the random numbers.
     init(
         _ span: DownloadSpan?,
-        of part: PartFile,
+        of part: PartialDownload,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
         _ pipeline: Pipeline

@@ -80,14 +80,14 @@ public final class ConcurrencyLimit: ImmediateGate {
     public var waiting: Int { state.withLock { $0.slots.waiting } }
 
     /// Takes a slot if one is free.
-    public func admitImmediately(_ request: RequestContext) -> Pass? {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admitImmediately(_ request: RequestContext) -> Permit? {
+        guard let key = scope.key(for: request) else { return Permit() }
         return state.withLock { $0.slots.take(key) } ? pass(key) : nil
     }
 
     /// Takes a slot, and waits until one is free.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        guard let key = scope.key(for: request) else { return Permit() }
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -124,9 +124,9 @@ public final class ConcurrencyLimit: ImmediateGate {
         waiter?.resume(returning: .cancelled)
     }
 
-    private func pass(_ key: String) -> Pass {
-        Pass(judging: { [self] _ in
-            let next = state.withLock { $0.slots.giveBack(key) }
+    private func pass(_ key: String) -> Permit {
+        Permit(judging: { [self] _ in
+            let next = state.withLock { $0.slots.release(key) }
             next?.resume(returning: nil)
             return .settled
         })
@@ -146,7 +146,7 @@ struct Slots<Waiter> {
 
     private struct Group {
         var running = 0
-        var line = WaitingLine<Waiter>()
+        var line = WaitQueue<Waiter>()
         /// The group's number in the queue of groups; nil unless the group has waiters and is below its own limit.
         var turn: Int?
 
@@ -158,7 +158,7 @@ struct Slots<Waiter> {
             return true
         }
 
-        mutating func giveBack() -> Bool {
+        mutating func release() -> Bool {
             guard running > 0 else { return false }
             running -= 1
             return true
@@ -181,7 +181,7 @@ struct Slots<Waiter> {
     private let each: Int
     private let maximumWaiting: Int
     private var groups: [String: Group] = [:]
-    private var turns = WaitingLine<String>()
+    private var turns = WaitQueue<String>()
     private var lastTurn = 0
     /// The number of slots in use.
     private(set) var running = 0
@@ -240,8 +240,8 @@ struct Slots<Waiter> {
     }
 
     /// Releases a slot. Returns the waiter that takes it over.
-    mutating func giveBack(_ key: String) -> Waiter? {
-        guard let index = groups.index(forKey: key), groups.values[index].giveBack() else { return nil }
+    mutating func release(_ key: String) -> Waiter? {
+        guard let index = groups.index(forKey: key), groups.values[index].release() else { return nil }
         running -= 1
         settle(index, key)
         guard running < total, let next = turns.popFirst() else { return nil }

@@ -19,7 +19,7 @@ public protocol Gate: Sendable {
     /// - Parameter request: The request to admit.
     /// - Returns: A permit. It is released with the outcome on every exit: success, failure and cancellation alike.
     /// - Throws: A ``SluiceError`` that fails the request.
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit
 }
 
 extension Gate {
@@ -40,7 +40,7 @@ public protocol ImmediateGate: Gate {
     ///
     /// - Parameter request: The request to admit.
     /// - Returns: A permit, or nil if ``Gate/admit(_:)`` must be called to wait or to refuse.
-    func admitImmediately(_ request: RequestContext) -> Pass?
+    func admitImmediately(_ request: RequestContext) -> Permit?
 }
 
 /// Checks the order in which gates that hold nothing are asked, given the gates they need.

@@ -70,17 +70,17 @@ public final class ActivityCounter: RequestObserver {
         case .finished: state.withLock { _ = $0.requests.remove(request.id) }
         default: return
         }
-        tell()
+        notify()
     }
 
     /// Resets the count to zero. The end of requests may be among the missed events, and an indicator must not stay on.
     public func missed(_ count: Int) {
         state.withLock { $0.requests = [] }
-        tell()
+        notify()
     }
 
     /// Reports a change outside the lock. Only one thread reports at a time, so the newest value comes last.
-    private func tell() {
+    private func notify() {
         while true {
             let change: (Bool, [AsyncStream<Bool>.Continuation])? = state.withLock { state in
                 let isActive = !state.requests.isEmpty

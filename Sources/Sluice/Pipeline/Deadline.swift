@@ -22,7 +22,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     /// The deadline of the current task; nil if there is none.
     @TaskLocal public static var current: Deadline?
 
-    /// The moment, on the clock that ``TimeSource/now`` reads.
+    /// The moment, on the clock that ``SluiceClock/now`` reads.
     public let instant: ContinuousClock.Instant
 
     /// Creates a deadline at a moment.
@@ -36,7 +36,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     ///   - duration: The time from now; a negative duration gives a deadline that has passed.
     ///   - time: The clock to read. Pass the client's if it has its own.
     /// - Returns: The deadline.
-    public static func after(_ duration: Duration, on time: any TimeSource = SystemTime()) -> Deadline {
+    public static func after(_ duration: Duration, on time: any SluiceClock = SystemClock()) -> Deadline {
         Deadline(time.now + duration)
     }
 
@@ -44,7 +44,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     ///
     /// - Parameter time: The clock to read.
     /// - Returns: The time left.
-    public func timeLeft(on time: any TimeSource = SystemTime()) -> Duration {
+    public func timeLeft(on time: any SluiceClock = SystemClock()) -> Duration {
         max(.zero, time.now.duration(to: instant))
     }
 
@@ -58,7 +58,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     /// - Returns: The value that the work returns.
     public static func withDeadline<Value>(
         _ duration: Duration,
-        on time: any TimeSource = SystemTime(),
+        on time: any SluiceClock = SystemClock(),
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
@@ -78,7 +78,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
 
 extension Timeouts {
     /// Returns these time-outs with the total limited to the time left until a deadline.
-    func within(_ deadline: Deadline?, on time: any TimeSource) -> Timeouts {
+    func within(_ deadline: Deadline?, on time: any SluiceClock) -> Timeouts {
         guard let deadline else { return self }
         var timeouts = self
         let left = deadline.timeLeft(on: time)

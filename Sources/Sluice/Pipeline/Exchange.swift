@@ -9,7 +9,7 @@ import Foundation
 /// Steps 4 and 5 of the pipeline: the HTTP cache and the transport, repeated for each redirect.
 struct Exchange: Sendable {
     let pipeline: Pipeline
-    let sending: Sending?
+    let call: Call?
     let attempt: Int
     private let transport: any Transport
     private let transfer: TransferContext
@@ -19,15 +19,15 @@ struct Exchange: Sendable {
     init(
         _ pipeline: Pipeline,
         _ transfer: TransferContext,
-        _ sending: Sending? = nil,
+        _ call: Call? = nil,
         _ attempt: Int = 1,
         until deadline: ContinuousClock.Instant? = nil
     ) {
         self.pipeline = pipeline
         self.transfer = transfer
-        self.sending = sending
+        self.call = call
         self.attempt = attempt
-        transport = sending?.transport ?? pipeline.configuration.transport
+        transport = call?.transport ?? pipeline.configuration.transport
         self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
     }
 
@@ -46,8 +46,8 @@ struct Exchange: Sendable {
             while true {
                 let response: ServerResponse
                 let next: HTTPRequest?
-                if let cache = sending?.cache, begun == nil {
-                    let exchange = CachedExchange(cache: cache, exchange: self, transfer: transfer)
+                if let cache = call?.cache, begun == nil {
+                    let exchange = CacheStep(cache: cache, exchange: self, transfer: transfer)
                     response = try await exchange.response(to: request)
                     next = try target(of: response.head, to: request, &visited)
                 } else {
@@ -57,7 +57,7 @@ struct Exchange: Sendable {
                     response = next == nil ? try await collected(arriving, to: request) : skipped(arriving, to: request)
                 }
                 guard let next else { return .success(response) }
-                sending?.tell(.redirected, attempt) { .redirected(response, to: next) }
+                call?.notify(.redirected, attempt) { .redirected(response, to: next) }
                 request = next
                 transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
             }
@@ -78,13 +78,13 @@ struct Exchange: Sendable {
             after: head,
             to: request,
             visited: visited,
-            secretHeaders: (sending?.steps ?? pipeline.steps).secretHeaders,
+            secretHeaders: (call?.steps ?? pipeline.steps).secretHeaders,
             keepsCookies: transfer.cookies != nil
         )
     }
 
     private var redirects: RedirectPolicy {
-        sending?.draft.options.redirects ?? pipeline.configuration.redirects
+        call?.draft.options.redirects ?? pipeline.configuration.redirects
     }
 
     /// Returns true if the response is a redirect that is followed regardless of its body, without asking the user's
@@ -109,7 +109,7 @@ struct Exchange: Sendable {
     /// The limit for a body that is collected in memory. The transfer of a sink has no client limits, but a body that
     /// the sink declines goes into memory and is limited.
     private var collectionLimit: Int64? {
-        sending?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
+        call?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
     }
 
     /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
@@ -118,16 +118,16 @@ struct Exchange: Sendable {
         _ transfer: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
-        guard let sending else { return try await transport.send(request, context: transfer) }
-        sending.tell(.sending, attempt) { .sending(request) }
+        guard let call else { return try await transport.send(request, context: transfer) }
+        call.notify(.sending, attempt) { .sending(request) }
         var transfer = transfer
-        let note = sending.informationalNote(attempt)
+        let note = call.informationalNote(attempt)
         transfer.onInformational = note
-        let plugins = sending.steps.informationalPlugins
-        if plugins.isEmpty { return try await answered(request, transfer, sending) }
+        let plugins = call.steps.informationalPlugins
+        if plugins.isEmpty { return try await answered(request, transfer, call) }
         // Plugins run in the context of this task, and receive all informational responses before the final response is
         // returned.
-        let context = RequestContext(attempt: attempt, within: transfer.timeouts.total, of: sending)
+        let context = RequestContext(attempt: attempt, within: transfer.timeouts.total, of: call)
         let (heads, arriving) = AsyncStream.makeStream(
             of: HTTPResponse.self,
             bufferingPolicy: .bufferingOldest(Self.informationalCapacity)
@@ -143,7 +143,7 @@ struct Exchange: Sendable {
         }()
         let answer: Result<TransportResponse, SluiceError>
         do throws(SluiceError) {
-            answer = .success(try await answered(request, transfer, sending))
+            answer = .success(try await answered(request, transfer, call))
         } catch {
             answer = .failure(error)
         }
@@ -158,9 +158,9 @@ struct Exchange: Sendable {
     private func answered(
         _ request: HTTPRequest,
         _ transfer: TransferContext,
-        _ sending: Sending
+        _ call: Call
     ) async throws(SluiceError) -> TransportResponse {
-        if sending.sink != nil, let limit = sending.retry.attemptTimeout {
+        if call.sink != nil, let limit = call.retry.attemptTimeout {
             return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
@@ -174,7 +174,7 @@ struct Exchange: Sendable {
         to request: HTTPRequest,
         from source: ResponseSource = .server
     ) async throws(SluiceError) -> ServerResponse {
-        let isTaken = try await sending?.sink?.receive(response, to: request) ?? false
+        let isTaken = try await call?.sink?.receive(response, to: request) ?? false
         let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
         return ServerResponse(
             request: request,

@@ -27,7 +27,7 @@ final class Pipeline: Sendable {
     let configuration: APIClient.Configuration
     let steps: Steps
     /// The configuration's clock. Copied because the configuration is too large to be read often.
-    let time: any TimeSource
+    let time: any SluiceClock
     /// The default `User-Agent` of requests.
     let userAgent: String?
     /// True if the client's retry policy allows retries.
@@ -50,8 +50,8 @@ final class Pipeline: Sendable {
     let hasCache: Bool
     let readsCache: Bool
     /// The HTTP cache for requests that do not change the caching options; nil if there is none.
-    private let cache: ExchangeCache?
-    private let fetches = SharedFetches()
+    private let cache: HTTPCache?
+    private let fetches = RequestCoalescer()
     /// The configuration's sharing option, for requests that do not set one.
     let sharing: RequestSharing
     /// The transfers that equal requests can join.
@@ -77,7 +77,7 @@ final class Pipeline: Sendable {
         hasCache = configuration.cache != nil
         sharing = configuration.sharing
         readsCache = configuration.caching.source.reads
-        cache = ExchangeCache(configuration, configuration.caching, fetches)
+        cache = HTTPCache(configuration, configuration.caching, fetches)
     }
 
     /// Builds a request and runs steps 1 to 6 for it, starting on the calling thread.
@@ -92,14 +92,14 @@ final class Pipeline: Sendable {
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
         caller: @escaping CallerContext,
-        completion: @escaping @Sendable (Landing) -> Void
-    ) -> Flight<Landing>.Stop {
+        completion: @escaping @Sendable (CallOutcome) -> Void
+    ) -> SingleFlight<CallOutcome>.Stop {
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)
         } catch {
-            steps.tellOfUnbuilt(draft, error, configuration)
-            completion(Landing(.failure(error)))
+            steps.notifyUnbuilt(draft, error, configuration)
+            completion(CallOutcome(.failure(error)))
             return {}
         }
         guard let key = SharedTransferKey(request, draft, self) else {
@@ -128,8 +128,8 @@ final class Pipeline: Sendable {
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
         _ caller: @escaping CallerContext,
-        _ completion: @escaping @Sendable (Landing) -> Void
-    ) -> Flight<Landing>.Stop {
+        _ completion: @escaping @Sendable (CallOutcome) -> Void
+    ) -> SingleFlight<CallOutcome>.Stop {
         let completion = request.method.isSafe ? completion : outdating(completion)
         let stub = stub(of: draft)
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
@@ -141,26 +141,26 @@ final class Pipeline: Sendable {
             transfer.timeouts.total.map({ $0 > .zero }) ?? true
         {
             guard let cache else {
-                return DirectExchange(self, request, transfer, nil, caller) { completion(Landing($0)) }
+                return CallbackExchange(self, request, transfer, nil, caller) { completion(CallOutcome($0)) }
                     .begin(on: transport)
             }
             let lookup = CacheLookup(cache, request, transfer, steps)
             if let hit = lookup.immediateResponse(within: transfer.limits) {
-                completion(Landing(.success(hit)))
+                completion(CallOutcome(.success(hit)))
                 return {}
             }
         }
-        let sending = sending(of: request, draft, transfer)
-        if let transport, sending.mayBeImmediate, !request.body.needsPreparation, !sending.isOverdue {
-            return begin(sending, on: transport, caller) { completion(Landing($0, sending)) }
+        let call = call(of: request, draft, transfer)
+        if let transport, call.mayBeImmediate, !request.body.needsPreparation, !call.isOverdue {
+            return begin(call, on: transport, caller) { completion(CallOutcome($0, call)) }
         }
-        let task = startedTask { [self] in completion(Landing(await outcome(of: sending), sending)) }
+        let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
         return { task.cancel() }
     }
 
     /// Returns a completion that also marks the transfers in progress as outdated, for an unsafe request that may have
     /// changed data on the server.
-    private func outdating(_ completion: @escaping @Sendable (Landing) -> Void) -> @Sendable (Landing) -> Void {
+    private func outdating(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> @Sendable (CallOutcome) -> Void {
         { [transfers] landing in
             transfers.outdate()
             completion(landing)
@@ -174,14 +174,14 @@ final class Pipeline: Sendable {
     ///   - sink: Receives the body.
     ///   - meter: Records the progress of the transfers.
     /// - Returns: The server's response, without the bytes the sink has taken. The caller must call `finish` on its
-    ///   `sending` once the final result is made.
-    func landing(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> Landing {
+    ///   `call` once the final result is made.
+    func landing(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> CallOutcome {
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)
         } catch {
-            steps.tellOfUnbuilt(draft, error, configuration)
-            return Landing(.failure(error))
+            steps.notifyUnbuilt(draft, error, configuration)
+            return CallOutcome(.failure(error))
         }
         var transfer = transferContext(of: draft.options, request, meter)
         // The client's limits on a whole body apply to bodies held in memory. The request's own limits always apply.
@@ -192,29 +192,29 @@ final class Pipeline: Sendable {
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
             .within(Deadline.earliest(draft.options.deadline), on: time)
         transfer.limits = draft.options.limits.applied(to: limits)
-        let sending = sending(of: request, draft, transfer, into: sink)
-        let outcome = await outcome(of: sending)
+        let call = call(of: request, draft, transfer, into: sink)
+        let outcome = await outcome(of: call)
         if !request.method.isSafe { transfers.outdate() }
-        return Landing(outcome, sending)
+        return CallOutcome(outcome, call)
     }
 
     /// Returns the state for sending a request whose response body is collected in memory.
-    func sending(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Sending {
-        sending(of: request, draft, transferContext(of: draft.options, request, meter))
+    func call(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Call {
+        call(of: request, draft, transferContext(of: draft.options, request, meter))
     }
 
-    private func sending(
+    private func call(
         of request: HTTPRequest,
         _ draft: RequestDraft,
         _ transfer: TransferContext,
         into sink: (any ResponseSink)? = nil
-    ) -> Sending {
+    ) -> Call {
         let stub = stub(of: draft)
         // A stubbed response does not come from the server and must not be stored for other requests.
         let isCacheable = stub == nil && sink?.isCacheable != false
         var draft = draft
         if stub != nil, stubMode(of: draft).skipsGates { draft.options.steps.skipsAllGates = true }
-        return Sending(
+        return Call(
             request,
             draft,
             transfer,
@@ -227,10 +227,10 @@ final class Pipeline: Sendable {
     }
 
     /// Returns the HTTP cache for a request; nil if there is none.
-    private func cache(for draft: RequestDraft) -> ExchangeCache? {
+    private func cache(for draft: RequestDraft) -> HTTPCache? {
         guard hasCache, draft.options.caching.isChanged else { return cache }
         let caching = draft.options.caching.applied(to: configuration.caching)
-        return ExchangeCache(configuration, caching, fetches)
+        return HTTPCache(configuration, caching, fetches)
     }
 
     /// Returns true if a request may be answered from the cache before it is sent.
@@ -253,82 +253,82 @@ final class Pipeline: Sendable {
 
     /// Runs the steps before the transport on this thread, and continues in a task when a step has to wait.
     private func begin(
-        _ sending: Sending,
+        _ call: Call,
         on transport: any CallbackTransport,
         _ caller: @escaping CallerContext,
         _ completion: @escaping @Sendable (TransportOutcome) -> Void
-    ) -> Flight<Landing>.Stop {
-        deposit(sending)
-        let context = sending.nextAttempt()
+    ) -> SingleFlight<CallOutcome>.Stop {
+        deposit(call)
+        let context = call.nextAttempt()
         var admission = Admission()
-        guard admission.admitImmediately(context, sending.steps.immediateGates ?? [], sending) else {
+        guard admission.admitImmediately(context, call.steps.immediateGates ?? [], call) else {
             let task = startedTask { [self, admission] in
-                completion(await outcome(of: sending, begun: (context, admission)))
+                completion(await outcome(of: call, begun: (context, admission)))
             }
             return { task.cancel() }
         }
-        var request = sending.request
+        var request = call.request
         do {
-            for adapter in sending.steps.requestAdapters { try adapter.adapt(&request, context: context) }
+            for adapter in call.steps.requestAdapters { try adapter.adapt(&request, context: context) }
         } catch {
-            let steps = DirectExchange.Steps(context: context, admission: admission)
-            return DirectExchange(self, request, context.transfer, steps, caller, completion)
+            let steps = CallbackExchange.Steps(context: context, admission: admission)
+            return CallbackExchange(self, request, context.transfer, steps, caller, completion)
                 .end(with: .failure(.interceptor(error, request)))
         }
         admission.sign(&request)
-        let steps = DirectExchange.Steps(context: context, admission: admission)
+        let steps = CallbackExchange.Steps(context: context, admission: admission)
         var transfer = context.transfer
-        transfer.onInformational = sending.informationalNote(context.attempt)
-        let exchange = DirectExchange(self, request, transfer, steps, caller, completion)
+        transfer.onInformational = call.informationalNote(context.attempt)
+        let exchange = CallbackExchange(self, request, transfer, steps, caller, completion)
         let goOn: @Sendable () async -> Void = { [self, admission, request] in
-            let first = await within(sending) { [self] in await sent(request, context, sending) }
-            let end = AttemptEnd(outcome: first, isReplayed: await admission.giveBack(first, sending))
-            completion(await outcome(of: sending, after: end))
+            let first = await within(call) { [self] in await sent(request, context, call) }
+            let end = AttemptEnd(outcome: first, isReplayed: await admission.release(first, call))
+            completion(await outcome(of: call, after: end))
         }
-        if let cache = sending.cache {
-            let lookup = CacheLookup(cache, request, context.transfer, sending.steps)
+        if let cache = call.cache {
+            let lookup = CacheLookup(cache, request, context.transfer, call.steps)
             return begin(lookup, exchange, steps, caller, otherwise: goOn)
         }
         if request.body.needsPreparation {
             let task = startedTask(goOn)
             return { task.cancel() }
         }
-        sending.tell(.sending, context.attempt) { .sending(request) }
+        call.notify(.sending, context.attempt) { .sending(request) }
         return exchange.begin(on: transport)
     }
 
     /// Runs steps 2 to 6 once.
-    func attempt(_ context: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
+    func attempt(_ context: RequestContext, _ call: Call, _ admission: Admission) async -> AttemptEnd {
         var admission = admission
         var outcome: TransportOutcome
         do throws(SluiceError) {
-            try await admission.admit(context, sending)
-            outcome = await admitted(context, admission, sending)
+            try await admission.admit(context, call)
+            outcome = await admitted(context, admission, call)
         } catch {
             // No permit was granted, but a stale stored response may answer.
-            outcome = await sending.staleOutcome(after: error, context.attempt)
-            if case .success = outcome { outcome = await intercepted(outcome, context, sending.steps) }
+            outcome = await call.staleOutcome(after: error, context.attempt)
+            if case .success = outcome { outcome = await intercepted(outcome, context, call.steps) }
         }
         // The total time-out cancelled the attempt, not the caller. Gates see a time-out.
-        if case .failure(let error) = outcome, error.isCancellation, sending.isOverdue {
-            outcome = .failure(.totalTimedOut(sending))
+        if case .failure(let error) = outcome, error.isCancellation, call.isOverdue {
+            outcome = .failure(.totalTimedOut(call))
         }
-        return AttemptEnd(outcome: outcome, isReplayed: await admission.giveBack(outcome, sending))
+        return AttemptEnd(outcome: outcome, isReplayed: await admission.release(outcome, call))
     }
 
     private func admitted(
         _ context: RequestContext,
         _ admission: Admission,
-        _ sending: Sending
+        _ call: Call
     ) async -> TransportOutcome {
         do throws(SluiceError) {
-            sending.enter(.requestInterceptors)
-            var request = try await intercepted(context, sending)
+            call.beginStage(.requestInterceptors)
+            var request = try await intercepted(context, call)
             admission.sign(&request)
-            for plugin in sending.steps.plugins { plugin.willSend(request, context: context) }
-            return await sent(request, context, sending)
+            for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
+            return await sent(request, context, call)
         } catch {
-            return await intercepted(.failure(error), context, sending.steps)
+            return await intercepted(.failure(error), context, call.steps)
         }
     }
 
@@ -337,32 +337,32 @@ final class Pipeline: Sendable {
     /// - Parameters:
     ///   - request: The request to send.
     ///   - context: The context of the attempt.
-    ///   - sending: The state shared by all attempts.
+    ///   - call: The state shared by all attempts.
     ///   - begun: The response to the request, if it has already been sent.
     /// - Returns: The outcome, after response interceptors.
     func sent(
         _ request: HTTPRequest,
         _ context: RequestContext,
-        _ sending: Sending,
+        _ call: Call,
         begun: TransportResponse? = nil
     ) async -> TransportOutcome {
-        let exchange = Exchange(self, context.transfer, sending, context.attempt)
-        sending.enter(.transport)
+        let exchange = Exchange(self, context.transfer, call, context.attempt)
+        call.beginStage(.transport)
         let outcome = await exchange.outcome(of: request, begun: begun)
         if case .success(let response) = outcome, response.isUnasked {
-            sending.tell(.cached, context.attempt) { .cached(response) }
+            call.notify(.cached, context.attempt) { .cached(response) }
         } else {
-            sending.tell(.received, context.attempt) { .received(outcome) }
+            call.notify(.received, context.attempt) { .received(outcome) }
         }
-        sending.enter(.responseInterceptors)
-        for plugin in sending.steps.plugins { plugin.didReceive(outcome, context: context) }
-        return await intercepted(outcome, context, sending.steps)
+        call.beginStage(.responseInterceptors)
+        for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
+        return await intercepted(outcome, context, call.steps)
     }
 
-    private func intercepted(_ context: RequestContext, _ sending: Sending) async throws(SluiceError) -> HTTPRequest {
-        let steps = sending.steps
+    private func intercepted(_ context: RequestContext, _ call: Call) async throws(SluiceError) -> HTTPRequest {
+        let steps = call.steps
         var request = context.request
-        sending.sink?.adapt(&request)
+        call.sink?.adapt(&request)
         do {
             for interceptor in steps.requestInterceptors {
                 request = try await interceptor.intercept(request, context: context)

@@ -6,20 +6,20 @@ public struct RequestContext: Sendable {
     public let attempt: Int
     /// The time left for the request, or the time limit of the attempt.
     private let total: Duration?
-    let sending: Sending
+    let call: Call
 
-    init(attempt: Int, within total: Duration?, of sending: Sending) {
+    init(attempt: Int, within total: Duration?, of call: Call) {
         self.attempt = attempt
         self.total = total
-        self.sending = sending
+        self.call = call
     }
 
     /// The request as it was given to the pipeline.
-    public var request: HTTPRequest { sending.request }
+    public var request: HTTPRequest { call.request }
 
     /// The time-outs and limits of the attempt's transfers.
     public var transfer: TransferContext {
-        var transfer = sending.transfer
+        var transfer = call.transfer
         transfer.timeouts.total = total
         return transfer
     }
@@ -41,24 +41,24 @@ public struct RequestContext: Sendable {
     ) {
         var draft = RequestDraft(method: request.method, path: request.path)
         draft.tags = tags
-        let sending = Sending(request, draft, transfer, .none, by: client, on: client.configuration.transport)
-        self.init(attempt: attempt, within: transfer.timeouts.total, of: sending)
+        let call = Call(request, draft, transfer, .none, by: client, on: client.configuration.transport)
+        self.init(attempt: attempt, within: transfer.timeouts.total, of: call)
     }
 
     /// The tags that the request was given.
-    public var tags: Set<String> { sending.draft.tags }
+    public var tags: Set<String> { call.draft.tags }
     /// The client that sends the request. Steps can use it to send requests themselves.
-    public var client: APIClient { sending.client }
+    public var client: APIClient { call.client }
     /// The ID of this sending of the request, unique in the process; the same for all its attempts.
-    public var id: RequestID { sending.id }
+    public var id: RequestID { call.id }
     /// The route that requests of the same kind share: ``ModifiableRequest/route(_:)``.
-    public var route: String { sending.draft.route ?? RoutePattern.route(of: sending.draft.path) }
-    /// The moment by which the request must end, including later attempts, on the client's ``TimeSource``; nil without
+    public var route: String { call.draft.route ?? RoutePattern.route(of: call.draft.path) }
+    /// The moment by which the request must end, including later attempts, on the client's ``SluiceClock``; nil without
     /// a total time-out and a ``Deadline``. Steps that wait on behalf of the request need not watch it: the request
     /// ends on its own, and its task is cancelled.
-    public var deadline: ContinuousClock.Instant? { sending.deadline }
+    public var deadline: ContinuousClock.Instant? { call.deadline }
 
-    var exemptions: [Exemption] { sending.exemptions }
+    var exemptions: [GateBypass] { call.exemptions }
 
     /// Creates a value on first use and returns the same value in all later attempts, for example a key or a trace.
     ///
@@ -67,6 +67,6 @@ public struct RequestContext: Sendable {
     ///   - make: Creates the value if none of that type is stored under the key.
     /// - Returns: The value.
     public func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
-        sending.remembered(key, make)
+        call.remembered(key, make)
     }
 }

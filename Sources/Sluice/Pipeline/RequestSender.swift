@@ -10,7 +10,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     public nonisolated let request: APIRequest<Model, ErrorModel>
 
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
-    private nonisolated let flight: Flight<Landing>
+    private nonisolated let flight: SingleFlight<CallOutcome>
     private nonisolated let meter: TransferMeter
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let sourced: SourcedRequest?
@@ -30,11 +30,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return made.isSuccess ? made : nil
             }
         self.sourced = sourced
-        flight = Flight(cancelled: Landing.cancelled) { land, caller in
-            let finish: @Sendable (Landing) -> Void = { landing in
+        flight = SingleFlight(cancelled: CallOutcome.cancelled) { land, caller in
+            let finish: @Sendable (CallOutcome) -> Void = { landing in
                 meter.end(after: landing.outcome)
                 // No caller waits any longer, so none will report the end of the request.
-                if !land(landing), !landing.isShared { landing.sending?.finish(.failure(.cancelled)) }
+                if !land(landing), !landing.isShared { landing.call?.finish(.failure(.cancelled)) }
             }
             return sourced?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
         }
@@ -104,7 +104,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// Creates the response for the first caller that gets the outcome, and keeps it for all. A caller that left before
     /// there was an outcome gets a cancellation error of its own, which is not kept.
-    private func settle(_ landing: Landing?) -> APIResponse<Model, ErrorModel> {
+    private func settle(_ landing: CallOutcome?) -> APIResponse<Model, ErrorModel> {
         if let settled { return settled }
         guard let landing else { return APIResponse(failure: .cancelled, of: request) }
         let response = landing.made as? APIResponse ?? APIResponse(landing.outcome, to: request)
@@ -112,7 +112,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         if let sourced, landing.made == nil, response.isSuccess, case .success(let answer) = landing.outcome {
             sourced.keep(answer)
         }
-        landing.sending?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
+        landing.call?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
         return response
     }
 }
@@ -125,12 +125,12 @@ extension TransferMeter {
 }
 
 /// The outcome that is handed to all waiting callers. A class, so that handing it on copies a pointer.
-final class Landing: Sendable {
-    static let cancelled = Landing(.failure(.cancelled))
+final class CallOutcome: Sendable {
+    static let cancelled = CallOutcome(.failure(.cancelled))
 
     let outcome: TransportOutcome
     /// The state shared by all attempts; nil if none was needed.
-    let sending: Sending?
+    let call: Call?
     /// The response of the sender's type, if a stored response has already been decoded.
     let made: (any Sendable)?
     /// True if other requests get the same outcome.
@@ -138,14 +138,14 @@ final class Landing: Sendable {
 
     init(
         _ outcome: TransportOutcome,
-        _ sending: Sending? = nil,
+        _ call: Call? = nil,
         made: (any Sendable)? = nil,
         isShared: Bool = false
     ) {
         self.isShared = isShared
         self.made = made
         self.outcome = outcome
-        self.sending = sending
+        self.call = call
     }
 }
 

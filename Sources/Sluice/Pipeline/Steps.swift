@@ -28,9 +28,9 @@ final class Steps: Sendable {
     let outcomeAdapters: [any OutcomeAdapter]
 
     /// An empty set of steps.
-    static let none = Steps(gates: [], conditionCount: 0, OwnSteps(), secretHeaders: [])
+    static let none = Steps(gates: [], conditionCount: 0, StepOverrides(), secretHeaders: [])
 
-    private init(gates: [any Gate], conditionCount: Int, _ others: OwnSteps, secretHeaders: [HTTPHeaderName]) {
+    private init(gates: [any Gate], conditionCount: Int, _ others: StepOverrides, secretHeaders: [HTTPHeaderName]) {
         self.secretHeaders = secretHeaders
         self.gates = gates
         self.conditionCount = conditionCount
@@ -54,7 +54,7 @@ final class Steps: Sendable {
     convenience init(_ configuration: APIClient.Configuration) {
         let all = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
         let conditions = all.filter { !$0.holds }
-        var others = OwnSteps()
+        var others = StepOverrides()
         others.requestInterceptors = configuration.requestInterceptors
         others.responseInterceptors = configuration.responseInterceptors
         others.plugins = configuration.plugins
@@ -68,7 +68,7 @@ final class Steps: Sendable {
     }
 
     /// Returns these steps followed by a request's own.
-    func adding(_ own: OwnSteps) -> Steps {
+    func adding(_ own: StepOverrides) -> Steps {
         if own.isEmpty { return self }
         var others = own
         others.requestInterceptors = requestInterceptors + own.requestInterceptors
@@ -90,7 +90,7 @@ final class Steps: Sendable {
     }
 
     /// Reports a request that could not be built to observers.
-    func tellOfUnbuilt(_ draft: RequestDraft, _ error: SluiceError, _ configuration: APIClient.Configuration) {
+    func notifyUnbuilt(_ draft: RequestDraft, _ error: SluiceError, _ configuration: APIClient.Configuration) {
         let observers = (observers + draft.options.steps.observers).filter { $0.interests.contains(.finished) }
         guard !observers.isEmpty else { return }
         let subject = ObservedRequest.Subject(
@@ -107,7 +107,7 @@ final class Steps: Sendable {
 }
 
 /// The steps that a request adds to those of its client.
-struct OwnSteps: Sendable {
+struct StepOverrides: Sendable {
     var requestInterceptors: [any RequestInterceptor] = []
     var responseInterceptors: [any ResponseInterceptor] = []
     var plugins: [any Plugin] = []

@@ -32,11 +32,11 @@ extension Pipeline {
 
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
     /// is one.
-    func hedged(_ first: RequestContext, _ sending: Sending, _ admission: Admission) async -> AttemptEnd {
-        let policy = sending.hedging
+    func hedged(_ first: RequestContext, _ call: Call, _ admission: Admission) async -> AttemptEnd {
+        let policy = call.hedging
         return await withTaskGroup(of: Lap.self) { group in
             func begin(_ context: RequestContext, _ admission: Admission) {
-                group.addTask { .ended(await self.attempt(context, sending, admission)) }
+                group.addTask { .ended(await self.attempt(context, call, admission)) }
             }
             func wait() {
                 group.addTask {
@@ -52,15 +52,15 @@ extension Pipeline {
                 switch lap {
                 case .ended(let end):
                     running -= 1
-                    guard running == 0 || end.isAnswer(to: sending.retry) else { continue }
+                    guard running == 0 || end.isAnswer(to: call.retry) else { continue }
                     group.cancelAll()
                     return end
                 case .late:
                     guard !Task.isCancelled, extra < policy.maximumExtra, withdraw() else { continue }
                     running += 1
                     extra += 1
-                    let context = sending.nextAttempt()
-                    sending.tell(.retrying, context.attempt) { .hedging }
+                    let context = call.nextAttempt()
+                    call.notify(.retrying, context.attempt) { .hedging }
                     begin(context, Admission())
                     if extra < policy.maximumExtra { wait() }
                 }

@@ -10,31 +10,30 @@ extension Pipeline {
     /// Runs steps 2 to 6 with all retries, within the total time.
     ///
     /// - Parameters:
-    ///   - sending: The state shared by all attempts.
+    ///   - call: The state shared by all attempts.
     ///   - begun: The first attempt and its permits, if it has already begun.
     ///   - end: The outcome of the first attempt, if it has already ended.
     /// - Returns: The outcome of the last attempt.
     func outcome(
-        of sending: Sending,
+        of call: Call,
         begun: (RequestContext, Admission)? = nil,
         after end: AttemptEnd? = nil
     ) async -> TransportOutcome {
         // An attempt that has begun holds permits to release, and may have a response. Otherwise nothing is started
         // after the deadline.
-        if begun == nil, end == nil, sending.isOverdue { return .failure(.totalTimedOut(sending)) }
-        let outcome = await within(sending) { [self] in await attempts(of: sending, begun, end) }
-        return outcome.after(sending.lastFailure)
+        if begun == nil, end == nil, call.isOverdue { return .failure(.totalTimedOut(call)) }
+        let outcome = await within(call) { [self] in await attempts(of: call, begun, end) }
+        return outcome.after(call.lastFailure)
     }
 
     /// Runs work for a request within the rest of its total time.
-    func within(_ sending: Sending, _ work: @escaping @Sendable () async -> TransportOutcome) async -> TransportOutcome
-    {
-        guard let deadline = sending.deadline else { return await work() }
+    func within(_ call: Call, _ work: @escaping @Sendable () async -> TransportOutcome) async -> TransportOutcome {
+        guard let deadline = call.deadline else { return await work() }
         do throws(SluiceError) {
             return try await TimedWork.outcome(
                 within: max(.zero, time.now.duration(to: deadline)),
                 on: time,
-                else: .totalTimedOut(sending)
+                else: .totalTimedOut(call)
             ) { () async throws(SluiceError) in
                 await work()
             }
@@ -44,38 +43,38 @@ extension Pipeline {
     }
 
     private func attempts(
-        of sending: Sending,
+        of call: Call,
         _ begun: (RequestContext, Admission)?,
         _ first: AttemptEnd?
     ) async -> TransportOutcome {
-        if begun == nil && first == nil { deposit(sending) }
+        if begun == nil && first == nil { deposit(call) }
         var end: AttemptEnd
-        if let first { end = first } else { end = await round(sending, begun) }
+        if let first { end = first } else { end = await round(call, begun) }
         var tries = 1
         var progress: ContinuousClock.Instant?
         while true {
             if end.isReplayed {
-                sending.tell(.retrying, sending.attempts) { .retrying(after: .zero, end.outcome) }
-                sending.note(failed: end.outcome)
-                end = await round(sending)
+                call.notify(.retrying, call.attempts) { .retrying(after: .zero, end.outcome) }
+                call.note(failed: end.outcome)
+                end = await round(call)
                 continue
             }
-            if let delay = sending.resumption(after: end.outcome) {
-                sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
-                sending.note(failed: end.outcome)
+            if let delay = call.resumption(after: end.outcome) {
+                call.notify(.retrying, call.attempts) { .retrying(after: delay, end.outcome) }
+                call.note(failed: end.outcome)
                 guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
-                if sending.sink?.lastProgress != progress { tries = 1 }
-                progress = sending.sink?.lastProgress
-                end = await round(sending)
+                if call.sink?.lastProgress != progress { tries = 1 }
+                progress = call.sink?.lastProgress
+                end = await round(call)
                 continue
             }
-            guard case .again(let delay) = decision(end, sending, tries) else { return end.outcome }
+            guard case .again(let delay) = decision(end, call, tries) else { return end.outcome }
             guard withdraw() else { return end.outcome }
-            sending.tell(.retrying, sending.attempts) { .retrying(after: delay, end.outcome) }
-            sending.note(failed: end.outcome)
+            call.notify(.retrying, call.attempts) { .retrying(after: delay, end.outcome) }
+            call.note(failed: end.outcome)
             guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
             tries += 1
-            end = await round(sending)
+            end = await round(call)
         }
     }
 
@@ -90,21 +89,21 @@ extension Pipeline {
     }
 
     /// Returns true if the outcome of the first attempt is final, which is the common case.
-    func isLast(_ end: AttemptEnd, _ sending: Sending) -> Bool {
-        !end.isReplayed && (!sending.mayBeRetried || decision(end, sending, 1) == .finish)
+    func isLast(_ end: AttemptEnd, _ call: Call) -> Bool {
+        !end.isReplayed && (!call.mayBeRetried || decision(end, call, 1) == .finish)
     }
 
-    private func decision(_ end: AttemptEnd, _ sending: Sending, _ tries: Int) -> Retry.Decision {
-        let retry = Retry(policy: sending.retry)
+    private func decision(_ end: AttemptEnd, _ call: Call, _ tries: Int) -> Retry.Decision {
+        let retry = Retry(policy: call.retry)
         guard retry.isRetried(end.outcome, tries) else { return .finish }
         let now = time.now
         return retry.decision(
             end.outcome,
             Retry.Circumstances(
                 attempt: tries,
-                elapsed: (sending.sink?.lastProgress ?? sending.began).duration(to: now),
-                left: sending.deadline.map { now.duration(to: $0) },
-                isIdempotent: sending.isIdempotent,
+                elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
+                left: call.deadline.map { now.duration(to: $0) },
+                isIdempotent: call.isIdempotent,
                 date: time.date,
                 random: configuration.randomness()
             )
@@ -112,8 +111,8 @@ extension Pipeline {
     }
 
     /// Counts a request towards the retry budget.
-    func deposit(_ sending: Sending) {
-        guard sending.mayBeRetried || sending.isHedged else { return }
+    func deposit(_ call: Call) {
+        guard call.mayBeRetried || call.isHedged else { return }
         let now = time.now
         retryBalance.withLock { $0.deposit(at: now) }
     }
@@ -123,14 +122,14 @@ extension Pipeline {
         return retryBalance.withLock { $0.withdraw(at: now) }
     }
 
-    private func round(_ sending: Sending, _ begun: (RequestContext, Admission)? = nil) async -> AttemptEnd {
-        let (context, admission) = begun ?? (sending.nextAttempt(), Admission())
-        if sending.isHedged { return await hedged(context, sending, admission) }
-        return await attempt(context, sending, admission)
+    private func round(_ call: Call, _ begun: (RequestContext, Admission)? = nil) async -> AttemptEnd {
+        let (context, admission) = begun ?? (call.nextAttempt(), Admission())
+        if call.isHedged { return await hedged(context, call, admission) }
+        return await attempt(context, call, admission)
     }
 }
 
-extension Sending {
+extension Call {
     /// Returns the delay before an interrupted response is resumed; nil for no resumption.
     fileprivate func resumption(after outcome: TransportOutcome) -> Duration? {
         guard let sink, isIdempotent, request.body.isReplayable else { return nil }
@@ -139,17 +138,17 @@ extension Sending {
 }
 
 extension SluiceError {
-    static func totalTimedOut(_ sending: Sending) -> SluiceError {
-        let total = sending.transfer.timeouts.total ?? .zero
-        let stage = sending.stage
+    static func totalTimedOut(_ call: Call) -> SluiceError {
+        let total = call.transfer.timeouts.total ?? .zero
+        let stage = call.stage
         return SluiceError(
             .timedOut,
             total > .zero
                 ? "The request took longer than the \(total) allowed in all; \(stage.words)."
                 : "The request was not sent, since its deadline had passed.",
             step: stage.step,
-            request: sending.request,
-            underlyingError: sending.lastFailure
+            request: call.request,
+            underlyingError: call.lastFailure
         )
     }
 }

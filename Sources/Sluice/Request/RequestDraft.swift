@@ -60,7 +60,7 @@ struct RequestOptions: Sendable {
     var priority = RequestPriority.normal
     var usesCookies = true
     var route: String?
-    var steps = OwnSteps()
+    var steps = StepOverrides()
     var retry: RetryPolicy?
     var hedging: HedgingPolicy?
     var isIdempotent: Bool?

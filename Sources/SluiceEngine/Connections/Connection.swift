@@ -391,7 +391,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         if transaction.parser.hasBegun {
             // Without close_notify, an attacker may have truncated the body (RFC 8446 §6.1).
             if !isClean, transaction.parser.length == .untilClose, transaction.head != nil {
-                return fail(&state, transaction, ResponseFlaw.closedInBody.error, &effects)
+                return fail(&state, transaction, ResponseSyntaxError.closedInBody.error, &effects)
             }
             _ = goesOn(transaction.end(), &state, transaction, &effects, now)
             return

@@ -191,7 +191,7 @@ package final class Dial: LoopHandler {
 
     /// Creates the handshake of a proxy, and resolves its name.
     private func resolve(_ route: ProxyRoute, for addresses: [SocketAddress], on thread: LoopThread) {
-        do throws(ProxyFlaw) {
+        do throws(ProxyError) {
             let tunnel = try route.handshake(for: addresses, in: pool.protectionSpaces).map { ProxyTunnel($0) }
             with { $0.tunnel = tunnel }
         } catch {

@@ -103,7 +103,7 @@ final class HTTP1Transaction: Transaction {
             switch parser.next(in: input, from: &position) {
             case .body(let range) where range.count == piece.count: .needsInput
             case .failed(let error): .failed(error)
-            default: .failed(ResponseFlaw.malformedField.error)
+            default: .failed(ResponseSyntaxError.malformedField.error)
             }
         }
         guard case .needsInput = status else { return status }
@@ -167,7 +167,7 @@ final class HTTP1Transaction: Transaction {
         switch parser.finish() {
         case .end: complete(endsWithConnection: parser.length == .untilClose)
         case .failed(let error): .failed(error)
-        default: .failed(ResponseFlaw.closedInHead.error)
+        default: .failed(ResponseSyntaxError.closedInHead.error)
         }
     }
 }

@@ -376,11 +376,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         if !stream.wasReset {
             let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
-            let error = isShort == true ? ResponseFlaw.closedInBody.error : state.session.malformedAnswer
+            let error = isShort == true ? ResponseSyntaxError.closedInBody.error : state.session.malformedAnswer
             return end(stream, error, &state, &effects, now)
         }
         if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
-            return end(stream, ResponseFlaw.closedInBody.error, &state, &effects, now)
+            return end(stream, ResponseSyntaxError.closedInBody.error, &state, &effects, now)
         }
         end(
             stream,

@@ -296,7 +296,7 @@ final class HTTP2Session {
         }
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            session.fail(frame.pointee.hd.stream_id, ResponseFlaw.malformedField.error)
+            session.fail(frame.pointee.hd.stream_id, ResponseSyntaxError.malformedField.error)
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in

@@ -93,7 +93,7 @@ final class HTTP2Stream: Transaction {
         if fieldBytes > limit || fieldCount > HTTP2Stream.fieldLimit {
             isHopeless = fieldBytes > 2 * limit || fieldCount > 2 * HTTP2Stream.fieldLimit
             return fieldBytes > limit
-                ? ResponseFlaw.headTooLarge(limit: limit).error : ResponseFlaw.tooManyFields.error
+                ? ResponseSyntaxError.headTooLarge(limit: limit).error : ResponseSyntaxError.tooManyFields.error
         }
         fields.take(name, value)
         return nil
@@ -111,11 +111,11 @@ final class HTTP2Stream: Transaction {
         }
         let response = fields.takeResponse()
         switch response.status.rawValue {
-        case 101: failure = ResponseFlaw.unaskedSwitch.error
+        case 101: failure = ResponseSyntaxError.unaskedSwitch.error
         case ..<200:
             informational += 1
             if informational > ResponseParser.informationalLimit {
-                failure = ResponseFlaw.tooManyInformational.error
+                failure = ResponseSyntaxError.tooManyInformational.error
             } else {
                 takeInformational(response)
             }
@@ -163,7 +163,7 @@ final class HTTP2Stream: Transaction {
         if let reason {
             return SluiceError(.connectionLost, "The server at \(host) ended the connection: \(reason).")
         }
-        if head != nil { return ResponseFlaw.closedInBody.error }
+        if head != nil { return ResponseSyntaxError.closedInBody.error }
         return SluiceError(.connectionLost, "The server at \(host) closed the connection without an answer.")
     }
 
@@ -173,7 +173,7 @@ final class HTTP2Stream: Transaction {
         // The request is sent again, so the rest of this response is discarded.
         if repetition != nil { return .complete }
         guard hasEnded, !hasUndecoded else { return nil }
-        guard head != nil else { return .failed(ResponseFlaw.closedInHead.error) }
+        guard head != nil else { return .failed(ResponseSyntaxError.closedInHead.error) }
         return complete()
     }
 }

@@ -36,7 +36,7 @@ package struct ChunkedBody: Sendable {
     package mutating func next(
         in input: UnsafeRawBufferPointer,
         from position: inout Int
-    ) throws(ResponseFlaw) -> Step {
+    ) throws(ResponseSyntaxError) -> Step {
         while position < input.count {
             if state == .data {
                 let count = Int(min(left, Int64(input.count - position)))
@@ -57,7 +57,7 @@ package struct ChunkedBody: Sendable {
 
     /// Consumes a byte of the framing.
     @inline(__always)
-    private mutating func take(_ byte: UInt8) throws(ResponseFlaw) {
+    private mutating func take(_ byte: UInt8) throws(ResponseSyntaxError) {
         switch state {
         case .size:
             if let digit = byte.hexDigit {
@@ -95,7 +95,7 @@ package struct ChunkedBody: Sendable {
         }
     }
 
-    private mutating func countExtension() throws(ResponseFlaw) {
+    private mutating func countExtension() throws(ResponseSyntaxError) {
         extensionCount += 1
         extensionSum += 1
         if extensionCount > Self.extensionLimit || extensionSum > Self.extensionSumLimit {

@@ -26,12 +26,12 @@ struct ResponseFraming {
     }
 
     /// Checks the length fields of a response that never has a body: informational, 204, 304, or a response to HEAD.
-    func checkLengthOfNone() throws(ResponseFlaw) {
+    func checkLengthOfNone() throws(ResponseSyntaxError) {
         if isLengthMalformed { throw .malformedLength }
     }
 
     /// Returns the body length of a response that can have a body (RFC 9112 §6.3).
-    func length(isHTTP10: Bool) throws(ResponseFlaw) -> ResponseParser.Length {
+    func length(isHTTP10: Bool) throws(ResponseSyntaxError) -> ResponseParser.Length {
         if isLengthMalformed { throw .malformedLength }
         switch coding {
         case .other:

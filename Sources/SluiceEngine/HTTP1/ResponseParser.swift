@@ -104,7 +104,7 @@ package struct ResponseParser: Sendable {
     ///   - position: An offset into `input`, which is advanced past the consumed bytes.
     /// - Returns: The next event. Call again until it is `.needsMore`, `.end` or `.failed`.
     package mutating func next(in input: UnsafeRawBufferPointer, from position: inout Int) -> Event {
-        do throws(ResponseFlaw) {
+        do throws(ResponseSyntaxError) {
             switch state {
             case .statusLine, .fields:
                 if position < input.count { hasBegun = true }
@@ -123,7 +123,7 @@ package struct ResponseParser: Sendable {
             case .complete:
                 return .end
             case .failed:
-                return .failed(failure ?? ResponseFlaw.malformedField.error)
+                return .failed(failure ?? ResponseSyntaxError.malformedField.error)
             }
         } catch {
             return fail(error)
@@ -143,11 +143,11 @@ package struct ResponseParser: Sendable {
             state = .complete
             return .end
         case .failed:
-            return .failed(failure ?? ResponseFlaw.malformedField.error)
+            return .failed(failure ?? ResponseSyntaxError.malformedField.error)
         }
     }
 
-    private mutating func fail(_ flaw: ResponseFlaw) -> Event {
+    private mutating func fail(_ flaw: ResponseSyntaxError) -> Event {
         let error = flaw.error
         failure = error
         state = .failed
@@ -159,7 +159,7 @@ package struct ResponseParser: Sendable {
     private mutating func nextOfHead(
         in input: UnsafeRawBufferPointer,
         from position: inout Int
-    ) throws(ResponseFlaw) -> Event {
+    ) throws(ResponseSyntaxError) -> Event {
         while true {
             let isFirst = state == .statusLine
             switch lines.next(in: input, from: &position) {
@@ -187,14 +187,14 @@ package struct ResponseParser: Sendable {
     }
 
     /// Refuses an incomplete status line if its first bytes are already wrong, because its line end might never arrive.
-    private func checkStart(of input: UnsafeRawBufferPointer, from position: Int) throws(ResponseFlaw) {
+    private func checkStart(of input: UnsafeRawBufferPointer, from position: Int) throws(ResponseSyntaxError) {
         let count = min(input.count - position, lines.budget, 7)
         guard count > 0, let base = input.baseAddress else { return }
         if memcmp(base + position, "HTTP/1.", count) != 0 { throw .noStatusLine }
     }
 
     /// Parses `HTTP/1.x SP 3DIGIT [SP reason]` (RFC 9112 §4).
-    private mutating func take(statusLine line: UnsafeRawBufferPointer) throws(ResponseFlaw) {
+    private mutating func take(statusLine line: UnsafeRawBufferPointer) throws(ResponseSyntaxError) {
         guard line.count >= 12, let base = line.baseAddress, memcmp(base, "HTTP/1.", 7) == 0 else {
             throw .noStatusLine
         }
@@ -214,7 +214,7 @@ package struct ResponseParser: Sendable {
         state = .fields
     }
 
-    private mutating func endHead() throws(ResponseFlaw) -> Event {
+    private mutating func endHead() throws(ResponseSyntaxError) -> Event {
         var response = HTTPResponse(
             status: HTTPStatus(rawValue: status),
             version: isHTTP10 ? .http1_0 : .http1_1
@@ -232,7 +232,7 @@ package struct ResponseParser: Sendable {
         return .head(response)
     }
 
-    private mutating func decideLength() throws(ResponseFlaw) {
+    private mutating func decideLength() throws(ResponseSyntaxError) {
         keepsOpen = framing.keepsOpen(isHTTP10: isHTTP10, status: status)
         if isConnect, status < 300 {
             // RFC 9112 §6.3: the connection becomes a tunnel, and both fields are ignored.
@@ -278,7 +278,7 @@ package struct ResponseParser: Sendable {
     private mutating func nextOfTrailers(
         in input: UnsafeRawBufferPointer,
         from position: inout Int
-    ) throws(ResponseFlaw) -> Event {
+    ) throws(ResponseSyntaxError) -> Event {
         while true {
             switch lines.next(in: input, from: &position) {
             case .line(let line):

@@ -127,6 +127,6 @@ package struct ConnectHandshake: ProxyHandshake {
         return .failed(.tunnel(.closed))
     }
 
-    package var surplus: ProxyFlaw { .tunnel(.surplus) }
+    package var surplus: ProxyError { .tunnel(.surplus) }
 }
 #endif

@@ -28,7 +28,7 @@ package protocol ProxyHandshake: Sendable {
     mutating func closed() -> ProxyHandshakeAction
 
     /// The flaw to report if bytes follow the last answer that cannot come from the origin.
-    var surplus: ProxyFlaw { get }
+    var surplus: ProxyError { get }
 }
 
 /// The next action in a handshake with a proxy.
@@ -40,7 +40,7 @@ package enum ProxyHandshakeAction: Sendable, Equatable {
     case done
     /// Close the connection, and start again on a new one to the same proxy.
     case reconnect
-    case failed(ProxyFlaw)
+    case failed(ProxyError)
 }
 
 /// The credentials for a proxy. One instance is used for one attempt to connect, including reconnects.

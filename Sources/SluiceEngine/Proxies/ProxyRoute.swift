@@ -54,7 +54,7 @@ package struct ProxyRoute: Sendable {
     package func handshake(
         for addresses: [SocketAddress],
         in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces())
-    ) throws(ProxyFlaw) -> (any ProxyHandshake)? {
+    ) throws(ProxyError) -> (any ProxyHandshake)? {
         switch passage {
         case .absoluteForm: return nil
         case .tunnel:

@@ -9,7 +9,7 @@ struct ProxyTunnel {
         case done
         /// Close the connection, and pass a new one to ``begin(on:)``.
         case reconnect
-        case failed(ProxyFlaw)
+        case failed(ProxyError)
         /// TLS with the proxy failed after its handshake.
         case failedTLS(TLSFailure)
     }

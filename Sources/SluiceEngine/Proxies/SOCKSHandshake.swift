@@ -61,7 +61,7 @@ package struct SOCKSHandshake: ProxyHandshake {
         to destinations: [Destination],
         port: UInt16,
         credentials: Credentials?
-    ) throws(ProxyFlaw) {
+    ) throws(ProxyError) {
         let fitting = destinations.filter { $0.fits(version) }
         guard !fitting.isEmpty else {
             guard case .name = destinations.first else { throw .socks(.unreachableAddress) }
@@ -104,7 +104,7 @@ package struct SOCKSHandshake: ProxyHandshake {
 
     package mutating func closed() -> ProxyHandshakeAction { .failed(.socks(.closed)) }
 
-    package var surplus: ProxyFlaw { .socks(.surplus) }
+    package var surplus: ProxyError { .socks(.surplus) }
 
     private mutating func expect(_ state: State, _ count: Int, after message: [UInt8]) -> [UInt8] {
         self.state = state
@@ -171,7 +171,7 @@ package struct SOCKSHandshake: ProxyHandshake {
     }
 
     /// Continues with the next address if the proxy could not reach this one. Fails if there is no other.
-    private mutating func refused(_ flaw: ProxyFlaw.SOCKS, isUnreached: Bool) -> ProxyHandshakeAction {
+    private mutating func refused(_ flaw: ProxyError.SOCKS, isUnreached: Bool) -> ProxyHandshakeAction {
         guard isUnreached, destinations.count > 1 else { return .failed(.socks(flaw)) }
         destinations.removeFirst()
         return .reconnect

@@ -64,7 +64,7 @@ package final class Resolver: Sendable {
         threads: Int = 8,
         lifetime: Duration = .seconds(60),
         idleTime: Duration = .seconds(5),
-        lookUp: @escaping @Sendable (String) -> Result<[ScopedAddress], Failure> = { SystemLookUp.addresses(of: $0) },
+        lookUp: @escaping @Sendable (String) -> Result<[ScopedAddress], Failure> = { SystemLookup.addresses(of: $0) },
         now: @escaping @Sendable () -> MonotonicTime = { .now },
         startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = { ResolverThread.start($0) }
     ) {
@@ -88,7 +88,7 @@ package final class Resolver: Sendable {
         port: UInt16,
         completion: @escaping @Sendable (Answer) -> Void
     ) -> Resolution {
-        switch LookUpTarget(host) {
+        switch LookupTarget(host) {
         case .address(let address): return .answer(.success([SocketAddress(address, port: port)]))
         case .invalid: return .answer(.failure(.notFound))
         case .name(let name):
@@ -116,7 +116,7 @@ package final class Resolver: Sendable {
 
     /// Removes the cached answer of a name after a failed connection attempt.
     package func forget(_ host: String) {
-        guard case .name(let name) = LookUpTarget(host) else { return }
+        guard case .name(let name) = LookupTarget(host) else { return }
         state.withLock { $0.forget(name) }
     }
 
@@ -164,7 +164,7 @@ package final class Resolver: Sendable {
 }
 
 /// Resolves names with getaddrinfo(3), according to the configuration of the system (hosts file, DNS, mDNS and others).
-enum SystemLookUp {
+enum SystemLookup {
     /// Returns the addresses of a name in the system's order (RFC 6724). Blocks until the answer is known.
     static func addresses(of name: String) -> Result<[ScopedAddress], Resolver.Failure> {
         var hints = addrinfo()

@@ -42,7 +42,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
     }
 
     private struct LookUp {
-        let name: LookUpName
+        let name: LookupName
         var isRunning = false
         var waiters: [UInt64: Waiter] = [:]
     }
@@ -80,7 +80,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
     var cached: Int { cache.count }
 
     /// Returns a cached answer, or adds a waiter to the look-up of a name.
-    mutating func request(_ name: LookUpName, _ waiter: Waiter, at now: MonotonicTime) -> (Reply, Work) {
+    mutating func request(_ name: LookupName, _ waiter: Waiter, at now: MonotonicTime) -> (Reply, Work) {
         if let answer = cache.answer(to: name.key, at: now) { return (.answer(answer), .none) }
         lastNumber += 1
         let number = lastNumber
@@ -115,7 +115,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
     }
 
     /// Removes the cached answer of a name.
-    mutating func forget(_ name: LookUpName) {
+    mutating func forget(_ name: LookupName) {
         cache.remove(name.key)
     }
 

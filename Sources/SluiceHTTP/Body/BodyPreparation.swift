@@ -23,7 +23,7 @@ extension HTTPBody {
     /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` if the source failed.
     package func prepared(
         within limit: Duration?,
-        on time: any TimeSource = SystemTime()
+        on time: any SluiceClock = SystemClock()
     ) async throws(SluiceError) -> HTTPBody {
         guard needsPreparation else { return self }
         return try await TimedWork.outcome(within: limit, on: time) { () async throws(SluiceError) in try await opened()

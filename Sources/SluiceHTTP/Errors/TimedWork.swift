@@ -18,7 +18,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
     /// Runs the work in a new task.
     package static func outcome(
         within limit: Duration?,
-        on time: any TimeSource = SystemTime(),
+        on time: any SluiceClock = SystemClock(),
         else failure: @escaping @Sendable @autoclosure () -> SluiceError? = nil,
         of work: @escaping Work
     ) async throws(SluiceError) -> Value {
@@ -34,7 +34,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
     private func begin(
         for caller: UnsafeContinuation<Outcome, Never>,
         within limit: Duration?,
-        on time: any TimeSource,
+        on time: any SluiceClock,
         else failure: @escaping @Sendable () -> SluiceError?,
         _ work: @escaping Work
     ) {

@@ -12,7 +12,7 @@ import Foundation
 /// ```
 ///
 /// A request's stub replaces the transport; all other steps of the pipeline run as usual. Delays use the client's
-/// ``TimeSource``. A delay or gap that exceeds one of the request's time-outs fails the request with that time-out's
+/// ``SluiceClock``. A delay or gap that exceeds one of the request's time-outs fails the request with that time-out's
 /// error.
 public struct Stub: Sendable {
     enum Answer: Sendable {

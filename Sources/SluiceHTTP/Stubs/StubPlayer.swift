@@ -8,7 +8,7 @@ import Foundation
 package final class StubPlayer: CallbackTransport {
     private let stub: Stub
     private let delay: Duration
-    private let time: any TimeSource
+    private let time: any SluiceClock
 
     /// Creates a player.
     ///
@@ -16,7 +16,7 @@ package final class StubPlayer: CallbackTransport {
     ///   - stub: The stub.
     ///   - delay: A delay added to the stub's own.
     ///   - time: The clock for delays.
-    package init(_ stub: Stub, delay: Duration = .zero, time: any TimeSource) {
+    package init(_ stub: Stub, delay: Duration = .zero, time: any SluiceClock) {
         self.stub = stub
         self.delay = delay
         self.time = time

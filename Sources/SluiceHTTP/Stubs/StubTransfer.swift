@@ -167,12 +167,12 @@ struct StubDownload: Sendable {
 
 /// A clock for the delays of a stub. It throws time-out errors as a transfer would.
 struct StubClock: Sendable {
-    let time: any TimeSource
+    let time: any SluiceClock
     private let idle: Duration?
     private let total: Duration?
     private let end: ContinuousClock.Instant?
 
-    init(_ time: any TimeSource, _ timeouts: Timeouts) {
+    init(_ time: any SluiceClock, _ timeouts: Timeouts) {
         self.time = time
         idle = timeouts.idle
         total = timeouts.total

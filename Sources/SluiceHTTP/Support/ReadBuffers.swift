@@ -35,10 +35,10 @@ package final class ReadBuffers: Sendable {
         let buffer = take()
         let filled = fill(UnsafeMutableRawBufferPointer(start: buffer, count: min(max(1, count), size)))
         guard filled > 0 else {
-            giveBack(buffer)
+            release(buffer)
             return filled < 0 ? nil : Data()
         }
-        return Data(bytesNoCopy: buffer, count: filled, deallocator: .custom { [self] buffer, _ in giveBack(buffer) })
+        return Data(bytesNoCopy: buffer, count: filled, deallocator: .custom { [self] buffer, _ in release(buffer) })
     }
 
     private func take() -> UnsafeMutableRawPointer {
@@ -46,7 +46,7 @@ package final class ReadBuffers: Sendable {
             ?? .allocate(byteCount: size, alignment: 64)
     }
 
-    private func giveBack(_ buffer: UnsafeMutableRawPointer) {
+    private func release(_ buffer: UnsafeMutableRawPointer) {
         let address = UInt(bitPattern: buffer)
         let isKept = idle.withLock { idle in
             guard idle.count < ReadBuffers.maximumIdle else { return false }

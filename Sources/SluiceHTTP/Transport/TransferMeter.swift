@@ -54,13 +54,13 @@ public struct TransferMeter: Sendable {
         var lastListener = 0
     }
 
-    private let time: any TimeSource
+    private let time: any SluiceClock
     private let state = Locked(State())
 
     /// Creates a meter with all counts at zero.
     ///
     /// - Parameter time: The clock that speeds are measured with.
-    public init(time: any TimeSource = SystemTime()) {
+    public init(time: any SluiceClock = SystemClock()) {
         self.time = time
     }
 

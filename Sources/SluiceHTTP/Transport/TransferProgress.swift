@@ -61,9 +61,9 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 
     private let meter: TransferMeter
     private let direction: TransferMeter.Direction
-    private let time: any TimeSource
+    private let time: any SluiceClock
 
-    package init(_ meter: TransferMeter, _ direction: TransferMeter.Direction, time: any TimeSource) {
+    package init(_ meter: TransferMeter, _ direction: TransferMeter.Direction, time: any SluiceClock) {
         self.meter = meter
         self.direction = direction
         self.time = time
@@ -78,12 +78,12 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let meter: TransferMeter
         fileprivate let direction: TransferMeter.Direction
-        fileprivate let time: any TimeSource
+        fileprivate let time: any SluiceClock
         private var version: Int?
         private var given: ContinuousClock.Instant?
         private var isOver = false
 
-        fileprivate init(meter: TransferMeter, direction: TransferMeter.Direction, time: any TimeSource) {
+        fileprivate init(meter: TransferMeter, direction: TransferMeter.Direction, time: any SluiceClock) {
             self.meter = meter
             self.direction = direction
             self.time = time

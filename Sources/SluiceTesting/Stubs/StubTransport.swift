@@ -51,15 +51,15 @@ public final class StubTransport: Sendable {
     }
 
     private let unmatched: Unmatched
-    private let time: any TimeSource
+    private let time: any SluiceClock
     private let state = Locked(State())
 
     /// Creates a transport without rules.
     ///
     /// - Parameters:
     ///   - unmatched: The handling of a request that matches no rule. The request fails by default.
-    ///   - time: The clock for delays and gaps. Pass the ``ManualTime`` of the client if it has one.
-    public init(unmatched: Unmatched = .fail, time: any TimeSource = SystemTime()) {
+    ///   - time: The clock for delays and gaps. Pass the ``TestClock`` of the client if it has one.
+    public init(unmatched: Unmatched = .fail, time: any SluiceClock = SystemClock()) {
         self.unmatched = unmatched
         self.time = time
     }
@@ -231,7 +231,7 @@ extension StubTransport {
 /// - Returns: The value that the test returns.
 /// - Throws: The error that the test throws, or the first ``UnmatchedRequest``.
 public func withStubTransport<Value>(
-    time: any TimeSource = SystemTime(),
+    time: any SluiceClock = SystemClock(),
     _ body: (StubTransport) async throws -> Value
 ) async throws -> Value {
     let stubs = StubTransport(time: time)

@@ -102,8 +102,8 @@ extension FuzzTarget {
     /// Parses the JSON journal of a partial download, and compares sets of byte ranges with a plain list.
     static let partJournal = FuzzTarget("part-journal") { bytes in
         let data = Data(bytes)
-        if let journal = try? JSONDecoder().decode(PartJournal.self, from: data) {
-            let again = try JSONDecoder().decode(PartJournal.self, from: JSONEncoder().encode(journal))
+        if let journal = try? JSONDecoder().decode(PartialDownloadJournal.self, from: data) {
+            let again = try JSONDecoder().decode(PartialDownloadJournal.self, from: JSONEncoder().encode(journal))
             try promise(again == journal, "A journal is read as another.")
             for length in [0, 100, Int64.max] {
                 for boot in [journal.bootID, "another", nil] {

@@ -431,7 +431,13 @@ struct PoolModel {
         let call: PoolItem
         var connection: PoolItem?
         var dials = false
-        if let adopting = candidates.first(where: { state.isConnecting($0.call) && $0.isWaiting })?.call,
+        // Several slots may have become free. Those that take a dial over have no action.
+        let next = candidates.filter { candidate in
+            candidate.priority == highest
+                && candidates.first { $0.route.origin == candidate.route.origin && $0.priority == highest }?.call
+                    === candidate.call
+        }
+        if let adopting = next.first(where: { state.isConnecting($0.call) })?.call,
             !actions.contains(where: { if case .dial(let call, _) = $0 { call === adopting } else { false } })
         {
             call = adopting

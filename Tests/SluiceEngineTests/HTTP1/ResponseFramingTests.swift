@@ -161,19 +161,19 @@ import Testing
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", .closedInBody),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", .closedInBody),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: 1\r\n", .closedInBody),
-        ] as [(String, ResponseFlaw)]
+        ] as [(String, ResponseSyntaxError)]
     )
-    func aConnectionThatClosesTooEarlyIsAFailure(text: String, flaw: ResponseFlaw) {
+    func aConnectionThatClosesTooEarlyIsAFailure(text: String, flaw: ResponseSyntaxError) {
         #expect(ResponseReading(text).events.last == ResponseReading.failed(flaw))
     }
 
     @Test(arguments: [
-        (ResponseFlaw.closedUnanswered, SluiceError.Code.connectionLost), (.closedInHead, .connectionLost),
+        (ResponseSyntaxError.closedUnanswered, SluiceError.Code.connectionLost), (.closedInHead, .connectionLost),
         (.closedInBody, .truncatedBody), (.noStatusLine, .invalidResponse), (.headTooLarge(limit: 1), .headersTooLarge),
         (.trailersTooLarge(limit: 1), .headersTooLarge), (.tooManyFields, .headersTooLarge),
         (.malformedChunk, .invalidResponse), (.unaskedCoding, .invalidResponse), (.unaskedSwitch, .invalidResponse),
     ])
-    func flawsHaveTheCodesOfTheTransport(flaw: ResponseFlaw, code: SluiceError.Code) {
+    func flawsHaveTheCodesOfTheTransport(flaw: ResponseSyntaxError, code: SluiceError.Code) {
         #expect(flaw.error.code == code)
     }
 

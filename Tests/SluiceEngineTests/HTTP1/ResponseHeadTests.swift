@@ -117,12 +117,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", ResponseFlaw.unaskedSwitch),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", ResponseSyntaxError.unaskedSwitch),
         ("HTTP/1.1 103 \r\nContent-Length: x\r\n\r\n", .malformedLength),
         ("HTTP/1.1 103 \r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", .noStatusLine),
         ("HTTP/1.1 103 \r\n\r\nHTTP/2 200 OK\r\n\r\n", .noStatusLine),
     ])
-    func informationalHeadsAreJudgedToo(text: String, flaw: ResponseFlaw) {
+    func informationalHeadsAreJudgedToo(text: String, flaw: ResponseSyntaxError) {
         #expect(ResponseReading(text).events.last == ResponseReading.failed(flaw))
     }
 
@@ -174,7 +174,7 @@ import Testing
                 Issue.record("The parser goes on.")
                 return
             }
-            #expect(error.reason == ResponseFlaw.malformedField.error.reason)
+            #expect(error.reason == ResponseSyntaxError.malformedField.error.reason)
         }
         guard case .failed = parser.finish() else {
             Issue.record("The parser goes on.")

@@ -44,7 +44,7 @@ struct ResponseReading {
     }
 
     /// The event for a failure.
-    static func failed(_ flaw: ResponseFlaw) -> String {
+    static func failed(_ flaw: ResponseSyntaxError) -> String {
         "failed \(flaw.error.code): \(flaw.error.reason)"
     }
 

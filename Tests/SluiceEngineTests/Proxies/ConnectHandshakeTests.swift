@@ -234,8 +234,8 @@ import Testing
             (.invalidHead, "gave an answer that is no valid HTTP"),
             (.headTooLarge, "gave an answer whose head is over the limit of 16384 bytes"),
             (.surplus, "sent more than its answer"),
-        ] as [(ProxyFlaw.Tunnel, String)] {
-            let error = ProxyFlaw.tunnel(flaw).error(to: "a.test:81", by: "the proxy at p.test:3128")
+        ] as [(ProxyError.Tunnel, String)] {
+            let error = ProxyError.tunnel(flaw).error(to: "a.test:81", by: "the proxy at p.test:3128")
             #expect(error.code == .proxyFailed)
             #expect(error.reason == "No connection to a.test:81: the proxy at p.test:3128 \(words).")
         }

@@ -69,7 +69,7 @@ import Testing
             let named: [UInt8] = [4, 1, 0, 80, 0, 0, 0, 1, 0] + Array("a.test\0".utf8)
             #expect(message == (isResolved ? [4, 1, 0, 80, 192, 0, 2, 7, 0] : named))
         }
-        #expect(throws: ProxyFlaw.socks(.unreachableAddress)) {
+        #expect(throws: ProxyError.socks(.unreachableAddress)) {
             _ = try Self.route(.socks4("p"), "http", "[::1]").handshake(for: [])
         }
     }

@@ -200,8 +200,8 @@ import Testing
             (.four, .address(Self.version6), nil, .unreachableAddress),
             // In SOCKS 4a, this address marks a request by name.
             (.four, .address(IPAddress(0, 0, 0, 7)), nil, .unreachableAddress),
-        ] as [(SOCKSHandshake.Version, Destination, SOCKSHandshake.Credentials?, ProxyFlaw.SOCKS)] {
-            #expect(throws: ProxyFlaw.socks(flaw)) {
+        ] as [(SOCKSHandshake.Version, Destination, SOCKSHandshake.Credentials?, ProxyError.SOCKS)] {
+            #expect(throws: ProxyError.socks(flaw)) {
                 try SOCKSHandshake(version, to: [destination], port: 80, credentials: credentials)
             }
         }
@@ -216,16 +216,16 @@ import Testing
     }
 
     @Test func everyFlawHasASentence() {
-        let flaws: [ProxyFlaw.SOCKS] =
+        let flaws: [ProxyError.SOCKS] =
             [.noMethod, .refusesCredentials, .closed, .invalidAnswer, .surplus, .unfitName, .unfitCredentials]
             + [.unreachableAddress] + (0...255).flatMap { [.reply($0), .rejection($0)] }
         for flaw in flaws {
-            let error = ProxyFlaw.socks(flaw).error(to: "a.test:81", by: "the proxy at p.test:1080")
+            let error = ProxyError.socks(flaw).error(to: "a.test:81", by: "the proxy at p.test:1080")
             #expect(error.code == .proxyFailed)
             #expect(error.reason.hasPrefix("No connection to a.test:81 by the proxy at p.test:1080: "))
             #expect(error.reason.hasSuffix(".") && !error.reason.contains("  "))
         }
-        let words = { (flaw: ProxyFlaw.SOCKS) in ProxyFlaw.socks(flaw).error(to: "a", by: "b").reason }
+        let words = { (flaw: ProxyError.SOCKS) in ProxyError.socks(flaw).error(to: "a", by: "b").reason }
         #expect(words(.reply(3)) == "No connection to a by b: it cannot reach the network.")
         #expect(words(.reply(5)) == "No connection to a by b: the server refused the connection.")
     }

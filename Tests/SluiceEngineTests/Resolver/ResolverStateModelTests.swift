@@ -55,7 +55,7 @@ private struct ResolverModel {
 
     mutating func request(_ random: inout SeededGenerator) throws {
         let name = Int.random(in: 0..<12, using: &random)
-        guard case .name(let key) = LookUpTarget("host\(name)") else { throw Resolver.Failure.notFound }
+        guard case .name(let key) = LookupTarget("host\(name)") else { throw Resolver.Failure.notFound }
         lastWaiter += 1
         let (reply, work) = state.request(key, lastWaiter, at: clock)
         switch reply {

@@ -10,8 +10,8 @@ private typealias State = ResolverState<Int>
     private let start = MonotonicTime(nanoseconds: 0)
     private let found = State.Answer.success([ScopedAddress(IPAddress(10, 0, 0, 1))])
 
-    private func name(_ text: String) throws -> LookUpName {
-        guard case .name(let name) = LookUpTarget(text) else { throw Resolver.Failure.notFound }
+    private func name(_ text: String) throws -> LookupName {
+        guard case .name(let name) = LookupTarget(text) else { throw Resolver.Failure.notFound }
         return name
     }
 

@@ -5,7 +5,7 @@ import XCTest
 
 /// Callers that wait for a transfer which another caller has started.
 final class TransferMeterFollowingTests: XCTestCase {
-    private let time = ManualTime()
+    private let time = TestClock()
 
     func testAFollowerShowsWhatTheLeaderCountsUntilItsOwnEnd() async {
         let leader = TransferMeter(time: time)
@@ -59,7 +59,7 @@ final class TransferMeterFollowingTests: XCTestCase {
                 let (leader, follower) = (TransferMeter(), TransferMeter())
                 leader.begin(uploading: 0).received(40)
                 group.addTask {
-                    let progress = TransferProgressSequence(follower, .download, time: SystemTime())
+                    let progress = TransferProgressSequence(follower, .download, time: SystemClock())
                     for await progress in progress where progress.completed == 40 { break }
                 }
                 group.addTask { follower.follow(leader) }

@@ -4,7 +4,7 @@ import XCTest
 @testable import SluiceHTTP
 
 final class TransferMeterTests: XCTestCase {
-    private let time = ManualTime()
+    private let time = TestClock()
 
     private func meter() -> (TransferMeter, TransferProgressSequence) {
         let meter = TransferMeter(time: time)

@@ -5,7 +5,7 @@ import Testing
 
 /// The responses of stubs, played as the pipeline plays them.
 @Suite struct StubPlayerTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     private let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/users")
 
     private func send(

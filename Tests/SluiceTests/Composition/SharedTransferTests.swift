@@ -118,14 +118,14 @@ final class SharedTransferTests: XCTestCase {
         let leave = transfers.join(
             key,
             nil,
-            time: ManualTime(),
+            time: TestClock(),
             caller: { $0() },
             completion: { _ in
                 // No caller waits any longer, and the transfer is about to be cancelled.
                 _ = transfers.join(
                     key,
                     nil,
-                    time: ManualTime(),
+                    time: TestClock(),
                     caller: { $0() },
                     completion: { _ in answers.change { $0.append(true) } },
                     begin
@@ -249,7 +249,7 @@ final class SharedTransferTests: XCTestCase {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .status(.serviceUnavailable)), .text("up again"))
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server) {
             $0.retry = .standard
             $0.time = time
@@ -286,13 +286,13 @@ final class SharedTransferTests: XCTestCase {
 private final class CountingGate: ImmediateGate {
     let admitted = Shared(0)
 
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         admitted.change { $0 += 1 }
-        return Pass()
+        return Permit()
     }
-    func admitImmediately(_ request: RequestContext) -> Pass? {
+    func admitImmediately(_ request: RequestContext) -> Permit? {
         admitted.change { $0 += 1 }
-        return Pass()
+        return Permit()
     }
 }
 

@@ -18,7 +18,7 @@ final class GatesGuideTests: XCTestCase {
             left -= 1
             return left >= 0
         }
-        func giveBack() { left += 1 }
+        func release() { left += 1 }
     }
 
     struct SignedIn: Constraint {
@@ -34,10 +34,10 @@ final class GatesGuideTests: XCTestCase {
     struct Quota: Gate {
         let counter: Counter
 
-        func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
             guard await counter.take() else { throw SluiceError(.gateFailed, "The quota is used up.") }
-            return Pass { outcome in
-                if case .failure = outcome { await counter.giveBack() }
+            return Permit { outcome in
+                if case .failure = outcome { await counter.release() }
             }
         }
     }

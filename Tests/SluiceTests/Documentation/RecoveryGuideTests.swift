@@ -26,7 +26,7 @@ final class RecoveryGuideTests: XCTestCase {
     func testATimeOfOnesOwn() async throws {
         let server = try LoopbackServer()
         server.on("/report", .status(.serviceUnavailable), .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.retry = .standard
             $0.time = time

@@ -18,7 +18,7 @@ final class TestingGuideTests: XCTestCase {
         XCTAssertEqual(lost.failure?.code, .connectionLost)
         let text = try await shop.string.get("x").stub(echo, mode: .immediate).sender().value
         XCTAssertEqual(text, "GET /x")
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: "https://shop.example") { $0.time = time }
         async let length = client.data.get("x").stub(slow, mode: .immediate).sender().value.count
         for _ in 0..<2 {

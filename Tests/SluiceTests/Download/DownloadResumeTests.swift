@@ -133,7 +133,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         let dead = LoopbackResponse.resource(fixture.resource).cutOff(after: 0)
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), dead)
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.time = time
             $0.randomness = { .max }
@@ -187,7 +187,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 1, attemptTimeout: .seconds(10))
             $0.time = time
@@ -216,7 +216,7 @@ final class DownloadResumeTests: XCTestCase {
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = .standard
             $0.time = time
@@ -258,7 +258,7 @@ final class DownloadResumeTests: XCTestCase {
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = .standard
             $0.time = time

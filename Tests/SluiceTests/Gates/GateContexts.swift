@@ -5,7 +5,7 @@ import SluiceTesting
 
 extension APIClient {
     /// Returns a client with a test's clock.
-    static func living(by time: ManualTime) -> APIClient {
+    static func living(by time: TestClock) -> APIClient {
         APIClient(baseURL: "https://a.example") { $0.time = time }
     }
 

@@ -116,17 +116,17 @@ private final class Witness: Sendable {
     struct Guard: ImmediateGate {
         let witness: Witness
         let waits: Bool
-        func admitImmediately(_ request: RequestContext) -> Pass? {
+        func admitImmediately(_ request: RequestContext) -> Permit? {
             witness.note("admission")
             return pass()
         }
-        func admit(_ request: RequestContext) async -> Pass {
+        func admit(_ request: RequestContext) async -> Permit {
             witness.note("admission")
             return pass()
         }
-        private func pass() -> Pass {
-            if waits { return Pass { [witness] _ in witness.note("return of a pass") } }
-            return Pass(
+        private func pass() -> Permit {
+            if waits { return Permit { [witness] _ in witness.note("return of a pass") } }
+            return Permit(
                 signing: { [witness] _ in witness.note("signing") },
                 judging: { [witness] _ in
                     witness.note("judgement")

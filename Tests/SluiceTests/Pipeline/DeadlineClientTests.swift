@@ -16,7 +16,7 @@ final class DeadlineClientTests: XCTestCase {
     /// Creates a client whose attempts use the test's clock.
     private func client(
         _ server: LoopbackServer,
-        _ time: ManualTime,
+        _ time: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         addTeardownBlock { server.stop() }
@@ -30,7 +30,7 @@ final class DeadlineClientTests: XCTestCase {
     func testStepsCanReadTheDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let reader = DeadlineReader()
         let client = client(server, time) {
             $0.requestInterceptors = [reader]
@@ -82,7 +82,7 @@ final class DeadlineClientTests: XCTestCase {
     func testATimeOutAtAGateNamesTheGateAndLeavesIt() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let gate = ConcurrencyLimit(1, named: "door")
         let client = client(server, time) { $0.gates = [gate] }
         let hanging = client.string.request("hang").sender()
@@ -107,7 +107,7 @@ final class DeadlineClientTests: XCTestCase {
     func testATimeOutSaysWithWhatTheAttemptBeforeHadFailed() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time)
         let request = Task { await client.string.request("").timeout(total: .seconds(600)).sender().result }
         // Waits for the timers of the timeout and of the pause.
@@ -126,7 +126,7 @@ final class DeadlineClientTests: XCTestCase {
     func testAPauseThatEndsBeforeTheDeadlineIsWaitedFor() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable))
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time) {
             $0.retry = RetryPolicy(
                 maximumAttempts: 2,
@@ -147,7 +147,7 @@ final class DeadlineClientTests: XCTestCase {
     func testAPauseThatWouldOutlastTheDeadlineIsNotBegun() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time)
         let result = await Deadline.withDeadline(.seconds(10), on: time) {
             await client.string.request("").sender().result
@@ -162,7 +162,7 @@ final class DeadlineClientTests: XCTestCase {
     func testBothHedgesEndWithTheDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time) { $0.hedging = .after(.seconds(2)) }
         let request = Task {
             await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
@@ -182,7 +182,7 @@ final class DeadlineClientTests: XCTestCase {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
-        let time = ManualTime()
+        let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
         let hasty = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
         await guarded.server.waitForRequests(1)
@@ -203,7 +203,7 @@ final class DeadlineClientTests: XCTestCase {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/", .after(signal, .text("ok")))
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time) { $0.sharing = .safeMethods }
         let hasty = Task {
             await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
@@ -230,7 +230,7 @@ final class DeadlineClientTests: XCTestCase {
     func testASharedTransferThatAllHaveLeftByTheirDeadlinesIsStopped() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let client = client(server, time) { $0.sharing = .safeMethods }
         let tasks = (1...3).map { number in
             Task {

@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct DeadlineTests {
-    private static let time = ManualTime()
+    private static let time = TestClock()
 
     private static func after(_ seconds: Int?) -> Deadline? {
         seconds.map { .after(.seconds($0), on: time) }
@@ -55,17 +55,17 @@ import Testing
             ([.gate("a"), .gate("b")], .gate("a")), ([.transport, .pause, .gate("a")], .gate("a")),
             // Another attempt has proceeded while one waits at a gate.
             ([.gate("a"), .transport], .gate("a")), ([.transport, .pause], .pause),
-        ] as [([SendingStage], SendingStage)]
+        ] as [([CallStage], CallStage)]
     )
-    func aRequestIsWhereItIsHeldUp(entered: [SendingStage], current: SendingStage) {
-        var stages = SendingStages()
-        for stage in entered { stages.enter(stage) }
+    func aRequestIsWhereItIsHeldUp(entered: [CallStage], current: CallStage) {
+        var stages = CallStages()
+        for stage in entered { stages.beginStage(stage) }
         #expect(stages.current == current)
     }
 
     @Test func aGateThatHasBeenLeftHoldsNobodyUp() {
-        var stages = SendingStages()
-        for stage in [SendingStage.transport, .gate("a"), .gate("b"), .gate("a")] { stages.enter(stage) }
+        var stages = CallStages()
+        for stage in [CallStage.transport, .gate("a"), .gate("b"), .gate("a")] { stages.beginStage(stage) }
         stages.leave(gate: "a")
         #expect(stages.current == .gate("b"))
         stages.leave(gate: "b")

@@ -14,10 +14,10 @@ private struct NotedGate: Gate {
     let diary: Diary
     var refusal: SluiceError?
 
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         await diary.note("\(name) admits")
         if let refusal { throw refusal }
-        return Pass { outcome in
+        return Permit { outcome in
             let what =
                 switch outcome {
                 case .success(let response): "\(response.head.status.rawValue)"

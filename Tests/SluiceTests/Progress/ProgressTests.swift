@@ -90,7 +90,7 @@ final class ProgressTests: XCTestCase {
     func testARetryBeginsAnewAndSaysSo() async throws {
         let server = try LoopbackServer()
         server.on("/file", .status(.serviceUnavailable), .data(megabyte))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.retry = .standard
             $0.time = time

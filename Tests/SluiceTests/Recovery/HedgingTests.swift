@@ -5,7 +5,7 @@ import XCTest
 final class HedgingTests: XCTestCase {
     private func client(
         _ server: LoopbackServer,
-        _ time: ManualTime,
+        _ time: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         APIClient(baseURL: server.url) {
@@ -17,7 +17,7 @@ final class HedgingTests: XCTestCase {
 
     func testASlowReadIsSentASecondTimeAndTheLoserIsCancelled() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .hang, .text("ok"))
         let client = client(server, time)
         let request = Task { try await client.string.request("").sender().value }
@@ -33,7 +33,7 @@ final class HedgingTests: XCTestCase {
 
     func testAReadThatIsAnsweredInTimeIsSentOnce() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .text("ok"))
         _ = try await client(server, time).string.request("").sender().value
         XCTAssertEqual(server.requests(to: "/").count, 1)
@@ -42,7 +42,7 @@ final class HedgingTests: XCTestCase {
 
     func testAFailureOfOneWaitsForTheOther() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         let first = LoopbackSignal()
         let second = LoopbackSignal()
         server.on("/", .after(first, .status(.badGateway)), .after(second, .text("ok")))
@@ -60,7 +60,7 @@ final class HedgingTests: XCTestCase {
 
     func testWhatChangesThingsIsNotSentTwice() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .text("ok"))
         _ = try await client(server, time).string.request("").post().json(1).sender().value
         XCTAssertEqual(server.requests(to: "/").count, 1)
@@ -69,7 +69,7 @@ final class HedgingTests: XCTestCase {
 
     func testHedgesAreTakenFromTheRetryBudget() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         let answer = LoopbackSignal()
         server.on("/", .after(answer, .text("ok")))
         let client = client(server, time) { $0.retryBudget = RetryBudget(ratio: 0, reserve: 0) }
@@ -84,7 +84,7 @@ final class HedgingTests: XCTestCase {
 
     func testACancelledRequestCancelsAllItsAttempts() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .hang)
         let client = client(server, time)
         let request = Task { await client.string.request("").sender().result.failure?.code }

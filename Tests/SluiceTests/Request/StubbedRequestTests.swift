@@ -8,7 +8,7 @@ final class StubbedRequestTests: XCTestCase {
 
     private struct Refusing: Gate {
         var name: String { "refusing" }
-        func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
             throw SluiceError(.gateFailed, "There is no token.")
         }
     }
@@ -51,7 +51,7 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testADelayedModeWaitsByTheClientsTime() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(3))
             $0.time = time
@@ -79,7 +79,7 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testARetryAsksTheStubAgain() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
             $0.retry = .standard
@@ -105,7 +105,7 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testProgressLoopsSeeAStubsChunks() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
             $0.time = time
@@ -165,7 +165,7 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testCancellingTheSenderEndsADelayedStub() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(30))
             $0.time = time

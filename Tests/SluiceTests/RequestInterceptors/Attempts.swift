@@ -2,7 +2,7 @@
 
 /// The attempts of one request, as interceptors see them.
 struct Attempts {
-    private let sending: Sending
+    private let call: Call
 
     init(
         _ method: HTTPMethod = .get,
@@ -24,12 +24,12 @@ struct Attempts {
         )
         var draft = RequestDraft(method: method, path: request.path)
         draft.tags = tags
-        sending = Sending(request, draft, TransferContext(), .none, by: client, on: client.configuration.transport)
+        call = Call(request, draft, TransferContext(), .none, by: client, on: client.configuration.transport)
     }
 
     /// Returns the intercepted request of the next attempt.
     func next(_ interceptors: any RequestInterceptor...) async throws -> HTTPRequest {
-        let context = sending.nextAttempt()
+        let context = call.nextAttempt()
         var request = context.request
         for interceptor in interceptors { request = try await interceptor.intercept(request, context: context) }
         return request

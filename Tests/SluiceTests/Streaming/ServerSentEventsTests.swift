@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class ServerSentEventsTests: XCTestCase {
-    private let time = ManualTime()
+    private let time = TestClock()
 
     private func events(_ text: String, status: HTTPStatus = .ok) -> LoopbackResponse {
         .data(Data(text.utf8), contentType: "text/event-stream; charset=utf-8", status: status)

@@ -6,10 +6,10 @@ import Testing
 @Suite struct ExchangeStateTimeTests {
     private let start = ContinuousClock.now
 
-    private func state(idle: Duration?, total: Duration?) -> ExchangeState {
+    private func state(idle: Duration?, total: Duration?) -> TransferState {
         let request = HTTPRequest(scheme: "http", authority: "host", path: "/")
         let context = TransferContext(timeouts: Timeouts(idle: idle, total: total))
-        return ExchangeState(request: request, context: context, started: start)
+        return TransferState(request: request, context: context, started: start)
     }
 
     @Test(arguments: [

@@ -9,18 +9,18 @@ import Foundation
 /// The action that a cache takes for a request.
 enum CachePlan: Sendable {
     /// Serve the stored response and send nothing.
-    case serve(CacheServing)
+    case serve(ServableResponse)
     /// Serve the stored response and send the revalidation in the background; its result only updates the store (RFC
     /// 5861 §3).
-    case serveWhileRevalidating(CacheServing, CacheForwarding)
+    case serveWhileRevalidating(ServableResponse, ConditionalRequest)
     /// Send the request.
-    case send(CacheForwarding)
+    case send(ConditionalRequest)
     /// Return this response, which has no body: the request is `only-if-cached` and no stored response satisfies it
     /// (RFC 9111 §5.2.1.7).
     case refuse(HTTPResponse)
 
     /// The stored response that the plan serves; nil if there is none.
-    var serving: CacheServing? {
+    var serving: ServableResponse? {
         switch self {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): serving
         case .send, .refuse: nil
@@ -29,14 +29,14 @@ enum CachePlan: Sendable {
 }
 
 /// A request that is forwarded to the origin server, with the state needed to handle its response.
-struct CacheForwarding: Sendable {
+struct ConditionalRequest: Sendable {
     /// The purpose of a forwarded request.
     enum Purpose: Sendable, Hashable {
         /// The request is sent unchanged, with its own conditions if it has any.
         case response
-        /// The cache has added conditions to validate ``CacheForwarding/selected`` (RFC 9111 §4.3.1).
+        /// The cache has added conditions to validate ``ConditionalRequest/selected`` (RFC 9111 §4.3.1).
         case validation
-        /// The request fetches the bytes that are missing from ``CacheForwarding/selected`` (RFC 9111 §3.4).
+        /// The request fetches the bytes that are missing from ``ConditionalRequest/selected`` (RFC 9111 §3.4).
         case completion
     }
 
@@ -59,7 +59,7 @@ struct CacheForwarding: Sendable {
 }
 
 /// A response served from the cache.
-struct CacheServing: Sendable {
+struct ServableResponse: Sendable {
     /// The form in which a stored response satisfies a request.
     enum Form: Sendable, Hashable {
         /// The entire stored response.

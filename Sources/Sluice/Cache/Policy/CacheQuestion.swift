@@ -23,7 +23,7 @@ struct CacheQuestion: Sendable {
 
     /// Returns the form in which a stored response satisfies the request; nil if it does not. Freshness is not
     /// considered; the precedence of conditions is that of RFC 9110 §13.2.2.
-    func form(of entry: CacheEntry, _ stored: ResponseTerms) -> CacheServing.Form? {
+    func form(of entry: CacheEntry, _ stored: ResponseTerms) -> ServableResponse.Form? {
         if stored.part == nil, fields.isDisjoint(with: [.ownConditions, .originConditions, .range]) {
             return request.method == .head ? .head : .whole
         }
@@ -40,7 +40,7 @@ struct CacheQuestion: Sendable {
         return stored.part == nil ? .whole : nil
     }
 
-    private func rangeForm(of entry: CacheEntry, _ stored: ResponseTerms) -> CacheServing.Form? {
+    private func rangeForm(of entry: CacheEntry, _ stored: ResponseTerms) -> ServableResponse.Form? {
         let values = request.headers.values(for: .range)
         guard !stored.isEncoded, values.count == 1, let range = ByteRangeRequest(values[0]) else { return nil }
         let total = stored.part?.total ?? Int64(entry.body.count)

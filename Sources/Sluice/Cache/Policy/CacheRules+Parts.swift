@@ -4,14 +4,14 @@ extension CacheRules {
     /// Handles a 206: combines it with stored parts of the same version (RFC 9111 §3.4), or stores it alone (§3.3).
     func partialReception(
         of head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception {
+    ) -> CacheUpdate {
         let part = Self.part(in: head)
-        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         if forwarding.purpose == .completion {
             guard let part, let completed = completion(by: head, part, to: forwarding, times) else {
-                return CacheReception(answer: .again(unconditional(forwarding)))
+                return CacheUpdate(answer: .again(unconditional(forwarding)))
             }
             return completed
         }
@@ -65,7 +65,7 @@ extension CacheRules {
         with head: HTTPResponse,
         _ part: StoredPart,
         _ validator: ResourceValidator?,
-        for forwarding: CacheForwarding,
+        for forwarding: ConditionalRequest,
         _ times: Times
     ) -> Meeting {
         guard validator != nil, let stored = entry.response, let own = ResourceValidator(of: stored.head) else {
@@ -94,7 +94,7 @@ extension CacheRules {
         _ stored: StoredResponse,
         with head: HTTPResponse,
         _ part: StoredPart,
-        for forwarding: CacheForwarding,
+        for forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheStoring? {
         guard !stored.terms.isEncoded, stored.part?.isWhole(in: entry) ?? (stored.head.status == .ok) else {
@@ -136,9 +136,9 @@ extension CacheRules {
     private func completion(
         by head: HTTPResponse,
         _ part: StoredPart,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception? {
+    ) -> CacheUpdate? {
         guard let entry = forwarding.selected, let stored = entry.response, let own = stored.part,
             let validator = ResourceValidator(of: stored.head), validator.matches(head) == true,
             !head.headers.hasContentCoding, own.total == part.total,
@@ -160,7 +160,7 @@ extension CacheRules {
         status.isStored = storing != nil
         var given = whole
         given.headers.append(.cacheStatus, status.text)
-        var reception = CacheReception(
+        var reception = CacheUpdate(
             answer: .combined(given, .combined([.stored(0..<entry.body.count), .received], entry))
         )
         reception.receivedCount = part.range.upperBound - part.range.lowerBound

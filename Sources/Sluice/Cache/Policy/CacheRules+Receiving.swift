@@ -17,10 +17,10 @@ extension CacheRules {
     /// - Returns: The answer to the caller and the changes to the store.
     func reception(
         of head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         requested: Date,
         received: Date
-    ) -> CacheReception {
+    ) -> CacheUpdate {
         var reception = reception(of: head, to: forwarding, Times(requested: requested, received: received))
         if RequestDirectives(forwarding.request.headers).isNoStore {
             // Stored responses remain unchanged (RFC 9111 §5.2.1.5).
@@ -32,11 +32,11 @@ extension CacheRules {
 
     private func reception(
         of head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception {
+    ) -> CacheUpdate {
         guard forwarding.concernsCache else {
-            var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+            var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
             reception.invalidating = Self.invalidations(after: head, to: forwarding.sent)
             return reception
         }
@@ -44,10 +44,10 @@ extension CacheRules {
         case .notModified: return confirmation(by: head, to: forwarding, times)
         case .partialContent: return partialReception(of: head, to: forwarding, times)
         case 412 where forwarding.purpose == .completion, 416 where forwarding.purpose == .completion:
-            return CacheReception(answer: .again(unconditional(forwarding)))
+            return CacheUpdate(answer: .again(unconditional(forwarding)))
         case let status where status.isServerFailure:
             if let serving = serving(insteadOf: status, for: forwarding, now: times.received) {
-                return CacheReception(answer: .stored(serving))
+                return CacheUpdate(answer: .stored(serving))
             }
         default: break
         }
@@ -65,9 +65,9 @@ extension CacheRules {
     /// - Returns: The stored response; nil if the failure has to be reported.
     func serving(
         insteadOf status: HTTPStatus? = nil,
-        for forwarding: CacheForwarding,
+        for forwarding: ConditionalRequest,
         now: Date
-    ) -> CacheServing? {
+    ) -> ServableResponse? {
         let question = CacheQuestion(forwarding.request)
         guard let entry = forwarding.selected, let terms = entry.response?.terms,
             let form = question.form(of: entry, terms)
@@ -98,11 +98,11 @@ extension CacheRules {
     /// replaces.
     private func replacement(
         by head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception {
+    ) -> CacheUpdate {
         let storing = storing(head, for: forwarding, times)
-        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: storing != nil)))
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: storing != nil)))
         if let storing { reception.storing = [storing] }
         if storing != nil || head.status.replacesStored {
             reception.removing = forwarding.matching.map(\.variant).filter { $0 != storing?.variant }
@@ -113,10 +113,10 @@ extension CacheRules {
     /// Handles a response to HEAD, which updates or invalidates the stored GET responses (RFC 9111 §4.3.5).
     private func freshening(
         by head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception {
-        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+    ) -> CacheUpdate {
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         if head.status.replacesStored, head.status != .ok {
             reception.removing = forwarding.matching.map(\.variant)
         }
@@ -132,7 +132,7 @@ extension CacheRules {
     /// Returns the head with a `Cache-Status` field added.
     func marked(
         _ head: HTTPResponse,
-        _ forwarding: CacheForwarding,
+        _ forwarding: ConditionalRequest,
         isStored: Bool
     ) -> HTTPResponse {
         var marked = head
@@ -143,7 +143,7 @@ extension CacheRules {
     }
 
     /// Returns the original request without the conditions that the cache added.
-    func unconditional(_ forwarding: CacheForwarding) -> CacheForwarding {
+    func unconditional(_ forwarding: ConditionalRequest) -> ConditionalRequest {
         self.forwarding(forwarding.request, forwarding.identity, forwarding.reason, matching: forwarding.matching)
     }
 }
@@ -174,10 +174,10 @@ extension CacheRules {
     /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
     func confirmation(
         by head: HTTPResponse,
-        to forwarding: CacheForwarding,
+        to forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheReception {
-        var reception = CacheReception(answer: .response(marked(head, forwarding, isStored: false)))
+    ) -> CacheUpdate {
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         var confirmed: ResponseTerms?
         for entry in identified(by: head, forwarding) {
             guard let stored = entry.response else { continue }
@@ -219,7 +219,7 @@ extension CacheRules {
     /// a 304, though, and a 304 to a condition on one response cannot concern another. For the same reason, a strong
     /// tag confirms the equal weak tag that was validated; it remains weak. nginx sends such a tag with a 304 where it
     /// would have compressed the response.
-    private func identified(by head: HTTPResponse, _ forwarding: CacheForwarding) -> [CacheEntry] {
+    private func identified(by head: HTTPResponse, _ forwarding: ConditionalRequest) -> [CacheEntry] {
         if let tag = EntityTag(of: head) {
             let same = forwarding.matching.filter { entry in
                 guard let own = entry.response?.terms.entityTag, own.opaque == tag.opaque else { return false }
@@ -246,7 +246,7 @@ extension CacheRules {
 
     /// Returns the validated response if it is among the entries, because it is the newest that satisfies the request;
     /// otherwise the newest.
-    private func preferred(_ entries: [CacheEntry], _ forwarding: CacheForwarding) -> [CacheEntry] {
+    private func preferred(_ entries: [CacheEntry], _ forwarding: ConditionalRequest) -> [CacheEntry] {
         if let selected = forwarding.selected, forwarding.purpose == .validation,
             entries.contains(where: { $0 === selected })
         {
@@ -266,7 +266,7 @@ extension CacheRules {
     }
 
     /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
-    func storing(_ head: HTTPResponse, for forwarding: CacheForwarding, _ times: Times) -> CacheStoring? {
+    func storing(_ head: HTTPResponse, for forwarding: ConditionalRequest, _ times: Times) -> CacheStoring? {
         guard forwarding.request.method == .get, head.status.isStorable else { return nil }
         return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
     }
@@ -277,7 +277,7 @@ extension CacheRules {
     /// to be served stale.
     func storing(
         _ head: HTTPResponse,
-        for forwarding: CacheForwarding,
+        for forwarding: ConditionalRequest,
         _ times: Times,
         part: StoredPart? = nil,
         body: CacheBody,
@@ -329,7 +329,7 @@ extension CacheRules {
         _ entry: CacheEntry,
         _ stored: StoredResponse,
         with head: HTTPResponse,
-        for forwarding: CacheForwarding,
+        for forwarding: ConditionalRequest,
         _ times: Times
     ) -> (response: StoredResponse, storing: CacheStoring?) {
         let head = StoredHead.updated(stored.head, with: head, received: times.received)

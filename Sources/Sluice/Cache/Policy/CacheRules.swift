@@ -60,7 +60,7 @@ extension CacheRules {
         guard request.body.isNone else { return .send(forwarding(request, identity, .bypass)) }
         let question = CacheQuestion(request)
         guard let selected = newest(in: stored, for: question, identity) else {
-            return sending(question, identity, stored)
+            return call(question, identity, stored)
         }
         let age = selected.stored.age(at: now)
         let lifetime = lifetime(of: selected.stored)
@@ -81,7 +81,7 @@ extension CacheRules {
     struct Candidate {
         let entry: CacheEntry
         let stored: ResponseTerms
-        let form: CacheServing.Form
+        let form: ServableResponse.Form
     }
 
     /// The permitted use of a stored response (RFC 9111 §4.2.4, §5.2).
@@ -127,10 +127,10 @@ extension CacheRules {
         _ lifetime: Double,
         _ status: CacheStatus,
         isRevalidated: Bool = false
-    ) -> CacheServing {
+    ) -> ServableResponse {
         var status = status
         status.timeToLive = Int((lifetime - age).rounded(.down))
-        return CacheServing(
+        return ServableResponse(
             entry: candidate.entry,
             response: candidate.stored,
             form: candidate.form,
@@ -198,9 +198,9 @@ extension CacheRules {
         sent: HTTPRequest? = nil,
         matching: [CacheEntry] = [],
         selected: CacheEntry? = nil,
-        purpose: CacheForwarding.Purpose = .response
-    ) -> CacheForwarding {
-        CacheForwarding(
+        purpose: ConditionalRequest.Purpose = .response
+    ) -> ConditionalRequest {
+        ConditionalRequest(
             sent: sent ?? request,
             request: request,
             identity: identity,
@@ -212,7 +212,7 @@ extension CacheRules {
     }
 
     /// Returns the plan for a request that no stored response satisfies.
-    func sending(_ question: CacheQuestion, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
+    func call(_ question: CacheQuestion, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
         if question.directives.isOnlyIfCached { return .refuse(refusal) }
         let matching = matching(stored, question.request, identity)
         guard let first = matching.first else {
@@ -259,7 +259,7 @@ extension CacheRules {
         _ identity: String?,
         _ stored: [CacheEntry],
         _ reason: CacheStatus.Forward
-    ) -> CacheForwarding {
+    ) -> ConditionalRequest {
         let validates = question.fields.isDisjoint(with: .conditions)
         let sent = validates ? Self.conditional(question.request, by: selected.stored) : nil
         return forwarding(
@@ -279,7 +279,7 @@ extension CacheRules {
         _ question: CacheQuestion,
         _ identity: String?,
         _ stored: [CacheEntry]
-    ) -> CacheForwarding {
+    ) -> ConditionalRequest {
         var request = question.request
         for name in [HTTPHeaderName.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         let sent = Self.conditional(request, by: selected.stored)

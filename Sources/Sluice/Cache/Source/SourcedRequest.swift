@@ -8,16 +8,16 @@ import Foundation
 
 /// A request with a data source that reads the cache: step 1, run once per sender.
 final class SourcedRequest: Sendable {
-    private let question: KeptQuestion
+    private let question: DataSourceLookup
     /// The decision, made once. The request and the readers of the first stored response share it.
-    private let decision: Flight<KeptQuestion.Decision>
+    private let decision: SingleFlight<DataSourceLookup.Decision>
 
     /// Creates a sourced request; nil if its data source is the server.
     init?(
         _ pipeline: Pipeline,
         _ draft: RequestDraft,
         _ meter: TransferMeter,
-        judge: @escaping KeptQuestion.Judge
+        judge: @escaping DataSourceLookup.Judge
     ) {
         guard let store = pipeline.configuration.cache, !pipeline.isStubbed(draft) else { return nil }
         var clients = pipeline.configuration.caching
@@ -25,7 +25,7 @@ final class SourcedRequest: Sendable {
         if !draft.method.isSafe { clients.source = .server }
         let caching = draft.options.caching.applied(to: clients)
         guard caching.source.reads else { return nil }
-        let question = KeptQuestion(
+        let question = DataSourceLookup(
             pipeline: pipeline,
             store: store,
             draft: draft,
@@ -34,7 +34,7 @@ final class SourcedRequest: Sendable {
             judge: judge
         )
         self.question = question
-        decision = Flight(cancelled: .answered(.cancelled)) { land, _ in
+        decision = SingleFlight(cancelled: .answered(.cancelled)) { land, _ in
             let task = Task { _ = land(await question.decision()) }
             return { task.cancel() }
         }
@@ -44,7 +44,7 @@ final class SourcedRequest: Sendable {
     ///
     /// - Parameter completion: Called once with the result, on any thread.
     /// - Returns: A closure that cancels the request.
-    func begin(_ completion: @escaping @Sendable (Landing) -> Void) -> Flight<Landing>.Stop {
+    func begin(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop {
         if case .answered(let landing) = question.immediateDecision() {
             completion(landing)
             return {}
@@ -53,7 +53,7 @@ final class SourcedRequest: Sendable {
             switch await decision.value() {
             case nil: completion(.cancelled)
             case .answered(let landing): completion(landing)
-            case .sent(let sending, _): completion(Landing(await question.pipeline.outcome(of: sending), sending))
+            case .sent(let call, _): completion(CallOutcome(await question.pipeline.outcome(of: call), call))
             }
         }
         return { task.cancel() }
@@ -63,7 +63,7 @@ final class SourcedRequest: Sendable {
     func cancel() { decision.cancel() }
 
     /// Returns the stored response to show before the server's response; nil if there is none.
-    func first() async -> Landing? {
+    func first() async -> CallOutcome? {
         switch question.caching.source.kind {
         case .server, .cache, .cacheElseServer: return nil
         case .cacheThenServer, .firstLaunch, .custom: break
@@ -106,16 +106,16 @@ final class SourcedRequest: Sendable {
 }
 
 /// A lookup of the stored response for a request, and the decision that its data source makes.
-struct KeptQuestion: Sendable {
+struct DataSourceLookup: Sendable {
     /// Converts a response to the sender's type; nil if the conversion fails.
     typealias Judge = @Sendable (ServerResponse) -> (any Sendable)?
 
     /// The decision about a request.
     enum Decision: Sendable {
         /// The request is complete.
-        case answered(Landing)
+        case answered(CallOutcome)
         /// The request is sent. `first` is the stored response to show before the server's response.
-        case sent(Sending, first: Landing?)
+        case sent(Call, first: CallOutcome?)
     }
 
     let pipeline: Pipeline
@@ -145,10 +145,10 @@ struct KeptQuestion: Sendable {
         do {
             request = try draft.build(for: pipeline)
         } catch {
-            pipeline.steps.tellOfUnbuilt(draft, error, pipeline.configuration)
-            return .answered(Landing(.failure(error)))
+            pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
+            return .answered(CallOutcome(.failure(error)))
         }
-        let sending = pipeline.sending(of: request, draft, meter)
+        let call = pipeline.call(of: request, draft, meter)
         let key = key(of: request)
         var kept: ServerResponse?
         if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
@@ -158,12 +158,12 @@ struct KeptQuestion: Sendable {
         if made == nil, !caching.source.isCacheOnly { kept = nil }
         switch await choice(request, kept, key) {
         case .send:
-            return .sent(sending, first: nil)
+            return .sent(call, first: nil)
         case .useKept:
-            guard let kept else { return .answered(Landing(.failure(.cacheMiss(request)), sending)) }
-            return .answered(landing(kept, made, sending))
+            guard let kept else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
+            return .answered(landing(kept, made, call))
         case .useKeptThenSend:
-            return .sent(sending, first: kept.map { landing($0, made, sending) })
+            return .sent(call, first: kept.map { landing($0, made, call) })
         }
     }
 
@@ -210,15 +210,15 @@ struct KeptQuestion: Sendable {
         return response
     }
 
-    private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ sending: Sending?) -> Landing {
-        sending?.tell(.cached, 0) { .cached(response) }
-        return Landing(.success(response), sending, made: made)
+    private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ call: Call?) -> CallOutcome {
+        call?.notify(.cached, 0) { .cached(response) }
+        return CallOutcome(.success(response), call, made: made)
     }
 
     /// Returns the sending that notifies observers; nil if there are no observers.
-    private func observed(_ request: HTTPRequest) -> Sending? {
+    private func observed(_ request: HTTPRequest) -> Call? {
         if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
-        return pipeline.sending(of: request, draft, meter)
+        return pipeline.call(of: request, draft, meter)
     }
 }
 

@@ -89,7 +89,7 @@ final class CacheBodyWriter: Sendable {
                 state.isForStorage = false
                 if state.buffer == nil { state.isOver = true }
             }
-            store.tell(.writeFailed(error))
+            store.notify(.writeFailed(error))
         }
     }
 
@@ -143,7 +143,7 @@ extension CacheStore {
         let bytes = overflow ? .max : size
         guard configuration.memory.admits(bytes: bytes) || isForStorage && configuration.disk.admits(bytes: bytes)
         else {
-            if length != nil { tell(.skipped(entry.key, bytes: bytes)) }
+            if length != nil { notify(.skipped(entry.key, bytes: bytes)) }
             return nil
         }
         return CacheBodyWriter(self, entry)

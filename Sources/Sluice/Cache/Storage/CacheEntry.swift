@@ -29,7 +29,7 @@ public final class CacheEntry: Sendable {
     /// The tags by which entries can be removed together.
     public let tags: Set<String>
     /// The model decoded from the body last. Only responses have one, because serializers never decode values.
-    let kept: Locked<KeptModel?>?
+    let kept: Locked<CachedModel?>?
 
     /// Creates an entry.
     ///

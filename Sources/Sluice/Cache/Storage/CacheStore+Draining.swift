@@ -88,7 +88,7 @@ extension CacheStore {
                     try await writer.commit()
                 } catch {
                     failures[item.number] = error
-                    tell(.writeFailed(error))
+                    notify(.writeFailed(error))
                 }
             }
         }
@@ -110,7 +110,7 @@ extension CacheStore {
         } catch {
             failure = error
         }
-        tell(.writeFailed(failure))
+        notify(.writeFailed(failure))
         if failure.isOfLock {
             for (number, _) in changes { failures[number] = failure }
             return
@@ -147,7 +147,7 @@ extension CacheStore {
             defer { state.dropped = CacheSize() }
             return (state.wake(failures), state.wakeFlushing(), state.dropped)
         }
-        if dropped.count > 0 { tell(.writesDropped(count: dropped.count, bytes: dropped.bytes)) }
+        if dropped.count > 0 { notify(.writesDropped(count: dropped.count, bytes: dropped.bytes)) }
         for (continuation, failure) in woken { continuation.resume(returning: failure) }
         for continuation in flushed { continuation.resume() }
     }
@@ -263,7 +263,7 @@ extension CacheStore {
                 do throws(SluiceError) {
                     while try await storage.evict(to: configuration.disk, at: date) > 0 { await Task.yield() }
                 } catch {
-                    tell(.writeFailed(error))
+                    notify(.writeFailed(error))
                 }
             }
         }

@@ -88,7 +88,7 @@ extension CacheStore {
         var stored: [CacheEntry] = []
         switch found {
         case .success(let entries): stored = entries
-        case .failure(let error): if !error.isCancellation { tell(.readFailed(error)) }
+        case .failure(let error): if !error.isCancellation { notify(.readFailed(error)) }
         }
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
@@ -159,7 +159,7 @@ extension CacheStore {
         do throws(SluiceError) {
             guard try await storage.hasForeignChanges() else { return }
         } catch {
-            return tell(.readFailed(error))
+            return notify(.readFailed(error))
         }
         state.withLock { state in
             state.memory.forgetStored { state.pending.holds($0) }
@@ -250,7 +250,7 @@ extension CacheStore {
             return (isInMemory, number, state.beginDraining())
         }
         if begins { startDraining() }
-        if isForStorage ? !isAdmitted : !isInMemory { tell(.skipped(entry.key, bytes: bytes)) }
+        if isForStorage ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
         return number
     }
 

@@ -127,7 +127,7 @@ public actor CacheStore {
     public init(storage: (any CacheStorage)?, configuration: Configuration) {
         self.storage = storage
         hasStorage = storage != nil
-        isTimeReal = configuration.time is SystemTime
+        isTimeReal = configuration.time is SystemClock
         self.configuration = configuration
         state = Locked(State(memory: MemoryTier(limits: configuration.memory)))
         if storage != nil { WriteBehindExit.register() }
@@ -145,7 +145,7 @@ public actor CacheStore {
     /// The current time.
     nonisolated var date: Date { isTimeReal ? Date() : configuration.time.date }
 
-    nonisolated func tell(_ event: CacheEvent) {
+    nonisolated func notify(_ event: CacheEvent) {
         configuration.onEvent?(event)
     }
 }
@@ -175,7 +175,7 @@ extension CacheStore {
         /// The default expiration of values and of responses stored for data sources. The default is never.
         public var expiration = CacheExpiration.never
         /// The clock. The default is the system's.
-        public var time: any TimeSource = SystemTime()
+        public var time: any SluiceClock = SystemClock()
         /// Called with the events of the store, on any thread. The default is nil. It should return quickly.
         public var onEvent: (@Sendable (CacheEvent) -> Void)?
 

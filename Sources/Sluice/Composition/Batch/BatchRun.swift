@@ -13,14 +13,14 @@ final class BatchRun: Sendable {
     }
 
     let members: [any BatchMember]
-    let time: any TimeSource
+    let time: any SluiceClock
     /// Wakes readers of the progress when the batch begins and ends.
     let signal: TransferMeter
     private let limit: Int
     private let failsFast: Bool
     private let state = Locked(State())
 
-    init(_ members: [any BatchMember], upTo limit: Int, failsFast: Bool, time: any TimeSource) {
+    init(_ members: [any BatchMember], upTo limit: Int, failsFast: Bool, time: any SluiceClock) {
         self.members = members
         self.limit = max(1, limit)
         self.failsFast = failsFast

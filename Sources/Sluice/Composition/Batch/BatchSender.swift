@@ -16,7 +16,7 @@ import SluiceHTTP
 /// `any Error` if there are several.
 public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Error>: Sendable {
     private let run: BatchRun
-    private let flight: Flight<Void>
+    private let flight: SingleFlight<Void>
     private let models: @Sendable (BatchReading) throws(Failure) -> Models
     private let collected: @Sendable (BatchReading) -> Results
 
@@ -28,7 +28,7 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
         self.run = run
         self.models = models
         collected = results
-        flight = Flight(cancelled: ()) { land, _ in
+        flight = SingleFlight(cancelled: ()) { land, _ in
             let task = Task {
                 await run.send()
                 _ = land(())

@@ -39,7 +39,7 @@ public final class CircuitBreaker: ImmediateGate {
         var watchers: [Int: AsyncStream<Change>.Continuation] = [:]
         var lastID = 0
 
-        func tell(_ key: String, _ state: State?) {
+        func notify(_ key: String, _ state: State?) {
             guard let state else { return }
             for watcher in watchers.values { watcher.yield(Change(key: key, state: state)) }
         }
@@ -126,16 +126,16 @@ public final class CircuitBreaker: ImmediateGate {
     var watcherCount: Int { record.withLock { $0.watchers.count } }
 
     /// Admits a request unless the circuit is open, or half-open with all its trials running.
-    public func admitImmediately(_ request: RequestContext) -> Pass? {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admitImmediately(_ request: RequestContext) -> Permit? {
+        guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         guard case .admitted(let ticket) = admission(key, time.now) else { return nil }
         return pass(key, ticket, time)
     }
 
     /// Admits a request or fails it at once. Never waits.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         switch admission(key, time.now) {
         case .admitted(let ticket): return pass(key, ticket, time)
@@ -146,16 +146,16 @@ public final class CircuitBreaker: ImmediateGate {
     private func admission(_ key: String, _ now: ContinuousClock.Instant) -> Circuit.Admission {
         record.withLock { record in
             let (admission, state) = record.circuits.admit(key, now: now)
-            record.tell(key, state)
+            record.notify(key, state)
             return admission
         }
     }
 
-    private func pass(_ key: String, _ ticket: Circuit.Ticket, _ time: any TimeSource) -> Pass {
-        Pass(judging: { [self] outcome in
+    private func pass(_ key: String, _ ticket: Circuit.Ticket, _ time: any SluiceClock) -> Permit {
+        Permit(judging: { [self] outcome in
             let judgement = judging(outcome)
             let now = time.now
-            record.withLock { $0.tell(key, $0.circuits.settle(key, ticket, judgement, now: now)) }
+            record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, judgement, now: now)) }
             return .settled
         })
     }

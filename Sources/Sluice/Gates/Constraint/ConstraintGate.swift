@@ -55,7 +55,7 @@ public final class ConstraintGate: Gate {
     public var holds: Bool { false }
 
     /// Waits until the constraint is satisfied.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -75,7 +75,7 @@ public final class ConstraintGate: Gate {
             leave(id)
         }
         if let failure { throw failure }
-        return Pass()
+        return Permit()
     }
 
     private func arrive(_ id: Int, _ waiter: Waiter, _ request: RequestContext) {
@@ -159,7 +159,7 @@ extension ConstraintGate {
     /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
     /// the request's task, whose task-local values and priority the new task inherits.
     func beginQuestion(_ id: Int, _ request: RequestContext) {
-        let exemption = Exemption(from: name, for: request)
+        let exemption = GateBypass(from: name, for: request)
         let task = Task { [self] in
             let isSatisfied = await exemption.whileActive { await constraint.isSatisfied(for: request) }
             perform(
@@ -178,7 +178,7 @@ extension ConstraintGate {
 
     /// Starts a task that ends checks that take too long, so that they do not block all
     /// others. One task serves all checks.
-    private func watch(_ time: any TimeSource) {
+    private func watch(_ time: any SluiceClock) {
         guard let timeout = constraint.timeout else { return }
         let begins = state.withLock { state in
             defer { state.isWatched = true }
@@ -226,7 +226,7 @@ extension ConstraintGate {
         }
         // All waiting requests have left meanwhile.
         guard let request else { return satisfactionEnded(number, nil) }
-        let exemption = Exemption(from: name, for: request)
+        let exemption = GateBypass(from: name, for: request)
         let work = Deadline.$current.withValue(nil) {
             Task { [self] in
                 do {

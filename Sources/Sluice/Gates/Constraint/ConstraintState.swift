@@ -37,7 +37,7 @@ struct ConstraintState {
         var isWanted = true
     }
 
-    private var queue = WaitingLine<ID>()
+    private var queue = WaitQueue<ID>()
     private var question: Question?
     private var waiting: [ID] = []
     private var satisfaction = Satisfaction.idle

@@ -44,7 +44,7 @@ public final class OAuth2: ImmediateGate {
     let grant: Grant
     let configuration: Configuration
     let tokenURL: String
-    let desk: Locked<Desk>
+    let shared: Locked<SharedState>
     let audience: Audience
 
     /// False: all requests share one token.
@@ -64,21 +64,21 @@ public final class OAuth2: ImmediateGate {
         self.configuration = configuration
         name = configuration.name
         audience = Audience(configuration.origins)
-        desk = Locked(Desk(state: TokenState(grant, configuration)))
+        shared = Locked(SharedState(state: TokenState(grant, configuration)))
     }
 
     /// Admits a request without waiting if there is a valid token for it, or if it needs none.
     ///
     /// - Parameter request: The request to admit.
     /// - Returns: A permit, or nil if the request has to wait or to be refused.
-    public func admitImmediately(_ request: RequestContext) -> Pass? {
-        if request.request.headers.contains(.authorization) { return Pass() }
+    public func admitImmediately(_ request: RequestContext) -> Permit? {
+        if request.request.headers.contains(.authorization) { return Permit() }
         switch audience.reach(request) {
-        case .outside: return Pass()
+        case .outside: return Permit()
         case .refused: return nil
         case .inside:
             let date = (configuration.client ?? request.client).pipeline.time.date
-            guard let credential = desk.withLock({ $0.state.credential(at: date) }) else { return nil }
+            guard let credential = shared.withLock({ $0.state.credential(at: date) }) else { return nil }
             return Ticket(of: self, credential, for: request).pass
         }
     }
@@ -89,10 +89,10 @@ public final class OAuth2: ImmediateGate {
     /// - Returns: A permit that adds the token.
     /// - Throws: A ``SluiceError`` with code ``SluiceError/Code/authorizationFailed``,
     ///   ``SluiceError/Code/authorizationRequired`` or ``SluiceError/Code/cancelled``.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
-        if request.request.headers.contains(.authorization) { return Pass() }
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        if request.request.headers.contains(.authorization) { return Permit() }
         switch audience.reach(request) {
-        case .outside: return Pass()
+        case .outside: return Permit()
         case .refused(let error): throw error
         case .inside:
             let client = configuration.client ?? request.client
@@ -191,8 +191,8 @@ private final class Ticket: Sendable {
         context = request
     }
 
-    var pass: Pass {
-        Pass(signing: { [self] request in sign(&request) }, judging: { [self] outcome in judge(outcome) })
+    var pass: Permit {
+        Permit(signing: { [self] request in sign(&request) }, judging: { [self] outcome in judge(outcome) })
     }
 
     private func sign(_ request: inout HTTPRequest) {
@@ -200,14 +200,14 @@ private final class Ticket: Sendable {
         request.headers.append(.authorization, credential.authorization)
     }
 
-    private func judge(_ outcome: TransportOutcome) -> Pass.Verdict {
+    private func judge(_ outcome: TransportOutcome) -> Permit.Verdict {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
         // Only the first refusal of a request causes a replay. If a new token is refused at
         // once, another one would be too.
         let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
         guard context.attempt == first else { return .settled }
-        let moment = Moment((gate.configuration.client?.pipeline ?? pipeline).time)
-        let isReplayed = gate.desk.withLock { $0.state.refused(version: credential.version, at: moment) }
+        let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).time)
+        let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
         return isReplayed ? .replay : .settled
     }
 }

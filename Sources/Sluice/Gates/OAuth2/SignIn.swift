@@ -93,13 +93,13 @@ extension OAuth2 {
             defer { endTurn(turn) }
             var stored: Token?
             var failure: OAuth2Error?
-            if desk.withLock({ $0.state.isUnknown }) {
+            if shared.withLock({ $0.state.isUnknown }) {
                 switch await self.stored({ try await $0.load() }) {
                 case .success(let token): stored = token
                 case .failure(let error): failure = error
                 }
             }
-            let known = desk.withLock { $0.state.signOut() }
+            let known = shared.withLock { $0.state.signOut() }
             if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = failure ?? error }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.
@@ -124,7 +124,7 @@ extension OAuth2 {
             let turn = await takeTurn()
             let result = await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
             let time = client.pipeline.time
-            let step = advance { $0.received(result, work: turn, at: Moment(time)) }
+            let step = advance { $0.received(result, work: turn, at: ClockReading(time)) }
             return await carryOut(turn, step, by: client)
         }.value
         switch outcome {

@@ -23,7 +23,7 @@ public final class RateLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
-    private let line: TokenLine
+    private let line: TokenQueue
     private let maximumPause: Duration?
 
     /// Creates a limit.
@@ -55,7 +55,7 @@ public final class RateLimit: ImmediateGate {
         // Bounded so that adding the pause to a time does not overflow.
         self.maximumPause = maximumPause.map { min($0, .seconds(1 << 31)) }
         let rate = TokenBucket.Rate(count, every: period, burst: burst)
-        line = TokenLine(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        line = TokenQueue(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }
 
     /// Creates a limit without a rate. Requests wait only while the server asks for a pause.
@@ -89,28 +89,28 @@ public final class RateLimit: ImmediateGate {
     public var waiting: Int { line.waiting }
 
     /// Takes a token if one is available.
-    public func admitImmediately(_ request: RequestContext) -> Pass? {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admitImmediately(_ request: RequestContext) -> Permit? {
+        guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         return line.take(key, now: time.now) ? pass(key, time) : nil
     }
 
     /// Takes a token, and waits until one is available.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
-        guard let key = scope.key(for: request) else { return Pass() }
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         try await line.wait(key, time)
         return pass(key, time)
     }
 
-    private func pass(_ key: String, _ time: any TimeSource) -> Pass {
-        Pass(judging: { [self] outcome in
+    private func pass(_ key: String, _ time: any SluiceClock) -> Permit {
+        Permit(judging: { [self] outcome in
             settle(outcome, key, time)
             return .settled
         })
     }
 
-    private func settle(_ outcome: TransportOutcome, _ key: String, _ time: any TimeSource) {
+    private func settle(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
         switch outcome {
         case .success(let response):
             heed(response.head, time) { scope.key(key, answeredBy: response.request) }
@@ -123,7 +123,7 @@ public final class RateLimit: ImmediateGate {
         }
     }
 
-    private func heed(_ head: HTTPResponse, _ time: any TimeSource, of key: () -> String) {
+    private func heed(_ head: HTTPResponse, _ time: any SluiceClock, of key: () -> String) {
         guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: time.date) else { return }
         line.close(key(), for: min(pause, maximumPause), time)
     }

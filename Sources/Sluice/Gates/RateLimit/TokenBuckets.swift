@@ -21,7 +21,7 @@ struct TokenBuckets<Waiter> {
 
     private struct Entry {
         var bucket: TokenBucket
-        var line = WaitingLine<Place>()
+        var line = WaitQueue<Place>()
         /// The time of this entry in `dueTimes`.
         var scheduled: Instant?
 

@@ -39,7 +39,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     /// The ends of requests, retries and redirects, and the events that the optional details need.
     public let interests: RequestEvent.Kinds
     private let details: Details
-    private let time: any TimeSource
+    private let time: any SluiceClock
     private let ledger: Locked<MetricsLedger>
 
     /// Creates empty metrics.
@@ -49,7 +49,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     ///   - maximumRoutes: The maximum number of routes; 1,000 by default. Further routes are counted together as
     ///     `other`.
     ///   - time: The clock that dates the snapshots.
-    public init(details: Details = [], maximumRoutes: Int = 1000, time: any TimeSource = SystemTime()) {
+    public init(details: Details = [], maximumRoutes: Int = 1000, time: any SluiceClock = SystemClock()) {
         self.details = details
         self.time = time
         var interests: RequestEvent.Kinds = [.finished, .retrying, .redirected]

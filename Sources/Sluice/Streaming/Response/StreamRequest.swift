@@ -152,16 +152,16 @@ extension StreamRequest {
         let response: ServerResponse
         switch landing.outcome {
         case .failure(let error):
-            landing.sending?.finish(.failure(error))
+            landing.call?.finish(.failure(error))
             throw StreamFailure(error: error)
         case .success(let outcome): response = outcome
         }
         if let error = validation.failure(of: response.head, to: response.request, check) {
-            landing.sending?.finish(.failure(error))
+            landing.call?.finish(.failure(error))
             throw StreamFailure(error: error, body: response.body)
         }
         // The sink has no body if an interceptor provided the response.
-        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, landing.sending)
+        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, landing.call)
     }
 
     /// Creates the error model for a failure.

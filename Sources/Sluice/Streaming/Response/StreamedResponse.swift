@@ -87,19 +87,19 @@ final class StreamedBody: Sendable {
     /// The response without its body.
     let response: ServerResponse
     private let body: ResponseBody
-    private let sending: Sending?
+    private let call: Call?
     /// True if a body that was complete from the start has been read.
     private let isRead = Locked(false)
 
-    init(_ body: ResponseBody, _ response: ServerResponse, _ sending: Sending?) {
+    init(_ body: ResponseBody, _ response: ServerResponse, _ call: Call?) {
         self.body = body
         self.response = response
-        self.sending = sending
+        self.call = call
     }
 
     deinit {
         // No effect if the request has already finished.
-        sending?.finish(.failure(.cancelled.with(request: response.request, response: response.head)))
+        call?.finish(.failure(.cancelled.with(request: response.request, response: response.head)))
     }
 
     /// The metrics of the transfer, available once the whole body has arrived.
@@ -131,14 +131,14 @@ final class StreamedBody: Sendable {
         var response = response
         if let metrics { response.metrics = metrics }
         if let trailers { response.trailers = trailers }
-        sending?.finish(.success(response))
+        call?.finish(.success(response))
         return nil
     }
 
     /// Finishes the request with an error. Returns the error with the request and the response added.
     func failed(_ error: SluiceError) -> SluiceError {
         let error = error.with(request: response.request, response: response.head)
-        sending?.finish(.failure(error))
+        call?.finish(.failure(error))
         return error
     }
 

@@ -9,7 +9,7 @@ final class CachedStepsTests: XCTestCase {
     func testAnAnswerFromTheCacheTakesNothingFromARateLimit() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
             $0.time = time
@@ -39,7 +39,7 @@ final class CachedStepsTests: XCTestCase {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.time = ManualTime()
+            $0.time = TestClock()
             $0.retry = .standard
         }
         let response = await client.string.get("page").cachePolicy(.onlyIfCached).sender().response
@@ -76,7 +76,7 @@ final class CachedStepsTests: XCTestCase {
         let server = try LoopbackServer()
         let never = LoopbackSignal()
         server.on("/page", .after(never, .text("one", headers: ["Cache-Control": "max-age=60"])))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
             $0.time = time
@@ -146,8 +146,8 @@ private struct OutcomeGate: Gate {
         self.seen = seen
     }
 
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
-        Pass(judging: { outcome in
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        Permit(judging: { outcome in
             switch outcome {
             case .success(let response): seen.change { $0.append("\(response.head.status.rawValue)") }
             case .failure(let error): seen.change { $0.append("\(error.code)") }

@@ -34,18 +34,18 @@ final class SharedMissTests: XCTestCase {
     }
 
     func testTheFetchGoesOnForOthersWhenTheFirstLeavesAndStopsWithTheLast() async throws {
-        let fetches = SharedFetches()
+        let fetches = RequestCoalescer()
         let key = Self.key
         let isStopped = AsyncSignal()
         let hasBegun = AsyncSignal()
-        let work: @Sendable () async -> SharedFetches.Fetched = {
+        let work: @Sendable () async -> RequestCoalescer.Fetched = {
             hasBegun.open()
             await withTaskCancellationHandler {
                 await isStopped.wait()
             } onCancel: {
                 isStopped.open()
             }
-            return SharedFetches.Fetched(outcome: .failure(.cancelled), entry: nil)
+            return RequestCoalescer.Fetched(outcome: .failure(.cancelled), entry: nil)
         }
         let first = try XCTUnwrap(fetches.flight(key, work))
         let second = try XCTUnwrap(fetches.flight(key, work))
@@ -70,20 +70,20 @@ final class SharedMissTests: XCTestCase {
     }
 
     func testNobodyWaitsTwiceForWhatServesTheFirstAlone() async throws {
-        let fetches = SharedFetches()
+        let fetches = RequestCoalescer()
         let response = ServerResponse(
             request: HTTPRequest(scheme: "http", authority: "a", path: "/"),
             head: HTTPResponse(status: .ok),
             body: Data()
         )
         let alone = try XCTUnwrap(
-            fetches.flight(Self.key) { SharedFetches.Fetched(outcome: .success(response), entry: nil) }
+            fetches.flight(Self.key) { RequestCoalescer.Fetched(outcome: .success(response), entry: nil) }
         )
         _ = await alone.flight.value()
-        XCTAssertNil(fetches.flight(Self.key) { SharedFetches.Fetched(outcome: .success(response), entry: nil) })
+        XCTAssertNil(fetches.flight(Self.key) { RequestCoalescer.Fetched(outcome: .success(response), entry: nil) })
     }
 
-    private static let key = SharedFetches.Key(
+    private static let key = RequestCoalescer.Key(
         HTTPRequest(scheme: "http", authority: "a", path: "/"),
         CacheKey("a", in: .exchanges),
         nil

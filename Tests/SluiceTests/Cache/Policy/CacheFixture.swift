@@ -104,14 +104,14 @@ extension CachePlan {
         }
     }
 
-    var given: CacheServing? {
+    var given: ServableResponse? {
         switch self {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): serving
         case .send, .refuse: nil
         }
     }
 
-    var passed: CacheForwarding? {
+    var passed: ConditionalRequest? {
         switch self {
         case .send(let forwarding), .serveWhileRevalidating(_, let forwarding): forwarding
         case .serve, .refuse: nil
@@ -119,8 +119,8 @@ extension CachePlan {
     }
 }
 
-extension CacheReception {
-    var served: CacheServing? {
+extension CacheUpdate {
+    var served: ServableResponse? {
         if case .stored(let serving) = answer { serving } else { nil }
     }
 
@@ -128,7 +128,7 @@ extension CacheReception {
         if case .response(let head) = answer { head } else { nil }
     }
 
-    var again: CacheForwarding? {
+    var again: ConditionalRequest? {
         if case .again(let forwarding) = answer { forwarding } else { nil }
     }
 }

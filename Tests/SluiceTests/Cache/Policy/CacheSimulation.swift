@@ -14,7 +14,7 @@ final class CacheSimulation {
         /// The requests that were sent.
         let sent: [HTTPRequest]
         /// The way in which the cache served the response; nil for a response from the server.
-        var serving: CacheServing?
+        var serving: ServableResponse?
 
         var status: String { head.headers[.cacheStatus] ?? "" }
     }
@@ -54,7 +54,7 @@ final class CacheSimulation {
     }
 
     private func forward(
-        _ forwarding: CacheForwarding,
+        _ forwarding: ConditionalRequest,
         _ now: Date,
         _ sent: [HTTPRequest],
         _ server: Server
@@ -76,8 +76,8 @@ final class CacheSimulation {
     }
 
     private func carryOut(
-        _ reception: CacheReception,
-        _ forwarding: CacheForwarding,
+        _ reception: CacheUpdate,
+        _ forwarding: ConditionalRequest,
         _ body: Data,
         _ now: Date
     ) {
@@ -100,7 +100,7 @@ final class CacheSimulation {
         for name in reception.invalidating { entries[name] = nil }
     }
 
-    private static func answer(_ serving: CacheServing, _ sent: [HTTPRequest]) -> Answer {
+    private static func answer(_ serving: ServableResponse, _ sent: [HTTPRequest]) -> Answer {
         let body = serving.isBodiless ? "" : String(decoding: serving.body, as: UTF8.self)
         return Answer(head: serving.head, body: body, sent: sent, serving: serving)
     }

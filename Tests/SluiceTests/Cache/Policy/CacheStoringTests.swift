@@ -24,7 +24,7 @@ import Testing
         request: HTTPRequest = CacheFixture.request(),
         identity: String? = nil,
         _ options: HTTPCaching = HTTPCaching()
-    ) throws -> CacheReception {
+    ) throws -> CacheUpdate {
         let rules = CacheRules(options)
         let plan = rules.plan(for: request, identity: identity, stored: [], now: CacheFixture.start)
         return rules.reception(

@@ -6,7 +6,7 @@ import XCTest
 final class DataSourceTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let store = CacheStore(storage: nil)
-    private let time = ManualTime()
+    private let time = TestClock()
 
     override func tearDown() { server?.stop() }
 

@@ -37,7 +37,7 @@ final class OfflineTests: XCTestCase {
             "/feed",
             .json(#"{"id":7,"name":"Feed"}"#, headers: ["Cache-Control": "max-age=60, stale-if-error=86400"])
         )
-        let time = ManualTime()
+        let time = TestClock()
         let directory = try DownloadFolder()
         func client(_ constraints: [any Constraint]) -> APIClient {
             APIClient(baseURL: server.url) {

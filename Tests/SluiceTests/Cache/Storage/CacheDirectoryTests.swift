@@ -80,7 +80,7 @@ final class CacheDirectoryTests: XCTestCase {
     }
 
     func testTwoStoresOfADirectorySeeEachOthersChanges() async throws {
-        let time = ManualTime(date: Date())
+        let time = TestClock(date: Date())
         let stores = (0..<2).map { _ in CacheStore(directory: directory) { $0.time = time } }
         try await stores[0].set(1, for: "n")
         let first: Int? = try await stores[1].value(for: "n")

@@ -55,7 +55,7 @@ import XCTest
 
 final class CacheStoreExpirationTests: XCTestCase {
     private let storage = ScriptedStorage()
-    private let time = ManualTime()
+    private let time = TestClock()
 
     private func makeStore(_ configure: (inout CacheStore.Configuration) -> Void = { _ in }) -> CacheStore {
         var configuration = CacheStore.Configuration()

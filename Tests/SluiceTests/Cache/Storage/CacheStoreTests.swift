@@ -6,7 +6,7 @@ import XCTest
 
 final class CacheStoreTests: XCTestCase {
     private let storage = ScriptedStorage()
-    private let time = ManualTime()
+    private let time = TestClock()
     private let events = Shared<[CacheEvent]>([])
 
     private func makeStore(_ configure: (inout CacheStore.Configuration) -> Void = { _ in }) -> CacheStore {

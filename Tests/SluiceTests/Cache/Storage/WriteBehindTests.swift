@@ -15,7 +15,7 @@ final class WriteBehindTests: XCTestCase {
     ) -> CacheStore {
         var configuration = CacheStore.Configuration()
         configuration.memory = memory
-        configuration.time = ManualTime()
+        configuration.time = TestClock()
         configuration.onEvent = { [events] event in events.change { $0.append(event) } }
         configure(&configuration)
         return CacheStore(storage: storage, configuration: configuration)
@@ -164,7 +164,7 @@ final class WriteBehindTests: XCTestCase {
     }
 
     func testARemovalThatFailedIsRememberedAndMadeLater() async {
-        let time = ManualTime()
+        let time = TestClock()
         let store = makeStore(memory: CacheLimits(count: 0)) { $0.time = time }
         store.keep(CacheEntry(of: "a"))
         await store.flush()
@@ -195,7 +195,7 @@ final class WriteBehindTests: XCTestCase {
     }
 
     func testOthersChangesMakeMemoryForgetWhatStorageHas() async {
-        let time = ManualTime()
+        let time = TestClock()
         let store = makeStore { $0.time = time }
         store.keep(CacheEntry(of: "a", "mine"))
         await store.flush()

@@ -37,19 +37,19 @@ final class DownloadFolder: Sendable {
     }
 
     /// Returns the paths of the partial file and its journal.
-    func place(_ destination: DownloadDestination? = nil) throws -> PartPlace {
-        try PartPlace(key: Self.key, destination: destination ?? .file(file))
+    func place(_ destination: DownloadDestination? = nil) throws -> PartialDownloadLocation {
+        try PartialDownloadLocation(key: Self.key, destination: destination ?? .file(file))
     }
 
     func open(
         _ destination: DownloadDestination? = nil,
-        lease: PartLease = PartLease()
-    ) async throws(SluiceError) -> PartFile {
-        try await PartFile.open(key: Self.key, destination: destination ?? .file(file), lease: lease)
+        lease: PartialDownloadLock = PartialDownloadLock()
+    ) async throws(SluiceError) -> PartialDownload {
+        try await PartialDownload.open(key: Self.key, destination: destination ?? .file(file), lease: lease)
     }
 
     /// Returns a partial file with the start of a file of ten digits.
-    func begun(_ text: String = "01234", _ destination: DownloadDestination? = nil) async throws -> PartFile {
+    func begun(_ text: String = "01234", _ destination: DownloadDestination? = nil) async throws -> PartialDownload {
         let part = try await open(destination)
         try await part.begin(.digits)
         try await part.write(text, at: 0)
@@ -80,7 +80,7 @@ extension RemoteResource {
     }
 }
 
-extension PartFile {
+extension PartialDownload {
     func write(_ text: String, at offset: Int64) async throws(SluiceError) {
         try await write([Data(text.utf8)], at: offset)
     }

@@ -26,7 +26,7 @@ struct FullDiskTests {
     }
 
     /// Writes until there is no space.
-    private static func fill(_ part: PartFile) async -> SluiceError? {
+    private static func fill(_ part: PartialDownload) async -> SluiceError? {
         do throws(SluiceError) {
             for offset in stride(from: 0, to: size, by: 64 << 10) {
                 try await part.write([Data(repeating: 7, count: 64 << 10)], at: Int64(offset))

@@ -134,7 +134,11 @@ import Testing
 
     @Test func aTemporaryFileHasANameOfItsOwn() async throws {
         let folder = try DownloadFolder()
-        let part = try await PartFile.open(key: folder.url.path, destination: .temporary, lease: PartLease())
+        let part = try await PartialDownload.open(
+            key: folder.url.path,
+            destination: .temporary,
+            lease: PartialDownloadLock()
+        )
         try await part.begin(.digits)
         try await part.write("0123456789", at: 0)
         let file = try await part.place()
@@ -177,7 +181,7 @@ import Testing
         #expect(modes[0] == modes[1])
     }
 
-    @Test(arguments: [PartPlace.renameExclusively, PartPlace.linkExclusively])
+    @Test(arguments: [PartialDownloadLocation.renameExclusively, PartialDownloadLocation.linkExclusively])
     func aNameThatIsTakenIsNotTakenOver(_ rename: @Sendable (String, String) -> Int32) throws {
         let folder = try DownloadFolder()
         let (from, to) = (folder.url.appending(path: "from").path, folder.url.appending(path: "to").path)

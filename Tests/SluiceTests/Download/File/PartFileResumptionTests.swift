@@ -93,10 +93,13 @@ import Testing
         let folder = try DownloadFolder()
         let own = try folder.place()
         let others = try [
-            PartPlace(key: "GET http://files.test/other.bin", destination: .file(folder.file)),
-            PartPlace(key: DownloadFolder.key, destination: .file(folder.url.appending(path: "other.bin"))),
-            PartPlace(key: DownloadFolder.key, destination: .suggested(in: folder.url)),
-            PartPlace(key: DownloadFolder.key, destination: .temporary),
+            PartialDownloadLocation(key: "GET http://files.test/other.bin", destination: .file(folder.file)),
+            PartialDownloadLocation(
+                key: DownloadFolder.key,
+                destination: .file(folder.url.appending(path: "other.bin"))
+            ),
+            PartialDownloadLocation(key: DownloadFolder.key, destination: .suggested(in: folder.url)),
+            PartialDownloadLocation(key: DownloadFolder.key, destination: .temporary),
         ]
         #expect(Set((others + [own]).map(\.part)).count == 5)
         // The way to resolve a conflict does not change the path.

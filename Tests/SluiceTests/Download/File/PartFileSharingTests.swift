@@ -39,7 +39,7 @@ import Testing
 
     @Test func whoFollowsACancellationWaitsAndResumes() async throws {
         let folder = try DownloadFolder()
-        let lease = PartLease()
+        let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
         try await first.begin(.digits)
         try await first.write("01234", at: 0)
@@ -56,15 +56,15 @@ import Testing
 
     @Test func ofManyWhoWaitOneResumes() async throws {
         let folder = try DownloadFolder()
-        let lease = PartLease()
+        let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
         try await first.begin(.digits)
         try await first.write("01234", at: 0)
         lease.end()
-        let parts = try await withThrowingTaskGroup(of: PartFile.self) { group in
+        let parts = try await withThrowingTaskGroup(of: PartialDownload.self) { group in
             for _ in 0..<10 { group.addTask { try await folder.open() } }
             await first.close()
-            var parts: [PartFile] = []
+            var parts: [PartialDownload] = []
             for try await part in group { parts.append(part) }
             return parts
         }
@@ -75,7 +75,7 @@ import Testing
 
     @Test func whoWaitsCanBeCancelled() async throws {
         let folder = try DownloadFolder()
-        let lease = PartLease()
+        let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
         lease.end()
         let next = Task { await SluiceError.Code.thrown { _ = try await folder.open() } }
@@ -87,7 +87,7 @@ import Testing
 
     @Test func whoHasEndedAlreadyGetsNothing() async throws {
         let folder = try DownloadFolder()
-        let lease = PartLease()
+        let lease = PartialDownloadLock()
         lease.end()
         #expect(await .cancelled == SluiceError.Code.thrown { _ = try await folder.open(lease: lease) })
         #expect(folder.names.isEmpty)
@@ -95,13 +95,13 @@ import Testing
     }
 
     @Test func aClaimIsNeverHeldTwice() async throws {
-        let claims = PartClaims()
+        let claims = PartialDownloadClaims()
         let holders = Shared(0)
         let given = Shared(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<200 {
                 group.addTask {
-                    let lease = PartLease()
+                    let lease = PartialDownloadLock()
                     guard try await claims.claim("a", for: lease) else { return }
                     let count = holders.change { count in
                         count += 1
@@ -121,7 +121,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(given.read >= 1)
-        #expect(try await claims.claim("a", for: PartLease()))
+        #expect(try await claims.claim("a", for: PartialDownloadLock()))
     }
 
     /// Obstacles in the place of the partial file.

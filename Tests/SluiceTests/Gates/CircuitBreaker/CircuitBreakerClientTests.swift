@@ -6,7 +6,7 @@ final class CircuitBreakerClientTests: XCTestCase {
     func testAServerThatFailsIsLeftAloneAndTriedAgain() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.internalServerError), .status(.badGateway), .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let breaker = CircuitBreaker(of: 2, openFor: .seconds(10), trials: 1)
         let client = APIClient(baseURL: server.url) {
             $0.gates = [breaker]

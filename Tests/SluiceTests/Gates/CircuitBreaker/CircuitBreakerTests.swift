@@ -5,11 +5,11 @@ import Testing
 @testable import Sluice
 
 @Suite struct CircuitBreakerTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     private var client: APIClient { .living(by: time) }
 
     private func run(_ outcome: TransportOutcome, _ breaker: CircuitBreaker, _ host: String = "a.example") {
-        _ = breaker.admitImmediately(client.asking(host))?.giveBackImmediately(outcome)
+        _ = breaker.admitImmediately(client.asking(host))?.releaseImmediately(outcome)
     }
 
     @Test func aHostThatFailsIsLeftAloneAndOthersAreNot() async {
@@ -37,7 +37,7 @@ import Testing
         let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == nil)
         #expect(error?.description.contains("others are trying it") == true)
-        _ = trial.giveBackImmediately(.answered(.ok))
+        _ = trial.releaseImmediately(.answered(.ok))
         #expect(breaker.state() == .closed)
     }
 
@@ -117,7 +117,7 @@ import Testing
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
                     time.advance(by: .milliseconds(1))
                     let outcomes: [TransportOutcome] = [.answered(.ok), .failed(.cancelled), .answered(.badGateway)]
-                    _ = pass.giveBackImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
+                    _ = pass.releaseImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
                 }
             }
         }

@@ -77,7 +77,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
     func testATotalTimeOutCoversTheTimeInTheQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
-        let time = ManualTime()
+        let time = TestClock()
         let gate = ConcurrencyLimit(1)
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]

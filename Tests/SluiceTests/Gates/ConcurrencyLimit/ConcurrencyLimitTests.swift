@@ -7,8 +7,8 @@ import Testing
 @Suite struct ConcurrencyLimitTests {
     private let client = APIClient()
 
-    private func giveBack(_ pass: Pass?, _ outcome: TransportOutcome = .answered(.ok)) {
-        #expect(pass?.giveBackImmediately(outcome) == .settled)
+    private func release(_ pass: Permit?, _ outcome: TransportOutcome = .answered(.ok)) {
+        #expect(pass?.releaseImmediately(outcome) == .settled)
     }
 
     @Test func aRequestThatNeedNotWaitTakesItsSlotOnTheSpot() {
@@ -19,7 +19,7 @@ import Testing
         #expect(gate.admitImmediately(client.asking("b.example")) != nil)
         #expect(gate.admitImmediately(client.asking("c.example")) == nil)
         #expect(gate.running == 2)
-        giveBack(pass)
+        release(pass)
         #expect(gate.running == 1)
     }
 
@@ -31,7 +31,7 @@ import Testing
     )
     func aSlotComesBackWhateverTheOutcome(_ outcome: TransportOutcome) {
         let gate = ConcurrencyLimit(1)
-        giveBack(gate.admitImmediately(client.asking("a")), outcome)
+        release(gate.admitImmediately(client.asking("a")), outcome)
         #expect(gate.running == 0)
     }
 
@@ -41,7 +41,7 @@ import Testing
         #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) == nil)
         #expect(gate.admitImmediately(client.asking("a", tags: ["y"])) != nil)
         for _ in 0..<10 { #expect(gate.admitImmediately(client.asking("a")) != nil) }
-        giveBack(try await gate.admit(client.asking("a")))
+        release(try await gate.admit(client.asking("a")))
         #expect(gate.running == 2)
     }
 
@@ -55,8 +55,8 @@ import Testing
         #expect(error?.step == .gate)
         #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
         #expect(error?.description.contains("1 requests wait already") == true)
-        giveBack(pass)
-        giveBack(try await waiting.value)
+        release(pass)
+        release(try await waiting.value)
         #expect(gate.running == 0)
     }
 
@@ -72,8 +72,8 @@ import Testing
         #expect(gate.waiting == 1)
         let error = await #expect(throws: SluiceError.self) { try await first.value }
         #expect(error?.isCancellation == true)
-        giveBack(pass)
-        giveBack(try await second.value)
+        release(pass)
+        release(try await second.value)
         #expect(gate.running == 0)
     }
 
@@ -98,7 +98,7 @@ import Testing
                 let task = Task { [client] in
                     var random = SeededGenerator(seed: seed)
                     let host = ["a", "b", "c", "d"].randomElement(using: &random) ?? ""
-                    let pass: Pass
+                    let pass: Permit
                     do {
                         pass = try await gate.admit(client.asking(host))
                     } catch {
@@ -111,7 +111,7 @@ import Testing
                     }
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
                     most.withLock { $0.running -= 1 }
-                    _ = pass.giveBackImmediately(.answered(.ok))
+                    _ = pass.releaseImmediately(.answered(.ok))
                 }
                 group.addTask {
                     if seed % 3 == 0 {
@@ -133,10 +133,10 @@ import Testing
         let gate = ConcurrencyLimit(each: 1)
         let first = try #require(gate.admitImmediately(client.asking("a")))
         let tasks = (0..<1000).map { _ in
-            Task { [client] in giveBack(try await gate.admit(client.asking("a"))) }
+            Task { [client] in release(try await gate.admit(client.asking("a"))) }
         }
         await eventually { gate.waiting == 1000 }
-        giveBack(first)
+        release(first)
         for task in tasks { try await task.value }
         #expect(gate.running == 0)
     }

@@ -19,11 +19,11 @@ import Testing
         var ended: Set<Int> = []
         func runs(_ key: String) -> Int { running.count { host[$0] == key } }
 
-        func giveBack(_ id: Int) {
+        func release(_ id: Int) {
             let key = host[id] ?? ""
             running.remove(id)
             ended.insert(id)
-            guard let next = slots.giveBack(key) else { return }
+            guard let next = slots.release(key) else { return }
             // The next request is the first of its host.
             #expect(waiting[host[next] ?? ""]?.first == next)
             waiting[host[next] ?? ""]?.removeFirst()
@@ -44,7 +44,7 @@ import Testing
                 }
             case 2:
                 guard let id = running.sorted().randomElement(using: &random) else { continue }
-                giveBack(id)
+                release(id)
             default:
                 let key = hosts.randomElement(using: &random) ?? ""
                 guard let id = waiting[key]?.randomElement(using: &random) else { continue }
@@ -62,7 +62,7 @@ import Testing
                 if isStuck { #expect(waiting[key, default: []].isEmpty) }
             }
         }
-        while let id = running.min() { giveBack(id) }
+        while let id = running.min() { release(id) }
         #expect(ended == Set(host.keys))
         #expect(slots.waiting == 0)
         #expect(slots.groupCount == 0)

@@ -23,11 +23,11 @@ import Testing
         #expect((1...4).map { _ in scene.arrive("a") } == [.admitted, .admitted, .waiting, .waiting])
         #expect(scene.slots.running == 2)
         #expect(scene.slots.waiting == 2)
-        #expect(scene.slots.giveBack("a") == 3)
+        #expect(scene.slots.release("a") == 3)
         #expect(scene.slots.running == 2)
-        #expect(scene.slots.giveBack("a") == 4)
-        #expect(scene.slots.giveBack("a") == nil)
-        #expect(scene.slots.giveBack("a") == nil)
+        #expect(scene.slots.release("a") == 4)
+        #expect(scene.slots.release("a") == nil)
+        #expect(scene.slots.release("a") == nil)
         #expect(scene.slots.running == 0)
         #expect(scene.slots.groupCount == 0)
     }
@@ -38,15 +38,15 @@ import Testing
             ["a", "a", "a", "b", "b"].map { scene.arrive($0) } == [.admitted, .admitted, .waiting, .admitted, .waiting]
         )
         // The slot that b releases is not available to a, which is at its limit.
-        #expect(scene.slots.giveBack("b") == 5)
-        #expect(scene.slots.giveBack("a") == 3)
+        #expect(scene.slots.release("b") == 5)
+        #expect(scene.slots.release("a") == 3)
     }
 
     @Test func aLimitOfEachHostLeavesOthersAlone() {
         var scene = Scene(nil, each: 1)
         #expect(["a", "a", "b", "c"].map { scene.arrive($0) } == [.admitted, .waiting, .admitted, .admitted])
-        #expect(scene.slots.giveBack("b") == nil)
-        #expect(scene.slots.giveBack("a") == 2)
+        #expect(scene.slots.release("b") == nil)
+        #expect(scene.slots.release("a") == 2)
         #expect(scene.slots.groupCount == 2)
     }
 
@@ -59,7 +59,7 @@ import Testing
         _ = scene.arrive("b")  // 9
         var order: [Int] = []
         var running = "busy"
-        while let next = scene.slots.giveBack(running) {
+        while let next = scene.slots.release(running) {
             order.append(next)
             running = next == 8 ? "c" : next == 7 || next == 9 ? "b" : "flood"
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(scene.slots.leave(id: 2, "b") == nil)
         #expect(scene.slots.groupCount == 2)
         #expect(scene.slots.leave(id: 3, "c") == 3)
-        #expect(scene.slots.giveBack("a") == 4)
+        #expect(scene.slots.release("a") == 4)
         #expect(scene.slots.leave(id: 4, "c") == nil)
     }
 
@@ -99,9 +99,9 @@ import Testing
 
     @Test func whatWasNeverTakenCannotBeGivenBack() {
         var scene = Scene(1)
-        #expect(scene.slots.giveBack("a") == nil)
+        #expect(scene.slots.release("a") == nil)
         _ = scene.arrive("a")
-        #expect(scene.slots.giveBack("b") == nil)
+        #expect(scene.slots.release("b") == nil)
         #expect(scene.slots.running == 1)
     }
 

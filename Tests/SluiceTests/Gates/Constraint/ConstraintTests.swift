@@ -134,7 +134,7 @@ final class ConstraintTests: XCTestCase {
 
     func testTheSatisfactionIsCancelledWhenNobodyWaitsAnyLonger() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         let constraint = ScriptedConstraint { _, _ in try await time.sleep(for: .seconds(1)) }
         let client = client(server, constraint)
         let request = Task { await client.string.request("data").sender().result.failure }
@@ -147,7 +147,7 @@ final class ConstraintTests: XCTestCase {
 
     func testASatisfactionThatNeverEndsFailsAllWhoWaitWhenItsTimeIsUp() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         let never = AsyncSignal()
         let constraint = ScriptedConstraint(timeout: .seconds(30)) { _, _ in await never.wait() }
         server.on("/data", .text("ok"))
@@ -207,7 +207,7 @@ final class ConstraintTests: XCTestCase {
 
     func testOneThatFailsHasTheOthersGiveUp() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         let slow = ScriptedConstraint("Slow") { _, _ in try await time.sleep(for: .seconds(1)) }
         let failing = ScriptedConstraint("Failing") { _, _ in
             await time.sleepers(1)

@@ -41,7 +41,7 @@ final class GuardedServer: Sendable {
         OAuth2(grant, tokenURL: tokenURL, configure: configure)
     }
 
-    func client(_ gates: any Gate..., time: any TimeSource = SystemTime()) -> APIClient {
+    func client(_ gates: any Gate..., time: any SluiceClock = SystemClock()) -> APIClient {
         APIClient(baseURL: "\(server.url)/api") {
             $0.gates = gates
             $0.time = time

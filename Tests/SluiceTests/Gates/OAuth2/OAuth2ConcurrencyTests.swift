@@ -96,11 +96,11 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         let door = AsyncSignal()
         store.door.change { $0 = door }
         let client = guarded.client(guarded.gate(.refreshToken("r0", id: "i")) { $0.store = store })
-        let sending = Task { await client.get("x") }
+        let call = Task { await client.get("x") }
         await eventually { store.calls.read.contains("save t1") }
         XCTAssertEqual(guarded.server.requests(to: "/api/x").count, 0)
         door.open()
-        let carried = try await sending.value.get()
+        let carried = try await call.value.get()
         XCTAssertEqual(carried, "Bearer t1")
     }
 

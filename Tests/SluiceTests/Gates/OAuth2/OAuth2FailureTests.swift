@@ -77,7 +77,7 @@ final class OAuth2FailureTests: XCTestCase {
 
     func testAServerThatIsDownWhileATokenIsStillGoodHarmsNobody() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
-        let time = ManualTime()
+        let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
         _ = await client.get("x")
         guarded.server.on(.post, "/token", .drop)

@@ -200,11 +200,11 @@ final class OAuth2SignInTests: XCTestCase {
         guarded.server.on(.post, "/token", .after(signal, .token("t", refresh: "r1")))
         let oauth = guarded.gate(.refreshToken("r0", id: "i")) { $0.revocationURL = "\(guarded.server.url)/revoke" }
         let client = guarded.client(oauth)
-        let sending = Task { await client.get("x") }
+        let call = Task { await client.get("x") }
         await guarded.server.waitForRequests(1)
         let leaving = Task { try await oauth.signOut() }
         signal.fire()
-        _ = await sending.value
+        _ = await call.value
         try await leaving.value
         XCTAssertEqual(guarded.server.requests(to: "/revoke").first?.text.contains("token=r1&"), true)
         let after = await client.get("x")

@@ -50,7 +50,7 @@ final class OAuth2Tests: XCTestCase {
 
     func testAPasswordIsSentAndThenTheRefreshToken() async throws {
         let guarded = try GuardedServer(lifetime: 100, isRefreshable: true)
-        let time = ManualTime()
+        let time = TestClock()
         let oauth = guarded.gate(.password(username: "ada", password: "p w", id: "app", scope: "x"))
         let client = guarded.client(oauth, time: time)
         _ = try await client.string.get("x").sender().value
@@ -68,7 +68,7 @@ final class OAuth2Tests: XCTestCase {
 
     func testATokenIsReplacedBeforeItEnds() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
-        let time = ManualTime()
+        let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
         var carried: [String] = []
         for seconds in [0, 3539, 1, 0, 3540] {

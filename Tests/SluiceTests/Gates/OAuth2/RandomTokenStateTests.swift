@@ -27,7 +27,9 @@ import Testing
             state = TokenState(rules, seed: "r0")
         }
 
-        var moment: Moment { Moment(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds)) }
+        var moment: ClockReading {
+            ClockReading(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds))
+        }
 
         mutating func act() {
             switch Int.random(in: 0..<10, using: &generator) {

@@ -33,8 +33,8 @@ struct TokenScenario {
         redirectURL: "https://app.example/back"
     )
 
-    var moment: Moment {
-        Moment(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds))
+    var moment: ClockReading {
+        ClockReading(now: start + .seconds(seconds), date: Date(timeIntervalSince1970: seconds))
     }
 
     /// Returns a token that expires a number of seconds after the start.

@@ -6,7 +6,7 @@ final class RateLimitClientTests: XCTestCase {
     func testAServerThatSaysTooManyRequestsIsLeftAloneUntilItWantsThem() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.gates = [RateLimit(ofServerPer: .host)]
             $0.time = time
@@ -25,7 +25,7 @@ final class RateLimitClientTests: XCTestCase {
     func testEveryAttemptTakesATokenOfItsOwn() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let gate = RateLimit(1, every: .seconds(60))
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]
@@ -53,7 +53,7 @@ final class RateLimitClientTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/down", .status(.internalServerError))
         server.on("/", .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.gates = [RateLimit(2, every: .seconds(60), maximumWaiting: 0), CircuitBreaker(of: 1)]
             $0.time = time
@@ -75,7 +75,7 @@ final class RateLimitClientTests: XCTestCase {
     func testARequestThatIsCancelledWhileItWaitsIsNotSent() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let time = ManualTime()
+        let time = TestClock()
         let gate = RateLimit(1, every: .seconds(60))
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]

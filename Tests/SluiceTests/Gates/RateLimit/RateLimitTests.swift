@@ -5,14 +5,14 @@ import Testing
 @testable import Sluice
 
 @Suite struct RateLimitTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     private var client: APIClient { .living(by: time) }
 
     private func takes(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
         gate.admitImmediately(client.asking(host)) != nil
     }
 
-    private func waiter(_ gate: RateLimit, _ host: String = "a.example") async -> Task<Pass, any Error> {
+    private func waiter(_ gate: RateLimit, _ host: String = "a.example") async -> Task<Permit, any Error> {
         let count = gate.waiting
         let task = Task { [client] in try await gate.admit(client.asking(host)) }
         await eventually { gate.waiting == count + 1 }
@@ -117,7 +117,7 @@ import Testing
     func aTokenComesBackOfARequestThatWasNeverSent(_ outcome: TransportOutcome, _ comesBack: Bool) {
         let gate = RateLimit(1, every: .seconds(60))
         let pass = gate.admitImmediately(client.asking("a.example"))
-        #expect(pass?.giveBackImmediately(outcome) == .settled)
+        #expect(pass?.releaseImmediately(outcome) == .settled)
         #expect(takes(gate) == comesBack)
     }
 
@@ -125,7 +125,7 @@ import Testing
         let gate = RateLimit(1, every: .seconds(60))
         let pass = gate.admitImmediately(client.asking("a.example"))
         let task = await waiter(gate)
-        _ = pass?.giveBackImmediately(.failed(.cannotConnect))
+        _ = pass?.releaseImmediately(.failed(.cannotConnect))
         _ = try await task.value
         #expect(time.pending == [])
     }
@@ -139,7 +139,7 @@ import Testing
     func aServerThatWantsToBeLeftAloneIs(_ maximum: Duration?, _ retryAfter: String, _ seconds: Int) {
         let gate = RateLimit(100, every: .seconds(1), maximumPause: maximum)
         let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
+        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
         #expect(takes(gate, "b.example"))
         #expect(takes(gate) == (seconds == 0))
         time.advance(by: .milliseconds(max(0, seconds * 1000 - 1)))
@@ -152,7 +152,7 @@ import Testing
         let gate = RateLimit(1, every: .seconds(2), maximumWait: .seconds(5))
         let pass = gate.admitImmediately(client.asking("a.example"))
         let task = await waiter(gate)
-        _ = pass?.giveBackImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
+        _ = pass?.releaseImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
         let error = await #expect(throws: SluiceError.self) { try await task.value }
         #expect(error?.code == .rateLimited)
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == .seconds(30))
@@ -162,7 +162,7 @@ import Testing
     @Test func whatAnotherHostSaysAfterARedirectIsThatHosts() {
         let gate = RateLimit(ofServerPer: .host)
         let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
+        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
         #expect(takes(gate))
         #expect(!takes(gate, "cdn.example"))
     }
@@ -171,7 +171,7 @@ import Testing
         let gate = RateLimit(ofServerPer: .client)
         let passes = (0..<1000).compactMap { _ in gate.admitImmediately(client.asking("a.example")) }
         #expect(passes.count == 1000)
-        _ = passes[0].giveBackImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
+        _ = passes[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
         let task = await waiter(gate, "b.example")
         await time.sleepers(1)
         time.advance(by: .seconds(30))
@@ -181,7 +181,7 @@ import Testing
     @Test func aThousandWaitersAreReleasedAtOnce() async throws {
         let gate = RateLimit(ofServerPer: .host)
         let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.giveBackImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
+        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
         let client = client
         let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.asking("a.example")) } }
         await eventually { gate.waiting == 1000 }
@@ -208,7 +208,7 @@ import Testing
                     do {
                         let pass = try await gate.admit(client.asking(seed % 2 == 0 ? "a" : "b"))
                         counts.withLock { $0.served += 1 }
-                        _ = pass.giveBackImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
+                        _ = pass.releaseImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
                     } catch let error as SluiceError where error.isCancellation {
                         counts.withLock { $0.cancelled += 1 }
                     } catch {

@@ -16,7 +16,7 @@ struct LoggedLines: Sendable {
     }
 
     /// Sends a log the events of one request, each with its attempt and the milliseconds since the first.
-    func tell(
+    func notify(
         _ log: RequestLog,
         id: UInt64 = 17,
         secretHeaders: [HTTPHeaderName] = [],

@@ -12,7 +12,7 @@ import Testing
         log.bodyLimit = limit
         var response = LoggedLines.response(200, "", type.map { ["Content-Type": $0] } ?? ["X": "y"])
         response.body = body
-        lines.tell(log, [(0, 1, .received(response.outcome))])
+        lines.notify(log, [(0, 1, .received(response.outcome))])
         let entry = lines.all.last?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
         return entry.dropFirst(3).map { String($0.dropFirst(4)) }
     }
@@ -23,7 +23,7 @@ import Testing
 
     /// Returns the logged body of a request.
     private func sent(_ body: HTTPBody, _ headers: HTTPHeaders = ["X": "y"]) -> [String] {
-        lines.tell(lines.log(.full), [(0, 1, .sending(LoggedLines.request(.post, "/", headers, body)))])
+        lines.notify(lines.log(.full), [(0, 1, .sending(LoggedLines.request(.post, "/", headers, body)))])
         let entry = lines.all.last?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
         return Array(entry.dropFirst(1 + headers.count)).map { String($0.dropFirst(4)) }
     }

@@ -11,10 +11,10 @@ import Testing
         let log = RequestLog()
         #expect(log.level == .failures && !log.curl)
         let failures = lines.log(.failures)
-        lines.tell(failures, [(0, 0, .began(request)), (35, 0, .finished(.success(LoggedLines.response(200))))])
+        lines.notify(failures, [(0, 0, .began(request)), (35, 0, .finished(.success(LoggedLines.response(200))))])
         #expect(lines.all.isEmpty)
         let error = SluiceError(.timedOut, "No answer came within 5 seconds.", request: request)
-        lines.tell(failures, [(0, 0, .began(request)), (5000, 0, .finished(.failure(error)))])
+        lines.notify(failures, [(0, 0, .began(request)), (5000, 0, .finished(.failure(error)))])
         #expect(
             lines.all == [
                 "10:15:30.123Z ✗ ––– GET     5.0 s       –  https://api.example.com/users/42  No answer came within 5 seconds. [timedOut]"
@@ -26,7 +26,7 @@ import Testing
         let log = lines.log(.summary)
         let list = LoggedLines.request(.delete, "/users?page=2&token=s3")
         let redirect = LoggedLines.response(302, "", ["Location": "/b"])
-        lines.tell(
+        lines.notify(
             log,
             [
                 (0, 0, .began(request)), (0, 1, .sending(request)),
@@ -35,13 +35,13 @@ import Testing
                 (35, 0, .finished(LoggedLines.response(200, String(repeating: "a", count: 1200)).outcome)),
             ]
         )
-        lines.tell(log, [(0, 0, .began(list)), (1260, 0, .finished(LoggedLines.response(404, "no").outcome))])
+        lines.notify(log, [(0, 0, .began(list)), (1260, 0, .finished(LoggedLines.response(404, "no").outcome))])
         let error = SluiceError(
             .unacceptableStatus,
             "The status 503 is not a success.",
             response: HTTPResponse(status: 503)
         )
-        lines.tell(
+        lines.notify(
             log,
             [
                 (0, 0, .began(request)), (0, 1, .waiting(gate: "oauth")), (1, 1, .waiting(gate: "fast")),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func aRequestThatCouldNotBeMadeIsLogged() {
-        lines.tell(
+        lines.notify(
             lines.log(.failures),
             [(0, 0, .finished(.failure(SluiceError(.invalidURL, "The URL has no host."))))]
         )
@@ -77,7 +77,7 @@ import Testing
         let answer = LoggedLines.response(503, "no", ["Retry-After": "1", "Set-Cookie": "a=s3"])
         let moved = LoggedLines.response(302, "", ["Location": "https://b.c/?token=s3"])
         let refusal = SluiceError(.gateFailed, "The breaker is open.", underlyingError: Trouble())
-        lines.tell(
+        lines.notify(
             lines.log(.headers),
             secretHeaders: ["x-tenant"],
             [
@@ -118,7 +118,7 @@ import Testing
         var log = lines.log(.summary)
         log.isColored = true
         log.showsDate = true
-        lines.tell(log, [(0, 0, .began(request)), (35, 0, .finished(LoggedLines.response(200).outcome))])
+        lines.notify(log, [(0, 0, .began(request)), (35, 0, .finished(LoggedLines.response(200).outcome))])
         #expect(
             lines.all == [
                 "2026-07-10T10:15:30.123Z \u{1B}[32m← 200\u{1B}[0m GET     35 ms     0 B  https://api.example.com/users/42"
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func aCommandStandsBelowTheLine() {
-        lines.tell(
+        lines.notify(
             lines.log(.summary, curl: true),
             secretHeaders: ["x-tenant"],
             [
@@ -147,12 +147,12 @@ import Testing
 
     @Test func whatWasMissedIsToldAndForgotten() {
         let log = lines.log(.summary)
-        lines.tell(
+        lines.notify(
             log,
             [(0, 0, .began(request)), (0, 1, .retrying(after: .seconds(1), LoggedLines.response(500).outcome))]
         )
         log.missed(1)
-        lines.tell(log, [(900, 0, .finished(LoggedLines.response(200).outcome))])
+        lines.notify(log, [(900, 0, .finished(LoggedLines.response(200).outcome))])
         #expect(
             lines.all == [
                 "1 event left out: requests came faster than their log could be written",
@@ -163,9 +163,9 @@ import Testing
 
     @Test func requestsAreNotMixedUp() {
         let log = lines.log(.summary)
-        for id in UInt64(1)...3 { lines.tell(log, id: id, [(0, 0, .began(LoggedLines.request(.get, "/\(id)")))]) }
+        for id in UInt64(1)...3 { lines.notify(log, id: id, [(0, 0, .began(LoggedLines.request(.get, "/\(id)")))]) }
         for id in UInt64(1)...3 {
-            lines.tell(log, id: id, [(Int(id) * 10, 0, .finished(LoggedLines.response(200).outcome))])
+            lines.notify(log, id: id, [(Int(id) * 10, 0, .finished(LoggedLines.response(200).outcome))])
         }
         let ends = lines.all.map { $0.suffix(2) }
         #expect(ends == ["/1", "/2", "/3"] && lines.all[2].contains("  30 ms"))

@@ -139,7 +139,7 @@ import Testing
                     )
                 )
             else { return }
-            lines.tell(
+            lines.notify(
                 lines.log(level, curl: true),
                 secretHeaders: ["x-tenant"],
                 [
@@ -160,7 +160,7 @@ import Testing
     @Test func withoutRedactionItIsAllThere() {
         var planter = Planter(seed: 1)
         let lines = LoggedLines()
-        lines.tell(lines.log(.full, redaction: .none), [(0, 1, .sending(planter.request()))])
+        lines.notify(lines.log(.full, redaction: .none), [(0, 1, .sending(planter.request()))])
         #expect(lines.text.components(separatedBy: planter.secret).count > 5)
     }
 
@@ -195,7 +195,7 @@ import Testing
         ]
         for level in [RequestLog.Level.failures, .summary, .headers, .full] {
             let lines = LoggedLines()
-            lines.tell(lines.log(level, curl: true), events.enumerated().map { ($0.offset, 1, $0.element) })
+            lines.notify(lines.log(level, curl: true), events.enumerated().map { ($0.offset, 1, $0.element) })
             #expect(!lines.all.isEmpty)
             for entry in lines.all {
                 let rows = entry.split(separator: "\n", omittingEmptySubsequences: false)

@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func aResetBeginsAnewAndMissedEventsAreTold() {
-        let time = ManualTime()
+        let time = TestClock()
         let metrics = RequestMetrics(time: time)
         metrics.observe(.finished(.success(response())), of: request())
         metrics.missed(3)

@@ -8,9 +8,9 @@ private final class Turnstile: Gate {
 
     var counts: [Int] { [admitted.read, returned.read] }
 
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Pass {
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         admitted.change { $0 += 1 }
-        return Pass { [self] _ in
+        return Permit { [self] _ in
             returned.change { $0 += 1 }
             return .settled
         }
@@ -27,7 +27,7 @@ private struct Numbering: RequestAdapter {
 final class RetryTests: XCTestCase {
     private func client(
         _ server: LoopbackServer,
-        _ time: ManualTime,
+        _ time: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         APIClient(baseURL: server.url) {
@@ -39,7 +39,7 @@ final class RetryTests: XCTestCase {
     }
 
     /// Advances the clock past each wait until the task is done, and returns the waits.
-    private func passing<Value: Sendable>(_ time: ManualTime, _ waits: Int, _ task: Task<Value, Never>) async
+    private func passing<Value: Sendable>(_ time: TestClock, _ waits: Int, _ task: Task<Value, Never>) async
         -> [Duration]
     {
         var passed: [Duration] = []
@@ -54,7 +54,7 @@ final class RetryTests: XCTestCase {
 
     func testAFailureThatPassesIsNotSeen() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .drop, .status(.serviceUnavailable), .text("ok"))
         let gate = Turnstile()
         let client = client(server, time) {
@@ -74,7 +74,7 @@ final class RetryTests: XCTestCase {
 
     func testTheLastOutcomeIsTheRequestsOwn() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let client = client(server, time)
         let request = Task { await client.string.request("").sender().response }
@@ -87,7 +87,7 @@ final class RetryTests: XCTestCase {
 
     func testTheServerSaysWhenToComeBack() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime(date: Date(timeIntervalSince1970: 784_111_777))
+        let time = TestClock(date: Date(timeIntervalSince1970: 784_111_777))
         server.on(
             "/",
             .status(.tooManyRequests, headers: ["Retry-After": "7"]),
@@ -102,7 +102,7 @@ final class RetryTests: XCTestCase {
 
     func testAPostIsSentOnceUnlessItSaysOtherwise() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/once", .status(.serviceUnavailable))
         server.on("/twice", .status(.serviceUnavailable), .text("ok"))
         let client = client(server, time)
@@ -117,7 +117,7 @@ final class RetryTests: XCTestCase {
 
     func testARequestHasAPolicyOfItsOwn() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let client = client(server, time)
         _ = await client.data.request("").retry(.none).sender().result
@@ -132,7 +132,7 @@ final class RetryTests: XCTestCase {
 
     func testACancelledRequestDoesNotWaitForItsNextAttempt() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let client = client(server, time)
         let request = Task { await client.data.request("").sender().result.failure?.code }
@@ -145,7 +145,7 @@ final class RetryTests: XCTestCase {
     }
 
     func testAnOutageIsNotDoubled() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         let sent = Shared(0)
         struct Failing: Transport {
             let sent: Shared<Int>
@@ -166,7 +166,7 @@ final class RetryTests: XCTestCase {
 
     func testTheTotalTimeCoversAllAttemptsAndTheWaitsBetweenThem() async throws {
         let server = try LoopbackServer()
-        let time = ManualTime()
+        let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let never = AsyncSignal()
         let client = client(server, time) { $0.constraints = [ScriptedConstraint { _, _ in await never.wait() }] }

@@ -16,7 +16,7 @@ final class CacheDatabase: Sendable {
     let files: CacheFiles
     let schema: CacheSchema
     let tuning: CacheTuning
-    let time: any TimeSource
+    let time: any SluiceClock
     let onEvent: @Sendable (CacheEvent) -> Void
     let writer = CacheConnection("sluice.cache.write")
     let status = Locked(Status())
@@ -44,7 +44,7 @@ final class CacheDatabase: Sendable {
         files: CacheFiles,
         schema: CacheSchema,
         tuning: CacheTuning,
-        time: any TimeSource,
+        time: any SluiceClock,
         onEvent: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.files = files
@@ -322,7 +322,7 @@ extension CacheDatabase {
         return writer.state.withLock { state in
             guard let connection = state.connection else { return false }
             do throws(SQLiteFailure) {
-                if try connection.giveBackPages() { return true }
+                if try connection.releasePages() { return true }
                 // Only a checkpoint truncates the file.
                 try connection.run("PRAGMA wal_checkpoint(PASSIVE)")
             } catch {

@@ -250,7 +250,7 @@ extension SQLiteConnection {
     ///
     /// - Returns: True if there may be more.
     /// - Throws: An error if pages cannot be returned.
-    func giveBackPages() throws(SQLiteFailure) -> Bool {
+    func releasePages() throws(SQLiteFailure) -> Bool {
         let free = try integer("PRAGMA freelist_count") ?? 0
         let all = try integer("PRAGMA page_count") ?? 0
         guard free > 256 + all / 4 else { return false }

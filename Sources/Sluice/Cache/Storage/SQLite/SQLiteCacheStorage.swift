@@ -31,7 +31,7 @@ public final class SQLiteCacheStorage: CacheStorage {
     public convenience init(
         directory: URL,
         name: String = "cache",
-        time: any TimeSource = SystemTime(),
+        time: any SluiceClock = SystemClock(),
         onEvent: (@Sendable (CacheEvent) -> Void)? = nil
     ) {
         self.init(
@@ -47,7 +47,7 @@ public final class SQLiteCacheStorage: CacheStorage {
     init(
         directory: URL,
         name: String = "cache",
-        time: any TimeSource = SystemTime(),
+        time: any SluiceClock = SystemClock(),
         schema: CacheSchema = .current,
         tuning: CacheTuning,
         onEvent: (@Sendable (CacheEvent) -> Void)? = nil

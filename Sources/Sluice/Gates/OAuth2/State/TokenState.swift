@@ -116,7 +116,7 @@ struct TokenState: Sendable {
     }
 
     /// Handles a request for a credential.
-    mutating func ask(at moment: Moment) -> Answer {
+    mutating func ask(at moment: ClockReading) -> Answer {
         if let credential = credential(at: moment.date) { return .admitted(credential) }
         if work != nil {
             waiting += 1
@@ -151,7 +151,7 @@ struct TokenState: Sendable {
     /// Handles the refusal of a credential by an API.
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
-    mutating func refused(version: Int, at moment: Moment) -> Bool {
+    mutating func refused(version: Int, at moment: ClockReading) -> Bool {
         guard case .token(var held) = holding, held.credential.version == version, !held.isRefused else { return true }
         if canRenew, !window.isOpen(at: moment.now) { return false }
         held.isRefused = true
@@ -247,7 +247,7 @@ extension TokenState {
     }
 
     /// Returns the next step, given the token and the store.
-    mutating func next(at moment: Moment, cause: OAuth2Error? = nil) -> Step {
+    mutating func next(at moment: ClockReading, cause: OAuth2Error? = nil) -> Step {
         if case .unknown = holding {
             work?.stage = .loading
             return .load
@@ -275,7 +275,7 @@ extension TokenState {
     }
 
     /// Handles the result of reading the store.
-    mutating func loaded(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+    mutating func loaded(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id) else { return .stop }
         switch result {
         case .failure(let error):
@@ -288,7 +288,7 @@ extension TokenState {
     }
 
     /// Handles the result of a request for a token.
-    mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+    mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), let stage = work?.stage else { return .stop }
         switch result {
         case .failure(let error):
@@ -317,7 +317,7 @@ extension TokenState {
     }
 
     /// Handles the result of saving the token.
-    mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: Moment) -> Step {
+    mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), var held, let work else { return .stop }
         switch result {
         case .failure(let error):
@@ -338,7 +338,7 @@ extension TokenState {
     }
 
     /// Handles the deletion of a refresh token that the server refused.
-    mutating func forgot(work id: Int, at moment: Moment) -> Step {
+    mutating func forgot(work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id) else { return .stop }
         return next(at: moment, cause: work?.cause)
     }
@@ -384,7 +384,7 @@ struct RefreshWindow: Sendable {
 }
 
 /// A point in time, by the continuous clock and as a date.
-struct Moment: Sendable {
+struct ClockReading: Sendable {
     let now: ContinuousClock.Instant
     let date: Date
 
@@ -393,7 +393,7 @@ struct Moment: Sendable {
         self.date = date
     }
 
-    init(_ time: any TimeSource) {
+    init(_ time: any SluiceClock) {
         self.init(now: time.now, date: time.date)
     }
 }

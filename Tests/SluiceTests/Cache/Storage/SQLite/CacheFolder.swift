@@ -7,7 +7,7 @@ import SluiceTesting
 /// A folder for a cache, removed when it is deallocated, and the events of its storages.
 final class CacheFolder: Sendable {
     let url: URL
-    let time = ManualTime()
+    let time = TestClock()
     let events = Shared<[CacheEvent]>([])
 
     init(in parent: URL = FileManager.default.temporaryDirectory) {

@@ -1,0 +1,307 @@
+import SluiceHTTP
+
+/// A factory of requests with one kind of model: ``CodableRequests``, ``JSONRequests`` or ``SerializedRequests``.
+///
+/// Besides `request(_:)`, each has the methods by name: `door.get("users")`, `door.post("users").json(user)`.
+public protocol RequestFactory: Sendable {}
+
+extension RequestFactory {
+    /// Creates GET requests.
+    public var get: MethodBuilder<Self> { MethodBuilder(door: self, method: .get) }
+    /// Creates HEAD requests.
+    public var head: MethodBuilder<Self> { MethodBuilder(door: self, method: .head) }
+    /// Creates DELETE requests.
+    public var delete: MethodBuilder<Self> { MethodBuilder(door: self, method: .delete) }
+    /// Creates OPTIONS requests.
+    public var options: MethodBuilder<Self> { MethodBuilder(door: self, method: .options) }
+    /// Creates POST requests.
+    public var post: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .post) }
+    /// Creates PUT requests.
+    public var put: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .put) }
+    /// Creates PATCH requests.
+    public var patch: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .patch) }
+}
+
+/// A method without a body. Call it with an endpoint: `client.get("users")`.
+public struct MethodBuilder<Door: RequestFactory>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
+        request.modified { $0.method = method }
+    }
+}
+
+/// A method that can have a body. Call it with an endpoint: `client.post("users").json(user)`.
+public struct BodyMethodBuilder<Door: RequestFactory>: Sendable {
+    let door: Door
+    let method: HTTPMethod
+
+    func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
+    {
+        request.modified { $0.method = method }
+    }
+}
+
+/// The methods by name, for models that are decoded from JSON by the client's decoders.
+extension APIClient {
+    /// Creates GET requests.
+    public var get: MethodBuilder<CodableRequests> { codable.get }
+    /// Creates HEAD requests.
+    public var head: MethodBuilder<CodableRequests> { codable.head }
+    /// Creates DELETE requests.
+    public var delete: MethodBuilder<CodableRequests> { codable.delete }
+    /// Creates OPTIONS requests.
+    public var options: MethodBuilder<CodableRequests> { codable.options }
+    /// Creates POST requests.
+    public var post: BodyMethodBuilder<CodableRequests> { codable.post }
+    /// Creates PUT requests.
+    public var put: BodyMethodBuilder<CodableRequests> { codable.put }
+    /// Creates PATCH requests.
+    public var patch: BodyMethodBuilder<CodableRequests> { codable.patch }
+}
+
+// MARK: - Models decoded from JSON by a decoder
+
+/// A factory of requests whose model is `Decodable`.
+///
+/// ```swift
+/// let request: APIRequest<User, GitHubError> = github.codable.request("users/apple")
+/// ```
+public struct CodableRequests: RequestFactory {
+    let client: APIClient
+    /// Nil for the client's decoder.
+    var modelDecoder: SharedDecoder?
+    var errorDecoder: (any DataDecoder)?
+
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+}
+
+extension CodableRequests {
+    private func serializer<Model>() -> CodableSerializer<Model> {
+        CodableSerializer(modelDecoder ?? client.pipeline.modelDecoder)
+    }
+}
+
+extension MethodBuilder where Door == CodableRequests {
+    /// Creates a request with this method. The context determines model and error model.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethodBuilder where Door == CodableRequests {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+}
+
+// MARK: - Models made from a JSON value
+
+/// A factory of requests whose model initializes itself from a ``JSON`` value, or is one.
+///
+/// ```swift
+/// let name = try await github.json.request("users/apple", as: JSON.self).sender().value.name.stringValue
+/// ```
+public struct JSONRequests: RequestFactory {
+    let client: APIClient
+
+    /// Creates a request with the model and the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func request<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, JSONSerializer<Model>())
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, JSONSerializer<Model>())
+    }
+}
+
+extension MethodBuilder where Door == JSONRequests {
+    /// Creates a request with this method. The context determines model and error model.
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethodBuilder where Door == JSONRequests {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(door.request(endpoint))
+    }
+}
+
+// MARK: - Models from a given serializer
+
+/// A factory of requests whose model comes from a given serializer: text, bytes, images or a custom model.
+///
+/// ```swift
+/// let zen = try await github.string.request("zen").sender().value
+/// ```
+public struct SerializedRequests<Model: Sendable>: RequestFactory {
+    let client: APIClient
+    let serializer: any ResponseSerializer<Model>
+
+    /// Creates a request with the error model that the context determines. The method is GET unless
+    /// the endpoint has another one.
+    ///
+    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces
+    ///   it, a template or a target.
+    /// - Returns: The request.
+    public func request<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> APIRequest<Model, ErrorModel> {
+        APIRequest(client, endpoint, serializer)
+    }
+
+    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
+        APIRequest(client, endpoint, serializer)
+    }
+}
+
+extension MethodBuilder {
+    /// Creates a request with this method. The context determines the error model.
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, used where the
+    /// context does not determine one.
+    @_disfavoredOverload
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, APIError> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
+}
+
+extension BodyMethodBuilder {
+    /// Creates a request with this method, to which a body can be added.
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Model, APIError> where Door == SerializedRequests<Model> {
+        BodyRequest(request: request(door.request(endpoint)))
+    }
+
+    /// Creates a request with this method and without a body.
+    @_disfavoredOverload
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
+        request(door.request(endpoint))
+    }
+}

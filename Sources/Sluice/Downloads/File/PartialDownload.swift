@@ -1,0 +1,442 @@
+import Dispatch
+import SluiceHTTP
+
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CCrypto
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
+///
+/// Created by ``open(key:destination:lease:)`` and ended by ``place(sha256:reportsSHA256:)``, ``close()`` or
+/// ``discard()``. Later calls do nothing, or fail if they have work to do. Several tasks may write at once, at
+/// different offsets.
+///
+/// The journal never describes more than is there: it is written after the bytes it describes, and removed before they
+/// are lost.
+final class PartialDownload: Sendable {
+    struct State: Sendable {
+        var resource: RemoteResource?
+        /// Increases when the partial file starts again, so that bytes of an earlier version are rejected.
+        var generation = 0
+        var completed = ByteRanges()
+        /// The bytes that are known to be on the disk.
+        var synced = ByteRanges()
+        /// The number of bytes from an earlier send.
+        var resumed: Int64 = 0
+        var schedule: JournalSchedule
+        var hasJournal = false
+        /// The error for which written bytes may not be on the disk. The system reports it only once, so it is kept.
+        var failure: Int32 = 0
+        var isOver = false
+    }
+
+    /// The step size, in bytes, in which write-back to the disk is started.
+    private static let writebackSize: Int64 = 8 << 20
+
+    let location: PartialDownloadLocation
+    let descriptor: PartialDownloadDescriptor
+    /// The lease of the sender that holds the partial file. Nil for a private partial file, which is not resumed.
+    let lease: PartialDownloadLock?
+    let state: Locked<State>
+    /// Concurrent for writers. Work that ends the partial file runs as a barrier.
+    private let queue = DispatchQueue(label: "sluice.part", attributes: .concurrent)
+
+    init(location: PartialDownloadLocation, descriptor: PartialDownloadDescriptor, lease: PartialDownloadLock?) {
+        self.location = location
+        self.descriptor = descriptor
+        self.lease = lease
+        state = Locked(State(schedule: JournalSchedule(now: .now)))
+    }
+
+    deinit {
+        // No other reference is left, so there is no work to wait for.
+        guard !state.withLock({ $0.isOver }) else { return }
+        if lease == nil { location.remove() }
+        release()
+    }
+
+    /// The known properties of the resource; nil if nothing can be resumed and nothing was begun.
+    var resource: RemoteResource? { state.withLock { $0.resource } }
+
+    /// The bytes that are there.
+    var completed: ByteRanges { state.withLock { $0.completed } }
+
+    /// The generation of the partial file, which increases whenever it starts again.
+    var generation: Int { state.withLock { $0.generation } }
+
+    /// The name of the download in error messages.
+    var subject: String { location.subject(resource) }
+
+    /// Starts again with a resource, and forgets the bytes that are there.
+    ///
+    /// - Parameter resource: The resource that will be written.
+    /// - Returns: The new generation.
+    /// - Throws: `insufficientSpace` if the length is known and the disk does not have enough space.
+    @discardableResult
+    func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
+        try await perform(flags: .barrier) { part throws(SluiceError) in
+            part.forget()
+            let generation = part.state.withLock { state in
+                state.resource = resource
+                state.generation += 1
+                return state.generation
+            }
+            let error = part.descriptor.setLength(0)
+            guard error == 0 else { throw .cannotWrite(part.subject, error) }
+            try part.checkSpace()
+            return generation
+        }
+    }
+
+    /// Checks that the disk has space for the missing bytes, if the length is known.
+    ///
+    /// - Throws: `insufficientSpace`.
+    func requireSpace() async throws(SluiceError) {
+        try await perform { part throws(SluiceError) in try part.checkSpace() }
+    }
+
+    private func checkSpace() throws(SluiceError) {
+        let missing = state.withLock { state in state.resource?.length.map { $0 - state.completed.count } }
+        if let missing, let free = descriptor.freeSpace, missing > free {
+            throw .insufficientSpace(subject, needed: missing, free: free)
+        }
+    }
+
+    /// Updates the known properties of the resource, such as its length and name. Has no effect in another generation.
+    func learn(_ resource: RemoteResource, in generation: Int? = nil) {
+        let step = state.withLock { state -> JournalSchedule.Step? in
+            if state.isOver || state.resource == resource || state.generation != generation ?? state.generation {
+                return nil
+            }
+            state.resource = resource
+            return state.completed.isEmpty ? nil : state.schedule.wantNote()
+        }
+        if let step { journalLater(step) }
+    }
+
+    /// Writes pieces one after the other, without copying them.
+    ///
+    /// - Parameters:
+    ///   - chunks: The pieces.
+    ///   - offset: The offset of the first piece in the resource.
+    ///   - generation: The generation that the pieces belong to; nil for the current one.
+    /// - Throws: `resourceChanged` if the partial file has started again; `insufficientSpace`, `cannotWriteFile`, or
+    ///   `lengthMismatch` for bytes after the end of the resource. Bytes written before the error count.
+    func write(_ chunks: [Data], at offset: Int64, in generation: Int? = nil) async throws(SluiceError) {
+        try await perform { part throws(SluiceError) in
+            // The generation cannot change here, because a new start waits for writers.
+            if let generation, generation != part.generation { throw .resourceChanged }
+            try part.writeAll(chunks, at: offset)
+        }
+    }
+
+    /// Releases the partial file. It is kept for a later send if it can be resumed, and removed otherwise.
+    func close() async {
+        await end { part in
+            guard part.isWorthKeeping, part.descriptor.sync() == 0 else { return part.location.remove() }
+            part.state.withLock { $0.synced = $0.completed }
+            let hasOlder = part.state.withLock { $0.hasJournal }
+            // An older journal describes fewer bytes, but is correct. Without any journal the partial file is useless.
+            if !part.writeJournal(isSynced: true), !hasOlder { part.location.remove() }
+        }
+    }
+
+    /// Releases the partial file and removes it.
+    func discard() async {
+        await end { $0.location.remove() }
+    }
+
+    /// Runs work that may block on the queue: in parallel with other work, or alone with `.barrier`. Fails if the
+    /// partial file has ended.
+    func perform<Value: Sendable>(
+        flags: DispatchWorkItemFlags = [],
+        _ work: @escaping @Sendable (PartialDownload) throws(SluiceError) -> Value
+    ) async throws(SluiceError) -> Value {
+        try await queue.result(flags: flags) { () -> Result<Value, SluiceError> in
+            Result { () throws(SluiceError) in
+                if self.state.withLock({ $0.isOver }) {
+                    throw SluiceError(
+                        .internalFailure,
+                        "The download “\(self.subject)” has ended already.",
+                        step: .file
+                    )
+                }
+                return try work(self)
+            }
+        }.get()
+    }
+
+    /// Writes the journal in a later turn of the queue.
+    func journalLater(_ step: JournalSchedule.Step) {
+        queue.async { self.journal(step) }
+    }
+
+    /// Runs the last work, once and alone.
+    private func end(_ work: @escaping @Sendable (PartialDownload) -> Void) async {
+        await queue.result(flags: .barrier) {
+            if self.state.withLock({ $0.isOver }) { return }
+            work(self)
+            self.finish()
+        }
+    }
+
+    /// Marks the partial file as ended and releases it. Must run alone.
+    func finish() {
+        state.withLock { $0.isOver = true }
+        release()
+    }
+
+    private func release() {
+        descriptor.close()
+        if let lease { PartialDownloadClaims.shared.release(location.part, from: lease) }
+    }
+
+    private var isWorthKeeping: Bool {
+        lease != nil
+            && state.withLock { $0.failure == 0 && $0.resource?.validator != nil && !$0.completed.isEmpty }
+    }
+
+    private func writeAll(_ chunks: [Data], at offset: Int64) throws(SluiceError) {
+        let (length, failure) = state.withLock { ($0.resource?.length, $0.failure) }
+        guard failure == 0 else { throw .cannotWrite(subject, failure) }
+        let count = chunks.reduce(into: Int64(0)) { $0 += Int64($1.count) }
+        let (end, isOver) = offset.addingReportingOverflow(count)
+        guard offset >= 0, !isOver, end <= length ?? .max else {
+            throw .lengthMismatch(subject, isOver ? .max : end, of: length)
+        }
+        let (written, error) = descriptor.write(chunks, at: offset)
+        let step = state.withLock { state -> JournalSchedule.Step? in
+            state.completed.insert(offset..<offset + written)
+            return state.schedule.wrote(written, now: .now)
+        }
+        if let step { journalLater(step) }
+        guard error == 0 else { throw .cannotWrite(subject, error) }
+        beginWriteback(behind: offset, until: end)
+    }
+
+    /// Starts writing back the steps that a write has completed.
+    private func beginWriteback(behind offset: Int64, until end: Int64) {
+        let step = Self.writebackSize
+        let (first, last) = (offset / step * step, end / step * step)
+        guard last > first else { return }
+        let error = descriptor.beginWriteback(first..<last)
+        if error != 0 { state.withLock { $0.failure = error } }
+    }
+}
+
+// MARK: - Opening
+
+extension PartialDownload {
+    /// The queue for work on folders and files before a partial file is open.
+    private static let opening = DispatchQueue(label: "sluice.parts", attributes: .concurrent)
+
+    /// Opens or creates the partial file of a download.
+    ///
+    /// The partial file is used by one sender at a time. If another process or sender holds it, a fresh one is used,
+    /// which is removed unless it becomes complete. If the holder is a sender of this process that is about to end, the
+    /// call waits for it, so that a send right after a cancellation can resume.
+    ///
+    /// - Parameters:
+    ///   - key: The key that sends of the same download share: the method and the URL.
+    ///   - destination: The place for the download.
+    ///   - lease: The lease of the sender.
+    /// - Returns: The partial file, with the reliable bytes of an earlier send.
+    /// - Throws: `cannotWriteFile`, `fileExists`, `insufficientSpace`, or `cancelled`.
+    static func open(
+        key: String,
+        destination: DownloadDestination,
+        lease: PartialDownloadLock
+    ) async throws(SluiceError) -> PartialDownload {
+        let place = try PartialDownloadLocation(key: key, destination: destination)
+        try await opening.result { Result { () throws(SluiceError) in try place.prepare() } }.get()
+        guard try await PartialDownloadClaims.shared.claim(place.part, for: lease) else {
+            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: place) } }.get()
+        }
+        return try await opening.result { () -> Result<PartialDownload, SluiceError> in
+            let opened = Result { () throws(SluiceError) in try claimed(place, by: lease) }
+            // Release the claim if it is not used. A partial file with a lease releases its claim itself.
+            if (try? opened.get())?.lease == nil { PartialDownloadClaims.shared.release(place.part, from: lease) }
+            return opened
+        }.get()
+    }
+
+    private static func claimed(_ place: PartialDownloadLocation, by lease: PartialDownloadLock) throws(SluiceError)
+        -> PartialDownload
+    {
+        guard case .opened(let descriptor) = PartialDownloadDescriptor.open(place.part, isNew: false) else {
+            return try fresh(beside: place)
+        }
+        let part = PartialDownload(location: place, descriptor: descriptor, lease: lease)
+        let error = part.recall()
+        guard error == 0 else { throw .cannotWrite(part.subject, error) }
+        return part
+    }
+
+    /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file.
+    private static func fresh(beside place: PartialDownloadLocation) throws(SluiceError) -> PartialDownload {
+        let place = place.unique
+        switch PartialDownloadDescriptor.open(place.part, isNew: true) {
+        case .opened(let descriptor): return PartialDownload(location: place, descriptor: descriptor, lease: nil)
+        case .held: throw .cannotUseFolder(place.folder, EBUSY)
+        case .failed(let error): throw .cannotUseFolder(place.folder, error)
+        }
+    }
+}
+
+// MARK: - Moving to the destination
+
+extension PartialDownload {
+    /// Renames the download to its final name, once it is complete, synced and verified.
+    ///
+    /// - Parameters:
+    ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    ///   - reportsSHA256: True to compute the SHA-256 even if none is required.
+    /// - Returns: The file at its destination.
+    /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
+    ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;
+    ///   `cancelled` while the checksum is computed.
+    func place(
+        sha256 expected: String? = nil,
+        reportsSHA256: Bool = false
+    ) async throws(SluiceError) -> DownloadedFile {
+        let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
+        var digest: String?
+        if expected != nil || reportsSHA256 { digest = try await sha256(upTo: length) }
+        if let expected, expected.lowercased() != digest {
+            let error = SluiceError.checksumMismatch(subject)
+            await discard()
+            throw error
+        }
+        return try await perform(flags: .barrier) { [digest] part throws(SluiceError) in
+            try part.putInPlace(length, sha256: digest)
+        }
+    }
+
+    /// Returns the length of the whole file, if all of it is there.
+    private func wholeLength() throws(SluiceError) -> Int64 {
+        let (completed, known) = state.withLock { ($0.completed, $0.resource?.length) }
+        let length = known ?? completed.end
+        guard completed.prefix == length, completed.end == length else {
+            throw .lengthMismatch(subject, completed.count, of: known)
+        }
+        // Another program may have truncated the file.
+        let actual = descriptor.length ?? 0
+        guard actual >= length else { throw .lengthMismatch(subject, actual, of: length) }
+        return length
+    }
+
+    private func sha256(upTo length: Int64) async throws(SluiceError) -> String {
+        let isCancelled = Locked(false)
+        let work = { @Sendable (part: PartialDownload) throws(SluiceError) -> String in
+            var offset: Int64 = 0
+            let digest = try SystemSHA256.digest { buffer throws(SluiceError) in
+                if isCancelled.withLock({ $0 }) { throw .cancelled }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: length - offset)))
+                let count = part.descriptor.read(into: rest, at: offset)
+                guard count >= 0 else { throw .cannotWrite(part.subject, Int32(clamping: -count)) }
+                offset += Int64(count)
+                return count
+            }
+            guard let digest else {
+                throw SluiceError(.unsupported, "SHA-256 cannot be had from the system's library.", step: .file)
+            }
+            return HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
+        }
+        do {
+            return try await withTaskCancellationHandler {
+                try await perform(work)
+            } onCancel: {
+                isCancelled.withLock { $0 = true }
+            }
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            throw SluiceError(
+                .internalFailure,
+                "The checksum of “\(subject)” could not be taken.",
+                underlyingError: error
+            )
+        }
+    }
+
+    /// Syncs the file and renames it. Must run alone.
+    private func putInPlace(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
+        var error = state.withLock { $0.failure }
+        if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
+        if error == 0, let mode = location.fileMode { error = descriptor.setMode(mode) }
+        if error == 0 {
+            error = descriptor.sync()
+            if error != 0 { state.withLock { [error] in $0.failure = error } }
+        }
+        guard error == 0 else { throw .cannotWrite(subject, error) }
+        let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
+        let path: String
+        do throws(SluiceError) {
+            path = try location.place(resource)
+        } catch {
+            // The file remains a partial file, readable by its owner only.
+            _ = descriptor.setMode(0o600)
+            throw error
+        }
+        SystemFile.syncFolder(of: path)
+        location.removeJournal()
+        finish()
+        return DownloadedFile(
+            url: URL(filePath: path, directoryHint: .notDirectory),
+            length: length,
+            resumedBytes: resumed,
+            sha256: sha256
+        )
+    }
+}
+
+// MARK: - Digest
+
+extension SystemSHA256 {
+    private static let pieceSize = 256 << 10
+
+    /// Returns the SHA-256 of bytes that a function supplies piece by piece.
+    ///
+    /// - Parameter next: Fills the buffer as far as it can and returns the number of bytes; 0 at the end.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    /// - Throws: The error of the function.
+    static func digest<Failure: Error>(
+        reading next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> [UInt8]? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
+        defer { buffer.deallocate() }
+        #if canImport(CryptoKit)
+        var hash = SHA256()
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { return Array(hash.finalize()) }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        }
+        #else
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { break }
+            guard EVP_DigestUpdate(context, buffer.baseAddress, min(count, buffer.count)) == 1 else { return nil }
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        return EVP_DigestFinal_ex(context, &digest, nil) == 1 ? digest : nil
+        #endif
+    }
+}

@@ -1,0 +1,211 @@
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(CLinux)
+import CLinux
+#endif
+
+/// An open partial file. All functions block. Errors are `errno` numbers, 0 for success.
+struct PartialDownloadDescriptor: Sendable {
+    enum Opening {
+        case opened(PartialDownloadDescriptor)
+        /// Another descriptor holds the lock of the file.
+        case held
+        case failed(Int32)
+    }
+
+    /// The number of buffers in one `pwritev` call, below the system's limit.
+    private static let vectorLimit = 64
+
+    private let number: Int32
+
+    /// Opens or creates a file and locks it. It must be a regular file owned by this user, with no other name.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - isNew: True if the file must not exist yet.
+    /// - Returns: The open file, or the reason for the failure.
+    static func open(_ path: String, isNew: Bool) -> Opening {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
+        // Retry if the file was renamed between opening and locking. More than one retry is rare.
+        for _ in 0..<16 {
+            let number = openToWrite(path, flags)
+            guard number >= 0 else { return .failed(errno) }
+            let descriptor = PartialDownloadDescriptor(number: number)
+            if flock(number, LOCK_EX | LOCK_NB) != 0 {
+                let error = errno
+                closeNumber(number)
+                return error == EWOULDBLOCK ? .held : .failed(error)
+            }
+            switch descriptor.standing(at: path) {
+            case .sole: return .opened(descriptor)
+            case .moved: break
+            // A crash happened between the two steps of renaming. The other name is that of the complete download.
+            case .linked: unlink(path)
+            case .foreign:
+                descriptor.close()
+                return .failed(EACCES)
+            }
+            descriptor.close()
+        }
+        return .failed(EAGAIN)
+    }
+
+    private enum Standing { case sole, moved, linked, foreign }
+
+    private func standing(at path: String) -> Standing {
+        var own = stat()
+        var named = stat()
+        guard fstat(number, &own) == 0, own.st_mode & S_IFMT == S_IFREG, own.st_uid == geteuid() else {
+            return .foreign
+        }
+        guard lstat(path, &named) == 0, named.st_dev == own.st_dev, named.st_ino == own.st_ino else { return .moved }
+        return own.st_nlink > 1 ? .linked : .sole
+    }
+
+    /// Releases the lock, also for copies of the descriptor in child processes, and closes the file.
+    func close() {
+        flock(number, LOCK_UN)
+        closeNumber(number)
+    }
+
+    /// The length in bytes; nil if the system does not provide it.
+    var length: Int64? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    func setLength(_ length: Int64) -> Int32 {
+        SystemFile.uninterrupted { Int(ftruncate(number, off_t(length))) } == 0 ? 0 : errno
+    }
+
+    func setMode(_ mode: mode_t) -> Int32 {
+        fchmod(number, mode) == 0 ? 0 : errno
+    }
+
+    func sync() -> Int32 {
+        SystemFile.sync(number)
+    }
+
+    /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
+    var freeSpace: Int64? {
+        var status = statvfs()
+        guard fstatvfs(number, &status) == 0 else { return nil }
+        let (bytes, isOver) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isOver ? .max : Int64(clamping: bytes)
+    }
+
+    /// Starts writing a range back to the disk, so that a later sync takes less time.
+    func beginWriteback(_ range: Range<Int64>) -> Int32 {
+        #if canImport(CLinux)
+        guard sluice_begin_writeback(number, range.lowerBound, range.upperBound - range.lowerBound) != 0 else {
+            return 0
+        }
+        return [EIO, ENOSPC, EDQUOT].contains(errno) ? errno : 0
+        #else
+        return 0
+        #endif
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    ///
+    /// - Returns: The number of bytes, or the negated error number.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = SystemFile.uninterrupted {
+                pread(
+                    number,
+                    buffer.baseAddress?.advanced(by: filled),
+                    buffer.count - filled,
+                    off_t(offset) + off_t(filled)
+                )
+            }
+            if count < 0 { return -Int(errno) }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Writes the pieces one after the other.
+    ///
+    /// - Returns: The number of bytes written, and the error if not all were written.
+    func write(_ pieces: [Data], at offset: Int64) -> (count: Int64, error: Int32) {
+        var written: Int64 = 0
+        var rest = pieces[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(Self.vectorLimit)
+            rest = rest.dropFirst(Self.vectorLimit)
+            var vectors: [iovec] = []
+            vectors.reserveCapacity(group.count)
+            let (count, error) = Self.withVectors(of: group, &vectors) { write(&$0, at: offset + written) }
+            written += count
+            if error != 0 { return (written, error) }
+        }
+        return (written, 0)
+    }
+
+    private func write(_ vectors: inout [iovec], at offset: Int64) -> (count: Int64, error: Int32) {
+        var written: Int64 = 0
+        var first = 0
+        while first < vectors.count {
+            let count = vectors[first...].withUnsafeBufferPointer { vectors in
+                SystemFile.uninterrupted {
+                    pwritev(number, vectors.baseAddress, Int32(vectors.count), off_t(offset + written))
+                }
+            }
+            guard count > 0 else { return (written, count < 0 ? errno : EIO) }
+            written += Int64(count)
+            var left = count
+            while first < vectors.count, left >= vectors[first].iov_len {
+                left -= vectors[first].iov_len
+                first += 1
+            }
+            if first < vectors.count {
+                vectors[first].iov_base = vectors[first].iov_base?.advanced(by: left)
+                vectors[first].iov_len -= left
+            }
+        }
+        return (written, 0)
+    }
+
+    /// Keeps all pieces in place during the call, because small `Data` values are stored inline.
+    private static func withVectors<Result>(
+        of pieces: ArraySlice<Data>,
+        _ vectors: inout [iovec],
+        _ body: (inout [iovec]) -> Result
+    ) -> Result {
+        guard let piece = pieces.first else { return body(&vectors) }
+        return piece.withUnsafeBytes { bytes in
+            if !bytes.isEmpty {
+                vectors.append(
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+                )
+            }
+            return withVectors(of: pieces.dropFirst(), &vectors, body)
+        }
+    }
+}
+
+// Free functions, because inside the type its own `open` and `close` hide the system's.
+
+private func openToWrite(_ path: String, _ flags: Int32) -> Int32 {
+    open(path, flags, S_IRUSR | S_IWUSR)
+}
+
+@discardableResult
+private func closeNumber(_ number: Int32) -> Int32 {
+    close(number)
+}

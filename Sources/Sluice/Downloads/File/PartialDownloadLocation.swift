@@ -1,0 +1,269 @@
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(CLinux)
+import CLinux
+#endif
+
+/// The paths of a download, its partial file and its journal. All are in one folder, so that renaming is atomic.
+struct PartialDownloadLocation: Sendable, Hashable {
+    enum FinalName: Sendable, Hashable {
+        case chosen(String)
+        case suggested
+        case temporary
+    }
+
+    let folder: String
+    let finalName: FinalName
+    let conflict: DownloadDestination.Conflict
+    let createsDirectories: Bool
+    /// The common prefix of the names of the partial file and its journal.
+    private let stem: String
+
+    /// Determines the paths of a download.
+    ///
+    /// - Parameters:
+    ///   - key: The key that sends of the same download share.
+    ///   - destination: The place for the download. Its conflict rule does not affect the partial file.
+    /// - Throws: `cannotWriteFile` if the destination is not the path of a file.
+    init(key: String, destination: DownloadDestination) throws(SluiceError) {
+        let kind: String
+        switch destination.target {
+        case .file(let url):
+            let path = try Self.path(of: url)
+            let name =
+                path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
+            if url.hasDirectoryPath || name.isEmpty || name == "." || name == ".." {
+                throw .cannotWrite(path, "its path is that of a folder")
+            }
+            folder = SystemFile.folder(of: path)
+            finalName = .chosen(String(name))
+            kind = "file \(path)"
+        case .suggested(let url):
+            folder = try Self.path(of: url)
+            finalName = .suggested
+            kind = "suggested \(folder)"
+        case .temporary:
+            folder = try Self.path(of: FileManager.default.temporaryDirectory)
+            finalName = .temporary
+            kind = "temporary"
+        }
+        conflict = destination.conflict
+        createsDirectories = destination.createsDirectories
+        guard let digest = SystemSHA256.digest(of: Array("\(key)\0\(kind)".utf8)) else {
+            throw SluiceError(.unsupported, "Downloads need SHA-256, which the system's library refuses.", step: .file)
+        }
+        stem =
+            "."
+            + HexText.text(length: 16) { text in for byte in digest.prefix(8) { text.append(UInt64(byte), digits: 2) } }
+    }
+
+    private init(_ place: PartialDownloadLocation, stem: String) {
+        folder = place.folder
+        finalName = place.finalName
+        conflict = place.conflict
+        createsDirectories = place.createsDirectories
+        self.stem = stem
+    }
+
+    /// The same paths with a random part in the names, which no other sender uses.
+    var unique: PartialDownloadLocation {
+        PartialDownloadLocation(self, stem: "\(stem).\(Self.random)")
+    }
+
+    var part: String { path(of: "\(stem).sluicepart") }
+    var journal: String { path(of: "\(stem).sluicejournal") }
+    /// The temporary path under which the journal is written.
+    var newJournal: String { path(of: "\(stem).sluicejournal.new") }
+
+    /// Returns the name of the download in error messages.
+    func subject(_ resource: RemoteResource?) -> String {
+        switch finalName {
+        case .chosen(let name): path(of: name)
+        case .suggested: resource?.name.map { path(of: SafeFileName($0).value) } ?? folder
+        case .temporary: folder
+        }
+    }
+
+    /// Returns the name that the download gets if there is no conflict.
+    func name(of resource: RemoteResource?) -> String {
+        // Any program can have written the journal, so its name is made safe again.
+        switch finalName {
+        case .chosen(let name): return name
+        case .suggested: return SafeFileName(resource?.name ?? "").value
+        case .temporary:
+            let name = SafeFileName(resource?.name ?? "").value
+            return "sluice-\(Self.random)\(FileNameParts(name[...]).ending)"
+        }
+    }
+
+    func path(of name: String) -> String {
+        folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+    }
+
+    private static var random: String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+    private static func path(of url: URL) throws(SluiceError) -> String {
+        if let scheme = url.scheme, scheme.lowercased() != "file" {
+            throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.", step: .file)
+        }
+        let path = url.absoluteURL.path
+        // The system would cut such a path at the NUL; the URL leaves it encoded.
+        if path.isEmpty || path.utf8.contains(0) || url.path(percentEncoded: true).contains("%00") {
+            throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or holds a NUL")
+        }
+        return path
+    }
+}
+
+// MARK: - Folder
+
+extension PartialDownloadLocation {
+    /// Creates the folder if it is missing, and reports errors before the transfer that would otherwise occur after it.
+    /// Blocks.
+    func prepare() throws(SluiceError) {
+        var error = Self.folderError(folder)
+        if error == ENOENT, createsDirectories { error = Self.makeFolder(folder) }
+        guard error == 0 else { throw .cannotUseFolder(folder, error) }
+        guard case .chosen(let name) = finalName else { return }
+        let path = path(of: name)
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw .cannotWrite(path, errno)
+        }
+        switch conflict {
+        case .keepBoth: break
+        case .overwrite:
+            if status.st_mode & S_IFMT == S_IFDIR { throw .cannotWrite(path, "it is a folder") }
+        case .fail:
+            if status.st_mode & S_IFMT == S_IFDIR { throw .cannotWrite(path, "it is a folder") }
+            throw .fileExists(path)
+        }
+    }
+
+    /// Returns 0 if the folder exists, or the error number.
+    private static func folderError(_ path: String) -> Int32 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno }
+        return status.st_mode & S_IFMT == S_IFDIR ? 0 : ENOTDIR
+    }
+
+    /// Creates a folder and its missing parents.
+    private static func makeFolder(_ path: String) -> Int32 {
+        if mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO) == 0 {
+            SystemFile.syncFolder(of: path)
+            return 0
+        }
+        switch errno {
+        // Another process may have created it at the same time.
+        case EEXIST: return folderError(path)
+        case ENOENT:
+            let outer = SystemFile.folder(of: path)
+            guard outer.utf8.count < path.utf8.count else { return ENOENT }
+            let error = makeFolder(outer)
+            guard error == 0 else { return error }
+            if mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO) == 0 { return 0 }
+            return errno == EEXIST ? folderError(path) : errno
+        default: return errno
+        }
+    }
+}
+
+// MARK: - Moving and removing
+
+extension PartialDownloadLocation {
+    /// The limit for numbers added to file names.
+    private static let numberLimit = 100_000
+
+    /// Renames the partial file to the download's name, by the rule for conflicts. Blocks.
+    ///
+    /// - Parameter resource: The resource, for its name.
+    /// - Returns: The path of the file.
+    /// - Throws: `fileExists` or `cannotWriteFile`; the partial file then keeps its name.
+    func place(_ resource: RemoteResource?) throws(SluiceError) -> String {
+        let name = name(of: resource)
+        let path = path(of: name)
+        if conflict == .overwrite {
+            guard rename(part, path) == 0 else { throw .cannotWrite(path, errno) }
+            return path
+        }
+        var candidate = path
+        var number = 1
+        while true {
+            let error = Self.renameExclusively(part, candidate)
+            if error == 0 { return candidate }
+            guard error == EEXIST else { throw .cannotWrite(candidate, error) }
+            number += 1
+            guard conflict == .keepBoth, number < Self.numberLimit else { throw .fileExists(path) }
+            candidate = self.path(of: FileNameParts.numbered(name, number))
+        }
+    }
+
+    /// The mode that new files of this process get in the folder, determined by the umask or the folder's rules. It is
+    /// read from a file created for this purpose, because a umask cannot be read without changing it for all threads.
+    /// Nil if no file can be created.
+    var fileMode: mode_t? {
+        let path = newJournal
+        unlink(path)
+        let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights)
+        guard descriptor >= 0 else { return nil }
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
+    }
+
+    /// Removes the journal.
+    func removeJournal() {
+        unlink(newJournal)
+        unlink(journal)
+    }
+
+    /// Removes the journal, then the partial file. A crash between the two does no harm.
+    func remove() {
+        removeJournal()
+        unlink(part)
+    }
+
+    /// Renames a file unless the new name exists.
+    static func renameExclusively(_ path: String, _ other: String) -> Int32 {
+        #if canImport(CLinux)
+        if sluice_rename_exclusively(path, other) == 0 { return 0 }
+        #elseif canImport(Darwin)
+        if renamex_np(path, other, UInt32(RENAME_EXCL)) == 0 { return 0 }
+        #else
+        errno = ENOSYS
+        #endif
+        // Some file systems, such as NFS, do not support this. A hard link is used there.
+        guard [EINVAL, ENOSYS, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
+        return linkExclusively(path, other)
+    }
+
+    /// Renames a file by creating a hard link and removing the old name.
+    static func linkExclusively(_ path: String, _ other: String) -> Int32 {
+        if link(path, other) == 0 {
+            unlink(path)
+            return 0
+        }
+        guard [EPERM, ENOSYS, EOPNOTSUPP, ENOTSUP].contains(errno) else { return errno }
+        // The file system supports neither. A file created between these two calls would be replaced.
+        var status = stat()
+        if lstat(other, &status) == 0 { return EEXIST }
+        return rename(path, other) == 0 ? 0 : errno
+    }
+}

@@ -1,0 +1,88 @@
+import SluiceHTTP
+
+/// A sender's hold on its partial file. It announces that the sender will release it soon, so that the next sender
+/// waits.
+final class PartialDownloadLock: Sendable {
+    private let state = Locked(false)
+
+    init() {}
+
+    /// True if the sender will release its partial file soon.
+    var isEnding: Bool { state.withLock { $0 } }
+
+    /// Announces that the sender was cancelled or is done.
+    func end() {
+        state.withLock { $0 = true }
+    }
+}
+
+/// The partial files that this process holds. File locks cannot tell that a holder is about to release them.
+final class PartialDownloadClaims: Sendable {
+    static let shared = PartialDownloadClaims()
+
+    private struct Claim {
+        let lease: PartialDownloadLock
+        var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
+    }
+
+    private struct State {
+        var claims: [String: Claim] = [:]
+        var lastID = 0
+    }
+
+    private enum Answer { case given, refused, ending(Int) }
+
+    private let state = Locked(State())
+
+    /// Claims a partial file, and waits if its holder is about to release it.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the partial file.
+    ///   - lease: The lease of the claiming sender.
+    /// - Returns: True if the claim was granted; false if another sender holds the file and is not about to end.
+    /// - Throws: `cancelled` if the task or the lease ends first.
+    func claim(_ path: String, for lease: PartialDownloadLock) async throws(SluiceError) -> Bool {
+        while true {
+            if Task.isCancelled || lease.isEnding { throw .cancelled }
+            let answer = state.withLock { state -> Answer in
+                if let claim = state.claims[path] {
+                    guard claim.lease.isEnding else { return .refused }
+                    state.lastID &+= 1
+                    return .ending(state.lastID)
+                }
+                state.claims[path] = Claim(lease: lease)
+                return .given
+            }
+            switch answer {
+            case .given: return true
+            case .refused: return false
+            case .ending(let id): await released(path, waitingAs: id)
+            }
+        }
+    }
+
+    /// Releases a partial file after it is closed. Does nothing if another lease holds it.
+    func release(_ path: String, from lease: PartialDownloadLock) {
+        let claim = state.withLock { state in
+            state.claims[path]?.lease === lease ? state.claims.removeValue(forKey: path) : nil
+        }
+        for waiter in claim?.waiting.values ?? [:].values { waiter.resume() }
+    }
+
+    private func released(_ path: String, waitingAs id: Int) async {
+        defer { state.synchronize() }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let isWaiting = state.withLock { state in
+                    // A new sender may hold the file by now, and is not about to release it.
+                    guard !Task.isCancelled, state.claims[path]?.lease.isEnding == true else { return false }
+                    state.claims[path]?.waiting[id] = continuation
+                    return true
+                }
+                if !isWaiting { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.claims[path]?.waiting.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import SluiceHTTP
+
+// MARK: - Waiting for a token
+
+extension OAuth2 {
+    /// The token state and the continuations that wait for it, under one lock.
+    struct SharedState {
+        typealias Waiter = UnsafeContinuation<WaitResult, Never>
+
+        var state: TokenState
+        var waiters: [Int: Waiter] = [:]
+        var lastWaiter = 0
+        /// The task that obtains a token, while it can be cancelled.
+        var task: Task<Void, Never>?
+
+        mutating func takeWaiters() -> [Waiter] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
+    }
+
+    /// The result that a waiter is resumed with.
+    enum WaitResult: Sendable {
+        case admitted(Credential)
+        case failed(SluiceError)
+        /// A sign-in or sign-out has ended. The waiter asks again.
+        case again
+        /// The caller was cancelled.
+        case left
+    }
+
+    /// Waits for a credential. Starts to obtain one if no task does so.
+    ///
+    /// - Parameters:
+    ///   - client: The client whose transport and clock to use.
+    ///   - request: The request that needs the credential; nil if there is none.
+    /// - Returns: The credential.
+    /// - Throws: The failure that all waiters get, or a cancellation.
+    func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
+        while true {
+            switch await landing(by: client, for: request) {
+            case .admitted(let credential): return credential
+            case .failed(let error): throw error
+            case .left: throw .cancelled
+            case .again: continue
+            }
+        }
+    }
+
+    private func landing(by client: APIClient, for request: RequestContext?) async -> WaitResult {
+        let id = shared.withLock { shared in
+            shared.lastWaiter += 1
+            return shared.lastWaiter
+        }
+        defer { shared.synchronize() }
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { ask(id, $0, by: client, for: request) }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    private func ask(_ id: Int, _ waiter: SharedState.Waiter, by client: APIClient, for request: RequestContext?) {
+        let moment = ClockReading(client.pipeline.time)
+        let answer: TokenState.Answer? = shared.withLock { shared in
+            // Checked under the lock: a later cancellation finds the waiter.
+            if Task.isCancelled { return nil }
+            let answer = shared.state.ask(at: moment)
+            switch answer {
+            case .waiting, .begin: shared.waiters[id] = waiter
+            case .admitted, .refused: break
+            }
+            return answer
+        }
+        switch answer {
+        case .waiting: break
+        case .begin(let work, let step): begin(work, step, by: client, for: request)
+        case .admitted(let credential): waiter.resume(returning: .admitted(credential))
+        case .refused(let error): waiter.resume(returning: .failed(SluiceError(error)))
+        case nil: waiter.resume(returning: .left)
+        }
+    }
+
+    private func leave(_ id: Int) {
+        let (waiter, task) = shared.withLock { shared -> (SharedState.Waiter?, Task<Void, Never>?) in
+            guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            return (waiter, shared.state.leave() ? shared.task.take() : nil)
+        }
+        waiter?.resume(returning: .left)
+        task?.cancel()
+    }
+
+    private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
+        // A store may send requests through the client, which must not wait for the token they help to obtain.
+        let exemption = request.map { GateBypass(from: name, for: $0) }
+        let task = Task {
+            // The first request's deadline does not apply to the others that wait. Requests for
+            // tokens have their own time-out.
+            await Deadline.$current.withValue(nil) {
+                if let exemption {
+                    _ = await exemption.whileActive { await carryOut(work, step, by: client) }
+                } else {
+                    _ = await carryOut(work, step, by: client)
+                }
+            }
+        }
+        let isWanted = shared.withLock { shared in
+            guard shared.state.isWorking(work) else { return false }
+            shared.task = task
+            return true
+        }
+        if !isWanted { task.cancel() }
+    }
+
+    /// Waits until no other work runs, and starts a turn that blocks other work.
+    ///
+    /// - Returns: The number of the turn, for ``endTurn(_:)``.
+    func takeTurn() async -> Int {
+        while true {
+            let turn = shared.withLock { $0.state.beginTurn() }
+            if let turn { return turn }
+            _ = await withUnsafeContinuation { (waiter: SharedState.Waiter) in
+                let isWaiting = shared.withLock { shared in
+                    guard shared.state.join() else { return false }
+                    shared.lastWaiter += 1
+                    shared.waiters[shared.lastWaiter] = waiter
+                    return true
+                }
+                if !isWaiting { waiter.resume(returning: .again) }
+            }
+            shared.synchronize()
+        }
+    }
+
+    func endTurn(_ turn: Int) {
+        let waiters = shared.withLock { shared in
+            shared.state.endTurn(turn)
+            return shared.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume(returning: .again) }
+    }
+}
+
+// MARK: - Obtaining a token
+
+extension OAuth2 {
+    /// Runs the steps that the state asks for, until the work ends.
+    ///
+    /// - Parameters:
+    ///   - work: The number of the work.
+    ///   - step: The first step.
+    ///   - client: The client whose transport and clock to use.
+    /// - Returns: The outcome; nil if the work was cancelled.
+    func carryOut(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
+        let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
+        let time = client.pipeline.time
+        var step = step
+        while true {
+            switch step {
+            case .load:
+                let result = await stored { try await $0.load() }
+                step = advance { $0.loaded(result, work: work, at: ClockReading(time)) }
+            case .save(let token):
+                let result = await stored { try await $0.save(token) }
+                step = advance { $0.saved(result, work: work, at: ClockReading(time)) }
+            case .forget:
+                // If this fails, the stored token is refused once more after the next start, which does no harm.
+                _ = await stored { try await $0.delete() }
+                step = advance { $0.forgot(work: work, at: ClockReading(time)) }
+            case .refresh(let token):
+                let result = await endpoint.token(.refresh(token))
+                step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+            case .request:
+                let result = await endpoint.token(.grant)
+                step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+            case .finish(let outcome): return outcome
+            case .stop: return nil
+            }
+        }
+    }
+
+    /// Applies an event to the state. Resumes all waiters if the work has ended.
+    func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
+        let (step, isTurn, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [SharedState.Waiter]) in
+            let isTurn = shared.state.work?.isTurn ?? false
+            let step = event(&shared.state)
+            guard case .finish = step else { return (step, isTurn, []) }
+            shared.task = nil
+            return (step, isTurn, shared.takeWaiters())
+        }
+        guard case .finish(let outcome) = step, !waiters.isEmpty else { return step }
+        let landing: WaitResult =
+            switch outcome {
+            case _ where isTurn: .again
+            case .admitted(let credential): .admitted(credential)
+            case .failed(let error): .failed(SluiceError(error))
+            }
+        for waiter in waiters { waiter.resume(returning: landing) }
+        return step
+    }
+
+    /// Calls the token store.
+    func stored<Value: Sendable>(
+        _ work: (any TokenStore) async throws -> Value
+    ) async -> Result<Value, OAuth2Error> {
+        do {
+            return .success(try await work(configuration.store))
+        } catch {
+            // The text of other errors may quote the token.
+            let detail = (error as? TokenStoreError)?.description
+            return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
+        }
+    }
+}

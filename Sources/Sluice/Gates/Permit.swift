@@ -1,0 +1,72 @@
+import SluiceHTTP
+
+/// A permit that a gate hands out when it admits a request. It is released with the outcome of the request.
+///
+/// A permit is released exactly once, whatever happens to the request: success, failure, cancellation or another
+/// attempt. A request that the cache answers is not sent. Its permit is released with a failure of step
+/// ``SluiceError/Step/cache`` and code ``SluiceError/Code/answeredByCache``. Where the cache replaces the response of a
+/// failed server, the permit is released with that failure.
+public struct Permit: Sendable {
+    /// Changes the request just before it is sent, after all interceptors, for example to add a token.
+    public typealias Signing = @Sendable (inout HTTPRequest) -> Void
+
+    /// The gate's decision after it sees an outcome.
+    public enum Verdict: Sendable, Hashable {
+        /// The outcome stands.
+        case settled
+        /// The gate has removed the cause of the failure, and the request should be sent again. A request is sent again
+        /// at most once for each gate, and only if its body can be sent again.
+        case replay
+    }
+
+    private enum Return: Sendable {
+        case nothing
+        case judging(@Sendable (TransportOutcome) -> Verdict)
+        case waiting(@Sendable (TransportOutcome) async -> Void)
+    }
+
+    let signing: Signing?
+    private let onReturn: Return
+
+    /// Creates a permit with nothing to release.
+    ///
+    /// - Parameter signing: Called with the request before it is sent, to change it.
+    public init(signing: Signing? = nil) {
+        self.signing = signing
+        onReturn = .nothing
+    }
+
+    /// Creates a permit that is released asynchronously.
+    ///
+    /// - Parameter onReturn: Called once, with the outcome of the request.
+    public init(onReturn: @escaping @Sendable (TransportOutcome) async -> Void) {
+        signing = nil
+        self.onReturn = .waiting(onReturn)
+    }
+
+    /// Creates a permit that is released synchronously.
+    ///
+    /// - Parameters:
+    ///   - signing: Called with the request before it is sent, to change it.
+    ///   - judging: Called once, with the outcome of the request, on any thread. It must not block.
+    public init(signing: Signing? = nil, judging: @escaping @Sendable (TransportOutcome) -> Verdict) {
+        self.signing = signing
+        onReturn = .judging(judging)
+    }
+
+    /// True if the release is asynchronous.
+    var takesWaiting: Bool {
+        if case .waiting = onReturn { true } else { false }
+    }
+
+    /// Releases a permit whose release is not asynchronous.
+    func releaseImmediately(_ outcome: TransportOutcome) -> Verdict {
+        if case .judging(let judge) = onReturn { judge(outcome) } else { .settled }
+    }
+
+    func release(_ outcome: TransportOutcome) async -> Verdict {
+        guard case .waiting(let release) = onReturn else { return releaseImmediately(outcome) }
+        await release(outcome)
+        return .settled
+    }
+}

@@ -1,0 +1,143 @@
+import SluiceHTTP
+
+/// The requests that wait for tokens, and one task that sleeps until the next token is available. No
+/// task runs while nothing waits.
+final class TokenQueue: Sendable {
+    private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
+
+    private struct Timer {
+        let due: ContinuousClock.Instant
+        let id: Int
+        let task: Task<Void, Never>
+    }
+
+    private struct State {
+        var buckets: TokenBuckets<Waiter>
+        var timer: Timer?
+        var lastID = 0
+
+        mutating func nextID() -> Int {
+            lastID += 1
+            return lastID
+        }
+    }
+
+    private enum Joining {
+        case admitted
+        case waiting
+        case refused(SluiceError)
+    }
+
+    private let gate: String
+    private let state: Locked<State>
+
+    init(_ gate: String, _ rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
+        self.gate = gate
+        let buckets = TokenBuckets<Waiter>(rate: rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        state = Locked(State(buckets: buckets))
+    }
+
+    var waiting: Int { state.withLock { $0.buckets.waiting } }
+
+    /// True if a task sleeps until the next token.
+    var hasTimer: Bool { state.withLock { $0.timer != nil } }
+
+    /// Takes a token if one is available and nothing waits for the key.
+    func take(_ key: String, now: ContinuousClock.Instant) -> Bool {
+        state.withLock { $0.buckets.take(key, now: now) }
+    }
+
+    /// Takes a token, and waits until one is available.
+    func wait(_ key: String, _ time: any SluiceClock) async throws(SluiceError) {
+        let id = state.withLock { $0.nextID() }
+        defer { state.synchronize() }
+        let refusal = await withTaskCancellationHandler {
+            await withUnsafeContinuation { join(id, key, time, $0) }
+        } onCancel: {
+            leave(id, key, time)
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Puts back an unused token.
+    func putBack(_ key: String, _ time: any SluiceClock) {
+        for waiter in change(time, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
+    }
+
+    /// Hands out no tokens of a key for a time.
+    func close(_ key: String, for pause: Duration, _ time: any SluiceClock) {
+        let refused = change(time) { state, now in state.buckets.close(key, until: now + pause, now: now) }
+        for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
+    }
+
+    private func join(_ id: Int, _ key: String, _ time: any SluiceClock, _ waiter: Waiter) {
+        let joining: Joining = change(time) { state, now in
+            // Checked under the lock: a later cancellation finds the waiter in the queue.
+            if Task.isCancelled { return .refused(.cancelled) }
+            switch state.buckets.arrive(waiter, id: id, key, now: now) {
+            case .admitted: return .admitted
+            case .waiting: return .waiting
+            case .full(let waiting): return .refused(.queueFull(at: gate, waiting: waiting))
+            case .tooLong(let wait): return .refused(.rateLimited(by: gate, wait))
+            }
+        }
+        switch joining {
+        case .admitted: waiter.resume(returning: nil)
+        case .waiting: break
+        case .refused(let error): waiter.resume(returning: error)
+        }
+    }
+
+    private func leave(_ id: Int, _ key: String, _ time: any SluiceClock) {
+        let waiter = change(time) { state, _ in state.buckets.leave(id: id, key) }
+        waiter?.resume(returning: .cancelled)
+    }
+
+    private func fire(_ id: Int, _ time: any SluiceClock) {
+        let admitted = change(time) { state, now in
+            if state.timer?.id == id { state.timer = nil }
+            return state.buckets.release(now: now)
+        }
+        for waiter in admitted { waiter.resume(returning: nil) }
+    }
+
+    /// Changes the state, and updates the timer.
+    private func change<Result: Sendable>(
+        _ time: any SluiceClock,
+        _ body: (inout State, ContinuousClock.Instant) -> Result
+    ) -> Result {
+        let now = time.now
+        let (result, stale) = state.withLock { state in
+            let result = body(&state, now)
+            return (result, resetTimer(&state, time))
+        }
+        // Cancelled outside of the lock, because cancelling can resume the sleeping task on this thread.
+        stale?.cancel()
+        return result
+    }
+
+    /// Starts a timer if a token is due before the current timer fires. Returns the task that is no longer needed.
+    private func resetTimer(_ state: inout State, _ time: any SluiceClock) -> Task<Void, Never>? {
+        guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
+        if let timer = state.timer, timer.due <= due { return nil }
+        let stale = state.timer?.task
+        let id = state.nextID()
+        let task = Task { [self] in
+            do { try await time.sleep(for: due - time.now) } catch { return }
+            fire(id, time)
+        }
+        state.timer = Timer(due: due, id: id, task: task)
+        return stale
+    }
+}
+
+extension SluiceError {
+    fileprivate static func rateLimited(by gate: String, _ wait: Duration) -> SluiceError {
+        refused(
+            .rateLimited,
+            by: gate,
+            after: wait,
+            "The rate limit would have kept the request waiting for \(wait.roundedUpToMilliseconds), longer than it may wait."
+        )
+    }
+}

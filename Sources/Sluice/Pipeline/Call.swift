@@ -1,0 +1,279 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The state that all attempts of one request share.
+final class Call: Sendable {
+    private struct State {
+        var attempts = 0
+        var replayed: Set<Int> = []
+        /// The first remembered value, stored apart because there is rarely more than one.
+        var remembered: (key: String, value: any Sendable)?
+        var others: [String: any Sendable] = [:]
+        /// The stored responses that a lookup has just found, and their key.
+        var found: (key: CacheKey, entries: [CacheEntry])?
+        var isFinished = false
+        var stages = CallStages()
+        /// The error of the last attempt that was followed by another.
+        var lastFailure: SluiceError?
+
+        func value(_ key: String) -> (any Sendable)? {
+            if let remembered, remembered.key == key { return remembered.value }
+            return others[key]
+        }
+
+        mutating func remember(_ value: any Sendable, _ key: String) {
+            if remembered == nil || remembered?.key == key { remembered = (key, value) } else { others[key] = value }
+        }
+    }
+
+    let client: APIClient
+    let draft: RequestDraft
+    let request: HTTPRequest
+    let transfer: TransferContext
+    let transport: any Transport
+    let steps: Steps
+    /// The HTTP cache; nil if the request does not use it.
+    let cache: HTTPCache?
+    /// Receives the response's body; nil if it is collected in memory.
+    let sink: (any ResponseSink)?
+    let id = RequestID.next()
+    let began: ContinuousClock.Instant
+    /// The end of the total time, which covers gates, redirects and all attempts.
+    let deadline: ContinuousClock.Instant?
+    /// The bypasses of the gates on whose behalf the request is sent.
+    let exemptions: [GateBypass]
+    private let subject: ObservedRequest.Subject?
+    private let state = Locked(State())
+
+    init(
+        _ request: HTTPRequest,
+        _ draft: RequestDraft,
+        _ transfer: TransferContext,
+        _ steps: Steps,
+        by client: APIClient,
+        on transport: any Transport,
+        cache: HTTPCache? = nil,
+        into sink: (any ResponseSink)? = nil
+    ) {
+        self.sink = sink
+        self.cache = cache
+        self.transport = transport
+        self.client = client
+        self.draft = draft
+        self.request = request
+        self.transfer = transfer
+        self.steps = steps
+        let pipeline = client.pipeline
+        began = pipeline.time.now
+        deadline = transfer.timeouts.total.map { pipeline.time.now + $0 }
+        exemptions = steps.gates.isEmpty ? [] : GateBypass.current
+        subject =
+            steps.observers.isEmpty
+            ? nil
+            : ObservedRequest.Subject(
+                id: id,
+                draft: draft,
+                began: began,
+                beganDate: pipeline.time.date,
+                secretHeaders: steps.secretHeaders
+            )
+        notify(.began, 0) { .began(request) }
+    }
+
+    deinit {
+        // Nobody waited for the end of the request.
+        finish(.failure(.cancelled))
+    }
+
+    /// The request's own retry policy, or the client's.
+    var retry: RetryPolicy { draft.options.retry ?? client.pipeline.configuration.retry }
+    /// The request's own hedging policy, or the client's.
+    var hedging: HedgingPolicy { draft.options.hedging ?? client.pipeline.configuration.hedging }
+
+    /// True if a retry policy may ask for another attempt.
+    var mayBeRetried: Bool { draft.options.retry?.isActive ?? client.pipeline.retries }
+
+    /// True if the request may be sent more than once, by its own option or its method.
+    var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
+
+    /// True if a second attempt may run in parallel with the first.
+    var isHedged: Bool {
+        (draft.options.hedging?.maximumExtra ?? client.pipeline.hedges) > 0 && request.method.isSafe
+            && request.body.isReplayable && sink == nil
+    }
+
+    /// True if the first attempt can run without a task.
+    var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
+
+    /// True if the total time is up.
+    var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
+
+    /// The stage that the request has reached. Recorded only if its time is limited.
+    var stage: CallStage { state.withLock { $0.stages.current } }
+
+    func beginStage(_ stage: CallStage) {
+        // The stage is needed only for a time-out.
+        if deadline != nil { state.withLock { $0.stages.beginStage(stage) } }
+    }
+
+    func leave(gate: String) {
+        if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
+    }
+
+    /// The error of the previous attempt; nil if there was none or the request's time is not limited.
+    var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
+
+    /// Records the error of an attempt that is followed by another.
+    func note(failed outcome: TransportOutcome) {
+        guard deadline != nil, let failure = outcome.apparentFailure else { return }
+        beginStage(.pause)
+        state.withLock { $0.lastFailure = failure }
+    }
+
+    /// The number of attempts so far.
+    var attempts: Int { state.withLock { $0.attempts } }
+
+    /// Returns the context of the next attempt.
+    func nextAttempt() -> RequestContext {
+        let number = state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+        guard number > 1 || mayBeRetried else {
+            return RequestContext(attempt: number, within: transfer.timeouts.total, of: self)
+        }
+        let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
+        // The attempt of a streamed body ends with the response head, so its limit does not apply to the body.
+        let limit = sink == nil ? retry.attemptTimeout : nil
+        return RequestContext(attempt: number, within: [left, limit].compactMap(\.self).min(), of: self)
+    }
+
+    /// Returns true if the request bypasses this gate.
+    func skips(_ gate: String) -> Bool {
+        draft.options.steps.skipsAllGates || draft.options.steps.skippedGates.contains(gate)
+            || exemptions.contains { $0.covers(gate, of: client.pipeline) }
+    }
+
+    /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
+    func mayReplay(for gate: Int) -> Bool {
+        request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
+    }
+
+    /// Records stored responses that a lookup has found, for the attempt that continues with them.
+    func note(found entries: [CacheEntry], for key: CacheKey) {
+        state.withLock { $0.found = (key, entries) }
+    }
+
+    /// Returns the recorded stored responses once.
+    func takeFound(for key: CacheKey) -> [CacheEntry]? {
+        state.withLock { state in
+            guard let found = state.found.take(), found.key == key else { return nil }
+            return found.entries
+        }
+    }
+
+    /// Returns a value that is created once for all attempts.
+    func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
+        if let value = state.withLock({ $0.value(key) as? Value }) { return value }
+        // Outside the lock, because the closure may ask for another value.
+        let made = make()
+        return state.withLock { state in
+            if let value = state.value(key) as? Value { return value }
+            state.remember(made, key)
+            return made
+        }
+    }
+
+    /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
+    func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
+        guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
+        let instant = client.pipeline.time.now
+        let note = ObserverMailbox.Note(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
+        // Under the lock, so that events keep their order and none follows the last.
+        state.withLock { state in
+            if state.isFinished { return }
+            if kind == .finished { state.isFinished = true }
+            for observer in steps.observers where observer.interests.contains(kind) {
+                observer.post(note)
+            }
+        }
+    }
+
+    /// Returns a callback that reports the informational responses of an attempt to observers; nil if none is
+    /// interested.
+    func informationalNote(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
+        guard steps.observesInformational else { return nil }
+        return { [self] head in notify(.informational, attempt) { .informational(head) } }
+    }
+
+    func finish(_ outcome: @autoclosure () -> TransportOutcome) {
+        notify(.finished, 0) { .finished(outcome()) }
+    }
+}
+
+/// The outcome of an attempt.
+struct AttemptEnd: Sendable {
+    let outcome: TransportOutcome
+    /// True if a gate has fixed the cause of the failure and asks to send the request again.
+    let isReplayed: Bool
+}
+
+// MARK: - Stages
+
+/// The stage that a request has reached, named in the error when its time is up.
+enum CallStage: Sendable, Equatable {
+    case beginning
+    case gate(String)
+    case requestInterceptors
+    case transport
+    case responseInterceptors
+    /// The pause between two attempts.
+    case pause
+
+    var step: SluiceError.Step {
+        switch self {
+        case .beginning: .building
+        case .gate: .gate
+        case .requestInterceptors: .requestInterceptor
+        case .transport: .transport
+        case .responseInterceptors: .responseInterceptor
+        case .pause: .recovery
+        }
+    }
+
+    /// The stage as the end of a sentence.
+    var words: String {
+        switch self {
+        case .beginning: "it had not been sent"
+        case .gate(let name): "it was waiting at the gate “\(name)”"
+        case .requestInterceptors: "its interceptors were at work"
+        case .transport: "its answer had not come"
+        case .responseInterceptors: "the interceptors of its response were at work"
+        case .pause: "it was waiting to be sent again"
+        }
+    }
+}
+
+/// The stages of all attempts of a request. Several attempts may run at once.
+struct CallStages: Sendable {
+    private var latest = CallStage.beginning
+    /// The gates that the request waits at, in the order in which it reached them.
+    private var gates: [String] = []
+
+    /// The current stage. A gate that holds the request back takes precedence over later stages.
+    var current: CallStage { gates.first.map(CallStage.gate) ?? latest }
+
+    mutating func beginStage(_ stage: CallStage) {
+        if case .gate(let name) = stage { gates.append(name) } else { latest = stage }
+    }
+
+    /// Records that the request no longer waits at a gate.
+    mutating func leave(gate: String) {
+        if let index = gates.firstIndex(of: gate) { gates.remove(at: index) }
+    }
+}

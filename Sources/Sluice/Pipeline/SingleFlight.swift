@@ -1,0 +1,291 @@
+import SluiceHTTP
+
+/// Runs a job in the task of a waiting caller, with its task-local values and priority, instead of on the current
+/// thread.
+typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
+
+/// A piece of work shared by several waiters (single flight). The first waiter starts it, all waiters get its value,
+/// and it is cancelled when the last one leaves.
+///
+/// The work does not run in the task of a waiter, so cancelling one caller does not affect the others. Joining, leaving
+/// and cancelling are state changes under a lock and need no other task.
+final class SingleFlight<Value: Sendable>: Sendable {
+    /// Starts the work on the calling thread without blocking, and returns an action that stops it. The work calls
+    /// `land` once with the value, from any thread; `land` returns false if nobody waits for the value any longer.
+    /// Parts of the work that run user code go through `caller`.
+    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
+    /// Stops the work. The work may still call `land`, which then has no effect.
+    typealias Stop = @Sendable () -> Void
+
+    fileprivate enum Wake: Sendable {
+        case value(Value?)
+        /// Run this job, then wait again.
+        case job(@Sendable () -> Void)
+    }
+
+    fileprivate enum Waiter: Sendable {
+        /// The continuation is nil while the task runs a job.
+        case task(UnsafeContinuation<Wake, Never>?)
+        case call(@Sendable (Value?) -> Void, CallerContext)
+
+        func resume(returning value: Value?) {
+            switch self {
+            case .task(let continuation): continuation?.resume(returning: .value(value))
+            case .call(let completion, _): completion(value)
+            }
+        }
+
+        var runsJob: Bool {
+            if case .task(nil) = self { true } else { false }
+        }
+    }
+
+    fileprivate enum Phase {
+        case ready(Work)
+        case flying(Stop?)
+        case landed(Value)
+    }
+
+    fileprivate struct State {
+        var phase: Phase
+        /// The first waiter, stored apart because there is rarely more than one.
+        var first: (id: Int, waiter: Waiter)?
+        var others: [Int: Waiter] = [:]
+        var lastID = 0
+        /// True if the work ended because all waiters left.
+        var wasDeserted = false
+    }
+
+    private enum Joining {
+        case waiting
+        case starting(Work)
+        case answered(Value)
+        case refused
+        case deserted
+    }
+
+    private let state: Locked<State>
+    private let cancelled: Value
+
+    /// Creates a flight that has not started.
+    ///
+    /// - Parameters:
+    ///   - cancelled: The value that all waiters get if the work is cancelled.
+    ///   - work: The work to share.
+    init(cancelled: Value, work: @escaping Work) {
+        self.cancelled = cancelled
+        state = Locked(State(phase: .ready(work)))
+    }
+
+    /// Waits for the value, and starts the work if it has not been started. Returns nil if the calling task is
+    /// cancelled first.
+    func value() async -> Value? {
+        let id = nextID()
+        defer { state.synchronize() }
+        return await withTaskCancellationHandler {
+            var wake = await withUnsafeContinuation { join(id, .task($0)) }
+            while true {
+                switch wake {
+                case .value(let value): return value
+                case .job(let job):
+                    state.synchronize()
+                    job()
+                    wake = await withUnsafeContinuation { rejoin(id, $0) }
+                }
+            }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    /// Registers a callback for the value, and starts the work if it has not been started.
+    ///
+    /// - Parameters:
+    ///   - caller: Runs parts of the work for this caller.
+    ///   - completion: Called once on any thread, with the value, or with nil if the caller leaves first.
+    /// - Returns: An action by which the caller leaves. Nil if all waiters have already left; `completion` is then
+    ///   never called.
+    func join(
+        caller: @escaping CallerContext = SingleFlight.nobody,
+        _ completion: @escaping @Sendable (Value?) -> Void
+    ) -> Stop? {
+        let id = nextID()
+        guard join(id, .call(completion, caller)) else { return nil }
+        return { [self] in leave(id) }
+    }
+
+    /// Runs a job in a new detached task, for callers that have none to offer.
+    static var nobody: CallerContext { { job in Task.detached { job() } } }
+
+    /// The number of waiters.
+    var waiting: Int {
+        state.withLock { $0.others.count + ($0.first == nil ? 0 : 1) }
+    }
+
+    /// Stops the work and gives all waiters the cancelled value. Has no effect once there is a value.
+    func cancel() {
+        land(cancelled, isCancelling: true)
+    }
+
+    private func nextID() -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    /// Adds a waiter. Returns false if it is a callback that will never run because all earlier waiters have left.
+    @discardableResult
+    private func join(_ id: Int, _ waiter: Waiter) -> Bool {
+        let joining: Joining = state.withLock { state in
+            if case .call = waiter, state.wasDeserted { return .deserted }
+            if case .landed(let value) = state.phase { return .answered(value) }
+            // Checked under the lock: a later cancellation finds the waiter when it leaves.
+            if case .task = waiter, Task.isCancelled { return .refused }
+            state.add(waiter, id)
+            guard case .ready(let work) = state.phase else { return .waiting }
+            state.phase = .flying(nil)
+            return .starting(work)
+        }
+        switch joining {
+        case .waiting: break
+        case .starting(let work): start(work)
+        case .answered(let value): waiter.resume(returning: value)
+        case .refused: waiter.resume(returning: nil)
+        case .deserted: return false
+        }
+        return true
+    }
+
+    /// Resumes waiting after a job, unless the waiter has left or the value has arrived meanwhile.
+    private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
+        let value: Value?? = state.withLock { state in
+            if case .landed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
+            guard state.remove(id) != nil else { return .some(nil) }
+            state.add(.task(continuation), id)
+            return nil
+        }
+        if let value { continuation.resume(returning: .value(value)) }
+    }
+
+    /// Runs a job in the task of a waiter, or through the `caller` of one.
+    private func lend(_ job: @escaping @Sendable () -> Void) {
+        switch state.withLock({ $0.lender() }) {
+        case .task(let continuation?): continuation.resume(returning: .job(job))
+        case .call(_, let caller): caller(job)
+        case .task(nil), nil: SingleFlight.nobody(job)
+        }
+    }
+
+    private func start(_ work: Work) {
+        let stop = work({ [self] value in land(value, isCancelling: false) }, { [self] job in lend(job) })
+        let isLanded = state.withLock { state in
+            guard case .flying = state.phase else { return true }
+            state.phase = .flying(stop)
+            return false
+        }
+        if isLanded { stop() }
+    }
+
+    @discardableResult
+    private func land(_ value: Value, isCancelling: Bool) -> Bool {
+        let (first, others, stop, isTaken) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
+            if case .landed = state.phase { return (nil, [], nil, false) }
+            let stop = state.land(value)
+            let others = state.others.isEmpty ? [] : Array(state.others.values)
+            // Waiters that run a job look for the value when the job is done.
+            state.others = state.others.filter { $0.value.runsJob }
+            let first = state.first?.waiter
+            if first?.runsJob != true { state.first = nil }
+            return (first, others, stop, true)
+        }
+        first?.resume(returning: value)
+        for waiter in others { waiter.resume(returning: value) }
+        if isCancelling { stop?() }
+        return isTaken
+    }
+
+    private func leave(_ id: Int) {
+        let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
+            if case .landed = state.phase { return (nil, nil) }
+            guard let waiter = state.remove(id) else { return (nil, nil) }
+            guard state.isDeserted else { return (waiter, nil) }
+            state.wasDeserted = true
+            return (waiter, state.land(cancelled))
+        }
+        waiter?.resume(returning: nil)
+        stop?()
+    }
+}
+
+extension SingleFlight.State {
+    fileprivate var isDeserted: Bool { first == nil && others.isEmpty }
+
+    fileprivate mutating func add(_ waiter: SingleFlight.Waiter, _ id: Int) {
+        if first == nil { first = (id, waiter) } else { others[id] = waiter }
+    }
+
+    fileprivate mutating func remove(_ id: Int) -> SingleFlight.Waiter? {
+        guard let first, first.id == id else { return others.removeValue(forKey: id) }
+        self.first = nil
+        return first.waiter
+    }
+
+    /// Returns a waiter that can run a job, usually the first. If it is a task, its continuation is taken out.
+    fileprivate mutating func lender() -> SingleFlight.Waiter? {
+        if case .landed = phase { return nil }
+        if let first, !first.waiter.runsJob {
+            if case .task = first.waiter { self.first = (first.id, .task(nil)) }
+            return first.waiter
+        }
+        guard let (id, waiter) = others.first(where: { !$0.value.runsJob }) else { return nil }
+        if case .task = waiter { others[id] = .task(nil) }
+        return waiter
+    }
+
+    /// Stores the value and returns the action that stops the work.
+    fileprivate mutating func land(_ value: Value) -> SingleFlight.Stop? {
+        defer { phase = .landed(value) }
+        if case .flying(let stop) = phase { return stop }
+        return nil
+    }
+}
+
+/// A stop action that can be called before the work it stops has started.
+///
+/// A call to `stop()` that comes early takes effect as soon as the action is set.
+final class DeferredStop: Sendable {
+    private enum State {
+        case open
+        case decided(SingleFlight<CallOutcome>.Stop)
+        case stopped
+    }
+
+    private let state = Locked(State.open)
+
+    /// True if `stop()` was called before an action was set.
+    var isStopped: Bool {
+        state.withLock { state in
+            if case .stopped = state { true } else { false }
+        }
+    }
+
+    /// Sets the stop action, and runs it at once if `stop()` was called before.
+    func decide(_ stop: @escaping SingleFlight<CallOutcome>.Stop) {
+        let isLate = state.withLock { state in
+            if case .stopped = state { return true }
+            state = .decided(stop)
+            return false
+        }
+        if isLate { stop() }
+    }
+
+    func stop() {
+        let stop: SingleFlight<CallOutcome>.Stop? = state.withLock { state in
+            defer { state = .stopped }
+            if case .decided(let stop) = state { return stop }
+            return nil
+        }
+        stop?()
+    }
+}

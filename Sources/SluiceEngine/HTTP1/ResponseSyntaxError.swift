@@ -1,0 +1,93 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The ways in which a response violates HTTP/1.1 or the limits set for it.
+///
+/// No case contains bytes from the peer, so none can appear in an error message.
+package enum ResponseSyntaxError: Error, Sendable, Equatable {
+    /// The first line is not a status line of HTTP/1.0 or HTTP/1.1 (RFC 9112 §4).
+    case noStatusLine
+    /// A line of the head is not a field line, does not end with CRLF, or contains a control character.
+    case malformedField
+    /// The head, including informational ones before it, is longer than the limit.
+    case headTooLarge(limit: Int)
+    /// A head or a trailer section has more fields than `ResponseParser.fieldLimit`.
+    case tooManyFields
+    /// There are more informational responses than `ResponseParser.informationalLimit`.
+    case tooManyInformational
+    /// A 101 response to a request without an upgrade.
+    case unaskedSwitch
+    /// The Content-Length is not a number, too large, or has several different values (RFC 9112 §6.3).
+    case malformedLength
+    /// The Transfer-Encoding is not exactly `chunked`.
+    case unaskedCoding
+    /// A Transfer-Encoding in HTTP/1.0, or together with a Content-Length (RFC 9112 §6.1).
+    case ambiguousLength
+    /// The size line of a chunk is malformed, or its data does not end with CRLF (RFC 9112 §7.1).
+    case malformedChunk
+    /// The extensions of a chunk, or of all chunks together, exceed the limits of `ChunkedBody`.
+    case chunkExtensionsTooLong
+    /// A line of the trailer section is malformed.
+    case malformedTrailer
+    /// The trailer section exceeds the rest of the limit that the head has left.
+    case trailersTooLarge(limit: Int)
+    /// The connection closed before the first byte of a response.
+    case closedUnanswered
+    /// The connection closed before the head was complete.
+    case closedInHead
+    /// The connection closed before the end of a body with known framing.
+    case closedInBody
+
+    /// The error that is reported to the caller.
+    package var error: SluiceError {
+        let (code, reason) = meaning
+        return SluiceError(code, reason)
+    }
+
+    private var meaning: (SluiceError.Code, String) {
+        switch self {
+        case .noStatusLine:
+            (.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
+        case .malformedField:
+            (.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
+        case .headTooLarge(let limit):
+            (.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
+        case .tooManyFields:
+            (.headersTooLarge, "The response has more than \(ResponseParser.fieldLimit) header fields.")
+        case .tooManyInformational:
+            (
+                .invalidResponse,
+                "The server sent more than \(ResponseParser.informationalLimit) informational responses."
+            )
+        case .unaskedSwitch:
+            (.invalidResponse, "The server switched protocols (101), but nobody asked to switch protocols.")
+        case .malformedLength:
+            (.invalidResponse, "The head of the response is no valid HTTP: its Content-Length is malformed.")
+        case .unaskedCoding:
+            (
+                .invalidResponse,
+                "The response has a transfer coding that was not asked for; only “chunked” may be."
+            )
+        case .ambiguousLength:
+            (
+                .invalidResponse,
+                "The head of the response is no valid HTTP: its Transfer-Encoding leaves the body's length in doubt."
+            )
+        case .malformedChunk:
+            (.invalidResponse, "The response's chunked encoding is not valid.")
+        case .chunkExtensionsTooLong:
+            (.invalidResponse, "The response's chunked encoding is not valid: its extensions are too long.")
+        case .malformedTrailer:
+            (.invalidResponse, "A field behind the response's body is malformed.")
+        case .trailersTooLarge(let limit):
+            (.headersTooLarge, "The response's head and trailers are over the limit of \(limit) bytes.")
+        case .closedUnanswered:
+            (.connectionLost, "The server closed the connection without an answer.")
+        case .closedInHead:
+            (.connectionLost, "The connection closed in the middle of the response's head.")
+        case .closedInBody:
+            (.truncatedBody, "The connection closed before the whole body had come.")
+        }
+    }
+}
+#endif

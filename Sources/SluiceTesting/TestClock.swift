@@ -1,0 +1,112 @@
+import SluiceHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A clock that advances only when a test calls ``advance(by:)``.
+///
+/// ```swift
+/// let time = TestClock()
+/// let client = APIClient(baseURL: server.url) { $0.time = time }
+/// async let value = request.sender().value
+/// await time.sleepers(1)              // something waits
+/// time.advance(by: .seconds(3600))    // and waits no longer
+/// ```
+public final class TestClock: SluiceClock {
+    private struct Sleeper {
+        let end: ContinuousClock.Instant
+        let duration: Duration
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var elapsed = Duration.zero
+        var sleepers: [Int: Sleeper] = [:]
+        var lastID = 0
+        var cancelled: Set<Int> = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Removes and returns the continuations of the watchers that wait for at most the current number of sleepers.
+        mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
+            let count = sleepers.count
+            defer { watchers.removeAll { $0.count <= count } }
+            return watchers.filter { $0.count <= count }.map(\.continuation)
+        }
+    }
+
+    private let start = ContinuousClock.now
+    private let startDate: Date
+    private let state = Locked(State())
+
+    /// Creates a clock that stands still.
+    ///
+    /// - Parameter date: The initial date. 2026-01-01 00:00 UTC by default.
+    public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
+        startDate = date
+    }
+
+    /// The total time by which the clock has been advanced.
+    public var elapsed: Duration { state.withLock { $0.elapsed } }
+    /// The current instant of the monotonic clock.
+    public var now: ContinuousClock.Instant { start + elapsed }
+    /// The current date.
+    public var date: Date { startDate + elapsed / .seconds(1) }
+    /// The durations of the current sleeps, each measured from its start, in ascending order.
+    public var pending: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
+
+    /// Advances the clock and resumes the sleeps that are due, in the order of their ends.
+    public func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.elapsed += duration
+            let now = start + state.elapsed
+            let due = state.sleepers.filter { $0.value.end <= now }.sorted { $0.value.end < $1.value.end }
+            for (id, _) in due { state.sleepers[id] = nil }
+            return due.map(\.value.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    /// Suspends until the clock has been advanced by the duration. Throws `CancellationError` if the task is cancelled.
+    public func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        guard duration > .zero else { return }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (isCancelled, watchers) = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
+                    let end = start + state.elapsed + duration
+                    state.sleepers[id] = Sleeper(end: end, duration: duration, continuation: continuation)
+                    return (false, state.satisfiedWatchers())
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                for watcher in watchers { watcher.resume() }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Waits until at least `count` sleeps are pending.
+    public func sleepers(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isSatisfied = state.withLock { state in
+                if state.sleepers.count >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isSatisfied { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// A gate that records the release of its permits.
+private final class NotingGate: ImmediateGate {
+    let name: String
+    let isImmediate: Bool
+    private let verdict: @Sendable (TransportOutcome) -> Permit.Verdict
+    private let notes = Shared((admitted: 0, returned: [String]()))
+
+    init(
+        _ name: String = "Noting",
+        isImmediate: Bool,
+        verdict: @escaping @Sendable (TransportOutcome) -> Permit.Verdict = { _ in .settled }
+    ) {
+        self.name = name
+        self.isImmediate = isImmediate
+        self.verdict = verdict
+    }
+
+    var admitted: Int { notes.read.admitted }
+    var returned: [String] { notes.read.returned }
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { pass() }
+    func admitImmediately(_ request: RequestContext) -> Permit? { isImmediate ? pass() : nil }
+
+    private func pass() -> Permit {
+        let number = notes.change { notes in
+            notes.admitted += 1
+            return notes.admitted
+        }
+        return Permit(signing: { $0.headers["X-Pass"] = "\(number)" }) { [self] outcome in
+            notes.change { notes in
+                switch outcome {
+                case .success(let response): notes.returned.append("\(response.head.status.rawValue)")
+                case .failure(let error): notes.returned.append("\(error.code)")
+                }
+            }
+            return verdict(outcome)
+        }
+    }
+}
+
+private struct Stamp: RequestAdapter {
+    var fails = false
+
+    func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
+        if fails { throw ScriptedConstraint.Refused() }
+        request.headers["X-Attempt"] = "\(context.attempt)"
+    }
+}
+
+/// Permits of gates that admit at once, without a task, and of gates that wait. Both behave the same.
+final class PassTests: XCTestCase {
+    private let kinds = [true, false]
+
+    func testEveryPassIsGivenBackOnceWithWhatCameOfTheRequest() async throws {
+        for isImmediate in kinds {
+            let server = try LoopbackServer()
+            server.on("/ok", .text("ok"))
+            server.on("/missing", .status(.notFound))
+            server.on("/drop", .drop)
+            server.on("/redirect", .redirect(to: "/ok"))
+            server.on("/chunks", .chunked([Data("a".utf8), Data("b".utf8)]))
+            let gate = NotingGate(isImmediate: isImmediate)
+            let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+            for path in ["ok", "missing", "drop", "redirect", "chunks"] {
+                _ = await client.data.request(path).sender().result
+            }
+            XCTAssertEqual(gate.returned, ["200", "404", "connectionLost", "200", "200"])
+            XCTAssertEqual(gate.admitted, 5)
+        }
+    }
+
+    func testAPassIsGivenBackWhenTheRequestIsCancelled() async throws {
+        for isImmediate in kinds {
+            let server = try LoopbackServer()
+            server.on("/hang", .hang)
+            let gate = NotingGate(isImmediate: isImmediate)
+            let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+            let request = Task { await client.data.request("hang").sender().result.failure?.code }
+            await server.waitForRequests(1)
+            request.cancel()
+            let code = await request.value
+            XCTAssertEqual(code, .cancelled)
+            await eventually { gate.returned == ["cancelled"] }
+        }
+    }
+
+    func testAPassIsGivenBackWhenAnInterceptorFailsTheRequest() async throws {
+        for isImmediate in kinds {
+            let server = try LoopbackServer()
+            let gate = NotingGate(isImmediate: isImmediate)
+            let client = APIClient(baseURL: server.url) {
+                $0.gates = [gate]
+                $0.requestInterceptors = [Stamp(fails: true)]
+            }
+            let error = await client.data.request("x").sender().result.failure
+            XCTAssertEqual(error?.code, .interceptorFailed)
+            XCTAssertTrue(error?.underlyingError is ScriptedConstraint.Refused)
+            XCTAssertEqual(gate.returned, ["interceptorFailed"])
+            XCTAssertEqual(server.connections, 0)
+        }
+    }
+
+    func testAGateSignsTheRequestAfterTheInterceptors() async throws {
+        for isImmediate in kinds {
+            let server = try LoopbackServer()
+            server.on("/echo", .echo)
+            let client = APIClient(baseURL: server.url) {
+                $0.gates = [NotingGate(isImmediate: isImmediate)]
+                $0.requestInterceptors = [Stamp()]
+            }
+            let echo = try await client.codable.request("echo", as: LoopbackEcho.self).sender().value
+            XCTAssertEqual(echo.values(for: "x-pass"), ["1"])
+            XCTAssertEqual(echo.values(for: "x-attempt"), ["1"])
+        }
+    }
+
+    func testAGateHasARequestSentAgainOnceAndThenItsOutcomeStands() async throws {
+        for isImmediate in kinds {
+            let server = try LoopbackServer()
+            server.on("/mended", .status(.unauthorized), .text("ok"))
+            server.on("/never", .status(.unauthorized))
+            let gate = NotingGate(isImmediate: isImmediate) { outcome in
+                if case .success(let response) = outcome, response.head.status == .unauthorized { return .replay }
+                return .settled
+            }
+            let client = APIClient(baseURL: server.url) {
+                $0.gates = [gate]
+                $0.requestInterceptors = [Stamp()]
+            }
+            let text = try await client.string.request("mended").sender().value
+            XCTAssertEqual(text, "ok")
+            XCTAssertEqual(gate.returned, ["401", "200"])
+            let sent = server.requests(to: "/mended")
+            XCTAssertEqual(sent.map { $0.headers["X-Pass"] }, ["1", "2"])
+            XCTAssertEqual(sent.map { $0.headers["X-Attempt"] }, ["1", "2"])
+            let error = await client.string.request("never").sender().result.failure
+            XCTAssertEqual(error?.response?.status, .unauthorized)
+            XCTAssertEqual(server.requests(to: "/never").count, 2)
+        }
+    }
+
+    func testABodyThatCanBeSentOnceIsNotReplayed() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.unauthorized))
+        let gate = NotingGate(isImmediate: true) { _ in .replay }
+        let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+        let chunks = AsyncStream {
+            $0.yield(Data("x".utf8)); $0.finish()
+        }
+        let request = client.data.post("").body(.stream(chunks))
+        let error = await request.sender().result.failure
+        XCTAssertEqual(error?.response?.status, .unauthorized)
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+    }
+
+    func testGatesThatHoldNothingAreAskedBeforeThoseThatDo() async throws {
+        struct Ordered: Gate {
+            let name: String
+            let holds: Bool
+            let order: Shared<[String]>
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                order.change { $0.append(name) }
+                return Permit()
+            }
+        }
+        let order = Shared<[String]>([])
+        let client = APIClient(baseURL: "http://localhost") {
+            $0.gates = [("h1", true), ("c1", false), ("h2", true)].map { Ordered(name: $0, holds: $1, order: order) }
+            $0.transport = AnsweringTransport()
+        }
+        _ = try await client.data.request("").sender().value
+        XCTAssertEqual(order.read, ["c1", "h1", "h2"])
+    }
+}

@@ -1,0 +1,142 @@
+import SluiceHTTP
+import Testing
+
+@testable import SluiceURLSession
+
+@Suite struct ExchangeStateTests {
+    private let start = ContinuousClock.now
+
+    private func state(_ method: HTTPMethod = .get, limits: ResponseLimits = ResponseLimits()) -> TransferState {
+        let request = HTTPRequest(method: method, scheme: "http", authority: "host", path: "/")
+        return TransferState(request: request, context: TransferContext(limits: limits), started: start)
+    }
+
+    private func receiving(_ headers: HTTPHeaders = [:], limits: ResponseLimits = ResponseLimits()) -> TransferState {
+        var state = state(limits: limits)
+        _ = state.receive(HTTPResponse(status: .ok, headers: headers), at: start)
+        return state
+    }
+
+    @Test func aBodyComesAfterItsHeadAndEndsOnce() {
+        var state = state()
+        #expect(state.receive(HTTPResponse(status: .ok), at: start).name == "answer")
+        #expect(state.receive(bytes: 3, at: start).name == "deliver")
+        #expect(state.receive(bytes: 0, at: start).name == "none")
+        #expect(state.complete(nil, at: start).name == "finish")
+        #expect(state.phase == .done)
+        #expect(state.complete(nil, at: start).name == "none")
+        #expect(state.receive(bytes: 3, at: start).name == "none")
+    }
+
+    @Test(arguments: [100, 102, 103])
+    func informationalHeadsArePassedOver(_ status: Int) {
+        var state = state()
+        #expect(state.receive(HTTPResponse(status: HTTPStatus(rawValue: status)), at: start).name == "none")
+        #expect(state.phase == .waiting)
+        #expect(state.receive(HTTPResponse(status: .ok), at: start).name == "answer")
+    }
+
+    @Test func aSecondHeadIsPassedOver() {
+        var state = receiving()
+        #expect(state.receive(HTTPResponse(status: .notFound), at: start).name == "none")
+        #expect(state.head?.status == .ok)
+    }
+
+    @Test func aSwitchOfProtocolsIsFinal() {
+        var state = state()
+        #expect(state.receive(HTTPResponse(status: 101), at: start).name == "answer")
+    }
+
+    @Test func anEndWithoutAHeadIsALostConnection() {
+        var state = state()
+        #expect(state.complete(nil, at: start).name == "connectionLost")
+    }
+
+    @Test func aHeadThatWasNotAnnouncedComesWithTheEnd() {
+        var state = state()
+        let head = HTTPResponse(status: .found, headers: [.contentLength: "9"])
+        #expect(state.complete(head, at: start).name == "answerAndFinish")
+        #expect(state.phase == .done)
+    }
+
+    @Test(
+        arguments: [
+            ([.contentLength: "10"], "truncatedBody"), ([.contentLength: "3"], "finish"), ([:], "finish"),
+            ([.contentLength: "10", .contentEncoding: "gzip"], "finish"),
+        ] as [(HTTPHeaders, String)]
+    )
+    func aBodyShorterThanAnnouncedIsTruncated(_ headers: HTTPHeaders, _ expected: String) {
+        var state = receiving(headers)
+        _ = state.receive(bytes: 3, at: start)
+        #expect(state.complete(nil, at: start).name == expected)
+    }
+
+    @Test(
+        arguments: [
+            (HTTPMethod.get, [.contentLength: "11"], "bodyTooLarge"), (.get, [.contentLength: "10"], "answer"),
+            (.head, [.contentLength: "11"], "answer"),
+            (.get, ["X": String(repeating: "x", count: 90)], "headersTooLarge"),
+        ] as [(HTTPMethod, HTTPHeaders, String)]
+    )
+    func aHeadIsHeldToTheLimits(_ method: HTTPMethod, _ headers: HTTPHeaders, _ expected: String) {
+        var state = state(method, limits: ResponseLimits(headers: 100, body: 10))
+        #expect(state.receive(HTTPResponse(status: .ok, headers: headers), at: start).name == expected)
+    }
+
+    @Test func aBodyIsHeldToItsLimit() {
+        var state = receiving(limits: ResponseLimits(body: 10))
+        #expect(state.receive(bytes: 10, at: start).name == "deliver")
+        #expect(state.receive(bytes: 1, at: start).name == "bodyTooLarge")
+        #expect(state.receive(bytes: 1, at: start).name == "none")
+    }
+
+    @Test func onlyTheFirstFailureCounts() {
+        var state = receiving()
+        #expect(state.fail(.cancelled).name == "cancelled")
+        #expect(state.fail(SluiceError(.timedOut, "")).name == "none")
+        #expect(state.abandon().name == "none")
+    }
+
+    @Test func aFailureCarriesRequestAndHead() {
+        var state = receiving()
+        guard case .fail(let error) = state.fail(.cancelled) else { return #expect(Bool(false)) }
+        #expect(error.request?.authority == "host")
+        #expect(error.response?.status == .ok)
+    }
+
+    @Test func aReaderThatLeavesStopsTheTask() {
+        var state = receiving()
+        #expect(state.abandon().name == "stop")
+        #expect(state.phase == .done)
+    }
+
+    @Test func metricsCountFromTheStart() {
+        var state = state()
+        state.begin(at: start)
+        state.send(bytes: 7, at: start)
+        _ = state.receive(HTTPResponse(status: .ok), at: start + .seconds(1))
+        _ = state.receive(bytes: 5, at: start + .seconds(2))
+        guard case .finish(let metrics) = state.complete(nil, at: start + .seconds(3)) else {
+            return #expect(Bool(false))
+        }
+        #expect(metrics.firstByte == .seconds(1))
+        #expect(metrics.total == .seconds(3))
+        #expect(metrics.bytesSent == 7)
+        #expect(metrics.bytesReceived == 5)
+    }
+}
+
+extension TransferState.Action {
+    /// The action's name, or the code of its error.
+    var name: String {
+        switch self {
+        case .none: "none"
+        case .answer: "answer"
+        case .deliver: "deliver"
+        case .finish: "finish"
+        case .answerAndFinish: "answerAndFinish"
+        case .fail(let error): error.code.description
+        case .stop: "stop"
+        }
+    }
+}
