@@ -32,7 +32,10 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-        .target(name: "SluiceHTTP"),
+        .target(
+            name: "SluiceHTTP",
+            dependencies: [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]
+        ),
         .target(
             name: "SluiceEngine",
             dependencies: [
@@ -40,11 +43,12 @@ let package = Package(
             ]
         ),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
+        .target(name: "SluiceJSON", dependencies: ["SluiceHTTP"]),
+        .target(name: "SluiceCache", dependencies: ["CSQLite", "CZlib", "SluiceHTTP"]),
         .target(
             name: "Sluice",
             dependencies: [
-                "CSQLite", "CZlib", "SluiceHTTP",
-                .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+                "CZlib", "SluiceCache", "SluiceHTTP", "SluiceJSON",
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 .target(
@@ -90,14 +94,19 @@ let package = Package(
         .testTarget(
             name: "FuzzingTests",
             dependencies: [
-                "Sluice", "SluiceHTTP", "SluiceTesting",
+                "Sluice", "SluiceCache", "SluiceHTTP", "SluiceJSON", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Fuzzing",
             exclude: ["Corpus", "Dictionaries", "Driver", "run"],
             sources: ["CorpusTests", "Targets"]
         ),
-        .testTarget(name: "SluiceHTTPTests", dependencies: ["SluiceHTTP", "SluiceTesting"]),
+        .testTarget(name: "SluiceHTTPTests", dependencies: ["Sluice", "SluiceHTTP", "SluiceTesting"]),
+        .testTarget(name: "SluiceJSONTests", dependencies: ["Sluice", "SluiceHTTP", "SluiceJSON", "SluiceTesting"]),
+        .testTarget(
+            name: "SluiceCacheTests",
+            dependencies: ["Sluice", "SluiceCache", "SluiceHTTP", "SluiceTesting"]
+        ),
         .testTarget(
             name: "SluiceEngineTests",
             dependencies: ["CBrotli", "CNghttp2", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
@@ -109,7 +118,7 @@ let package = Package(
         .testTarget(
             name: "SluiceTests",
             dependencies: [
-                "Sluice", "SluiceHTTP", "SluiceTesting",
+                "CSQLite", "Sluice", "SluiceCache", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),

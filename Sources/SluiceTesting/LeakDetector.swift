@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Collects the objects that ``expectNoLeaks(descriptors:within:fileID:line:_:)`` expects to be released.
 public final class LeakDetector: Sendable {
     private struct Noted {

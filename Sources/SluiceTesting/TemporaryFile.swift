@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import SluiceHTTP
 
 /// A file with a unique name in the temporary directory. Its creator must remove it.
 package struct TemporaryFile: Sendable {

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The state that all encoders and containers of one encoding share: the options, and the first failure that could not
 /// be thrown where it occurred.
 final class FormScope {

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A multipart body, most often the fields and files of a form (RFC 7578, RFC 2046 §5.1).
 ///
 /// ```swift

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension MultipartForm.Part {
     /// Returns the header fields of the part and the empty line after them.
     ///
@@ -83,10 +77,6 @@ extension MultipartForm.Part {
 extension MultipartForm {
     /// The subtype that the form has as a part of another form.
     var nestedSubtype: Subtype { subtype == .formData ? .mixed : subtype }
-}
-
-extension HTTPHeaderName {
-    static let contentDisposition: Self = "Content-Disposition"
 }
 
 /// Escapes names for quoted strings (WHATWG HTML, “multipart/form-data encoding algorithm”).

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The sequence of all heads and contents of a form, with nested forms flattened.
 struct MultipartLayout: Sendable {
     enum Segment: Sendable {

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reads a multipart layout from start to end, in pieces that are large enough for one write.
 ///
 /// Only the file that is being read is open.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Encodes a value as the names and values of a query or a form body: `application/x-www-form-urlencoded`.
 ///
 /// ```swift

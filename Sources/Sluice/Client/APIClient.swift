@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A client for one API: it creates requests that share a base URL and a configuration.
 ///
 /// ```swift

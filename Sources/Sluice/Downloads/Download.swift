@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// One download, from the first request to the file at its destination. Each of its requests passes through the whole
 /// pipeline.
 struct Download: Sendable {

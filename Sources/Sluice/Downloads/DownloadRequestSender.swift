@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Sends a download once and keeps its outcome.
 ///
 /// The request is sent when the first of ``value``, ``result``, ``response`` and ``responseURL`` is read. All reads,

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The complete outcome of a download.
 public struct DownloadResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     /// The last request as it was sent; nil if none was sent.

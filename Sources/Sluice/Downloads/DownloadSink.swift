@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Writes the responses to one request of a download, through all its attempts, to the partial file.
 final class DownloadSink: ResponseSink {
     /// A download resumes from its own partial file instead of the cache.

@@ -97,9 +97,3 @@ extension RemoteResource {
         )
     }
 }
-
-extension HTTPHeaderName {
-    static let contentRange: Self = "Content-Range"
-    static let range: Self = "Range"
-    static let ifRange: Self = "If-Range"
-}

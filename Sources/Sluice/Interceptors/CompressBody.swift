@@ -1,12 +1,6 @@
 import Dispatch
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Compresses request bodies with gzip and sets `Content-Encoding` (RFC 9110 §8.4.1.3), for servers that accept it.
 ///
 /// ```swift

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Adds `Authorization: Basic …` (RFC 7617) to requests that have no such header, without waiting for a challenge.
 ///
 /// ```swift

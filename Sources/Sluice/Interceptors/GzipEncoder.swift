@@ -1,12 +1,6 @@
 import CZlib
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Compresses bytes incrementally to gzip (RFC 1952). The header has no name and no date, so that the same input gives
 /// the same output.
 ///

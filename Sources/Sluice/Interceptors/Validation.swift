@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The rules by which a response is accepted.
 public struct Validation: Sendable {
     /// A custom rule for head and body. An error it throws fails the request.

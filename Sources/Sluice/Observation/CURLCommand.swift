@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Builds a cURL command.
 struct CURLCommand {
     /// The maximum length of a body passed as an argument. Linux limits an argument to 128 KiB, and a byte may need

@@ -1,12 +1,6 @@
 import SluiceHTTP
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The request that an event belongs to, and the time of the event.
 public struct ObservedRequest: Sendable {
     /// The properties shared by all events of a request.

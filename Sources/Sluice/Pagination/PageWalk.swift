@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Iterates over pages. Requests a page when the caller asks for it, or one page ahead if prefetching is enabled.
 struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     typealias Request = APIRequest<Model, ErrorModel>

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A general error model that contains all information about a failure.
 public struct APIError: ErrorSerializable, CustomStringConvertible {
     /// The error and the step that failed.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The complete outcome of a request.
 public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     /// The request as it was sent; nil if it could not be built.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Sends one request through a callback-based transport and runs the steps that follow it.
 ///
 /// No task is created unless the response body arrives in pieces, or the request is redirected or sent again. For a

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 // The errors of a request:
 //
 //     ErrorSerializable          the request's error model, created from a RequestFailure

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Steps 4 and 5 of the pipeline: the HTTP cache and the transport, repeated for each redirect.
 struct Exchange: Sendable {
     let pipeline: Pipeline

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The steps of a request in their order. This is the only place that defines it.
 ///
 ///     1  explicit data source      asked before any gate

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 // Descriptions and mirrors for `print` and `dump`: body lengths and model types, never their contents.
 
 extension APIResponse: CustomReflectable {

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension Pipeline {
     /// Runs steps 2 to 6 with all retries, within the total time.
     ///

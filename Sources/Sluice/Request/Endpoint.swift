@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A description that a request can be created from: a path, a ``URITemplate`` with its variables, or a ``Target``.
 public protocol Endpoint: Sendable {
     /// Returns the description of the request.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A value that has the modifiers of a request: ``APIRequest``, ``BodyRequest`` and ``RequestDraft``.
 ///
 /// Every modifier returns a changed copy. To add a modifier, extend this protocol:

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The body of a request, before it is encoded.
 ///
 /// It is encoded when the request is sent. A failure to encode it fails the request, not the code that creates it.

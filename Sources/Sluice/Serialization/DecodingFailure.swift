@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// The model's type.

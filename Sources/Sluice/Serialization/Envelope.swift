@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The envelope in which an API wraps all its responses: the locations of the status, the message and the payload.
 ///
 /// ```swift

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The first chunk of a PNG file, IHDR (W3C PNG §11.2.1).
 enum PNGHeader {
     /// Returns the width and height, which may be zero.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The location of the model in a response: in an envelope, at a key path, or absent because the body is empty.
 struct ModelLocation: Sendable {
     enum EnvelopeRule: Sendable {

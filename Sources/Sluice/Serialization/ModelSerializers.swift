@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Decodes a `Decodable` model from a JSON body.
 public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
     private let decoder: SharedDecoder
@@ -25,8 +19,8 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is a
     /// `JSONDecoder`, which would lose digits of numbers.
     public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
-        guard let entry = response.entry else { return try model(of: response.body) }
-        return try entry.model(of: response.body, by: decoder) { () throws(SluiceError) in
+        guard let stored = response.storedModel else { return try model(of: response.body) }
+        return try stored.model(of: response.body, by: decoder) { () throws(SluiceError) in
             try model(of: response.body)
         }
     }

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Creates a model from an accepted response.
 public protocol ResponseSerializer<Model>: Sendable {
     /// The type of the model.

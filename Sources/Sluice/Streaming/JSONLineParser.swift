@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Parses a body with one JSON text per line, such as NDJSON or JSON Lines.
 struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
     private var reader: LineReader

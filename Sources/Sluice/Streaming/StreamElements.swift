@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Elements that are parsed from chunks of bytes as the chunks arrive.
 ///
 /// ```swift

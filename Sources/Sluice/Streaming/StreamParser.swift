@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A parser that makes elements from a body that arrives in chunks: ``LineSplitter``, ``ServerSentEventParser``, or a
 /// custom one.
 ///

@@ -1,10 +1,5 @@
 #if os(Linux)
 import CLinux
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import Glibc
 import SluiceHTTP
 import Synchronization

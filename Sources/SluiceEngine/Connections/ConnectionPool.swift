@@ -213,8 +213,10 @@ package final class ConnectionPool: LoopHandler {
         if let registration { thread.unregister(registration) }
     }
 
-    /// The number of requests that have a slot, and of those that wait for one.
-    var load: (active: Int, queued: Int) { state.withLockUnchecked { ($0.active, $0.waiting) } }
+    /// The number of requests that have a slot, of those among them that have no connection, and of those that wait for a slot.
+    var load: (active: Int, connecting: Int, queued: Int) {
+        state.withLockUnchecked { ($0.active, $0.connecting, $0.waiting) }
+    }
 
     // MARK: Actions
 

@@ -83,6 +83,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     package var active: Int { queue.active }
     /// The number of requests that wait for a slot.
     package var waiting: Int { queue.waiting.count }
+    /// The number of requests that have a slot and wait for a connection.
+    package var connecting: Int { pending.count - queue.waiting.count }
     /// The number of idle connections.
     package var idleCount: Int {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }

@@ -1,9 +1,4 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// One request on one connection, for any version of HTTP: the sent and received parts of the exchange, and its deadlines.

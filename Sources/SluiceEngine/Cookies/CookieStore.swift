@@ -1,10 +1,5 @@
 #if os(Linux)
 import CPSL
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// The cookies of one jar, shared by all transports of the process. A lock guards the table and is held for bounded work only.

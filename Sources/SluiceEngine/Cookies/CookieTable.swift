@@ -1,9 +1,4 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// The cookies of a jar, with the storage and retrieval rules of RFC 6265bis §5.7 and §5.8.

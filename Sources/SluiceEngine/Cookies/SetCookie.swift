@@ -1,9 +1,4 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// A parsed `Set-Cookie` field (RFC 6265bis §5.6), independent of the server that sent it.

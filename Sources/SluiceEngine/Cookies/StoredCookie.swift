@@ -1,9 +1,4 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// A cookie in a table (RFC 6265bis §5.7).

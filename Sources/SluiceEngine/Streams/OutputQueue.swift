@@ -1,10 +1,6 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import Glibc
+import SluiceHTTP
 
 /// A queue of bytes to write to a socket.
 ///

@@ -1,9 +1,4 @@
 #if os(Linux)
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// Carries a request body from the task that reads its source to the engine's thread, which must not block.

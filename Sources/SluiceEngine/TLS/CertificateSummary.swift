@@ -1,10 +1,5 @@
 #if os(Linux)
 import CSSL
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 extension CertificateSummary {

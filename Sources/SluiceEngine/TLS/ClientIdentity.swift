@@ -1,10 +1,5 @@
 #if os(Linux)
 import CSSL
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import SluiceHTTP
 
 /// A client certificate with its private key and intermediate certificates, as OpenSSL objects.

@@ -1,11 +1,7 @@
 #if os(Linux)
 import CSSL
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 import Glibc
+import SluiceHTTP
 
 /// The file and the directories that contain the system's trusted authorities.
 ///

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension HTTPBody {
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
     package var needsPreparation: Bool {

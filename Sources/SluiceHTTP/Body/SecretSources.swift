@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension Secret {
     /// Reads a secret from the process's environment without trimming it; nil if the variable is unset or empty.
     ///

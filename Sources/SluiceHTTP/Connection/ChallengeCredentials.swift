@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A user name and password for HTTP authentication: Basic (RFC 7617) and Digest (RFC 7616).
 ///
 /// ```swift

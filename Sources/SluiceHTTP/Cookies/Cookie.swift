@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A cookie in a ``CookieJar`` (RFC 6265bis §5.7).
 ///
 /// ```swift

@@ -1,11 +1,5 @@
 import Dispatch
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The file of a cookie jar. It is read once and written after changes to the jar.
 final class CookieFile: Sendable {
     private enum Reading {

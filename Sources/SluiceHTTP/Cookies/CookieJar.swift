@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A store of cookies that servers set, sent with later requests (RFC 6265bis).
 ///
 /// ```swift

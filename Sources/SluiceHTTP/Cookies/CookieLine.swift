@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A cookie as a line of the Netscape cookie file. Tabs separate the fields: domain, subdomain flag, path, secure flag,
 /// seconds since 1970 or 0, name and value.
 ///

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A transport's store of the cookies of one jar.
 package protocol CookieStorage: Sendable {
     /// Applies a change and passes the resulting cookies to the completion, or nil if they cannot be listed.

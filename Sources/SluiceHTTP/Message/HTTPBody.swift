@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The body of a request.
 public struct HTTPBody: Sendable {
     /// The source of the bytes.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A predefined response to a request, for tests and previews without a server.
 ///
 /// ```swift

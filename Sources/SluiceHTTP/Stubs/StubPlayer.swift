@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A transport that responds to every request with the same stub, on the calling thread if no waiting is needed.
 package final class StubPlayer: CallbackTransport {
     private let stub: Stub

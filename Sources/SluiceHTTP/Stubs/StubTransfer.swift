@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Consumes a request's body in place of a transport.
 struct StubUpload {
     let pace: Stub.Pace?

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reusable buffers of one size.
 ///
 /// A buffer returns to the pool when the data that uses it is released. Allocating and clearing fresh memory for each

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The body of a response: chunks of bytes that can be read once.
 ///
 /// Reading drives the transfer. A body that is not read applies back-pressure to the server, and releasing the body

@@ -1,12 +1,6 @@
 import Sluice
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The file format of a ``CassetteTransport``: recorded exchanges as JSON that people can read, edit and review.
 ///
 ///     {

@@ -1,12 +1,6 @@
 import Sluice
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A property in which a request must match a recorded request to receive its response.
 ///
 /// The default criteria are the method and the URL. Name others where they matter: `[.method, .url, .body]`.

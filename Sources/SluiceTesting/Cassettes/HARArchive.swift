@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The exchanges of a HAR file (HTTP Archive 1.2), as browsers and proxies save them.
 ///
 /// ```swift

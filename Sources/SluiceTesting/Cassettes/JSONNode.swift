@@ -1,11 +1,5 @@
 import Sluice
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A JSON value that preserves the order of object members and the digits of numbers.
 enum JSONNode: Sendable, Equatable {
     /// A member of an object.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A request and its result, as stored in a cassette.
 public struct RecordedExchange: Sendable {
     /// A response with its complete body.

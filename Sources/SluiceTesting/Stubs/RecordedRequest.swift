@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A request that a ``StubTransport`` or a ``CassetteTransport`` received, with its body in memory.
 public struct RecordedRequest: Sendable {
     /// The method.

@@ -1,12 +1,6 @@
 import Sluice
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The conditions that a request must meet, for a rule of a ``StubTransport`` or for a query of its recorded requests.
 ///
 /// ```swift

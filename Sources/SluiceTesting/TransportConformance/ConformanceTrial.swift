@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A run of one case: the transport, the server, and helpers for the case.
 struct ConformanceTrial: Sendable {
     /// A complete response.

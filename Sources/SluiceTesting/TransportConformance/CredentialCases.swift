@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension TransportConformance {
     /// Cases for credentials, which answer only the challenges of their origin.
     static let credentialCases: [Case] = [

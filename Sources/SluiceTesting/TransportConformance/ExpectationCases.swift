@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension TransportConformance {
     /// Cases for bodies that are sent after a 100 (Continue) response (RFC 9110 §10.1.1).
     static let expectationCases: [Case] = [

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension TransportConformance {
     /// Cases for servers that are unreachable, disconnect, or send invalid responses.
     static let failureCases: [Case] = [

@@ -1,6 +1,7 @@
-import SluiceHTTP
-
 @testable import Sluice
+@testable import SluiceCache
+@testable import SluiceHTTP
+@testable import SluiceJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

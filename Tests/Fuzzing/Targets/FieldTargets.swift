@@ -1,5 +1,7 @@
 @testable import Sluice
+@testable import SluiceCache
 @testable import SluiceHTTP
+@testable import SluiceJSON
 
 extension FuzzTarget {
     /// Parses a `Content-Type`. It survives writing and reading, and so does any text as a parameter.

@@ -1,6 +1,9 @@
 import Foundation
 
 @testable import Sluice
+@testable import SluiceCache
+@testable import SluiceHTTP
+@testable import SluiceJSON
 @testable import SluiceTesting
 
 extension FuzzTarget {

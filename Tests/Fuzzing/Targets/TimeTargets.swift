@@ -1,5 +1,7 @@
 @testable import Sluice
+@testable import SluiceCache
 @testable import SluiceHTTP
+@testable import SluiceJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

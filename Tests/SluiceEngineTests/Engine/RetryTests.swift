@@ -109,14 +109,15 @@ extension EngineTests {
             let request = listener.request("/dropped", scheme: "https")
             let task = Task { [transport] in await transport.result(of: request, context) }
             for (index, other) in others.enumerated() {
-                try await waitUntil("a connection is being made") { listener.connections == 5 + index }
+                try await waitUntil("the request connects") { transport.pool?.load.connecting == 1 }
                 ends[index].signal()
                 #expect(try await other.value.get().text == "held")
                 try await waitUntil("the request has arrived") { dropped.withLock { $0 } == index + 1 }
             }
             #expect(await task.value.error?.code == .connectionLost)
             #expect(dropped.withLock { $0 } == 4)
-            #expect(listener.connections == 8)
+            // The first dial of the request is still in progress. Each attempt takes it over while it is young.
+            #expect((5...8).contains(listener.connections))
             #expect(transport.isQuiet)
         }
 

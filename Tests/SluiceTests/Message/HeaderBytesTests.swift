@@ -4,6 +4,7 @@ import SluiceTesting
 import Testing
 
 @testable import Sluice
+@testable import SluiceCache
 
 /// Header fields that are not UTF-8, in all code that parses, compares, stores and forwards them.
 @Suite struct HeaderBytesTests {

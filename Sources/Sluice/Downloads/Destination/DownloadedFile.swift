@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A complete download at its destination.
 public struct DownloadedFile: Sendable, Hashable {
     /// The URL of the file. With ``DownloadDestination/Conflict/keepBoth`` the name may have a number added.

@@ -1,22 +1,12 @@
 import Dispatch
 import SluiceHTTP
 
-#if canImport(CryptoKit)
-import CryptoKit
-#else
-import CCrypto
-#endif
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #else
 import Darwin
-#endif
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
 #endif
 
 /// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
@@ -401,42 +391,5 @@ extension PartialDownload {
             resumedBytes: resumed,
             sha256: sha256
         )
-    }
-}
-
-// MARK: - Digest
-
-extension SystemSHA256 {
-    private static let pieceSize = 256 << 10
-
-    /// Returns the SHA-256 of bytes that a function supplies piece by piece.
-    ///
-    /// - Parameter next: Fills the buffer as far as it can and returns the number of bytes; 0 at the end.
-    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
-    /// - Throws: The error of the function.
-    static func digest<Failure: Error>(
-        reading next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
-    ) throws(Failure) -> [UInt8]? {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
-        defer { buffer.deallocate() }
-        #if canImport(CryptoKit)
-        var hash = SHA256()
-        while true {
-            let count = try next(buffer)
-            if count <= 0 { return Array(hash.finalize()) }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
-        }
-        #else
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        defer { EVP_MD_CTX_free(context) }
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
-        while true {
-            let count = try next(buffer)
-            if count <= 0 { break }
-            guard EVP_DigestUpdate(context, buffer.baseAddress, min(count, buffer.count)) == 1 else { return nil }
-        }
-        var digest = [UInt8](repeating: 0, count: 32)
-        return EVP_DigestFinal_ex(context, &digest, nil) == 1 ? digest : nil
-        #endif
     }
 }

@@ -7,11 +7,6 @@ import Musl
 #else
 import Darwin
 #endif
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 #if canImport(CLinux)
 import CLinux
 #endif

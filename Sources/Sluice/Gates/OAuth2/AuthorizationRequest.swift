@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension OAuth2 {
     /// A request for a user's authorization: the URL to open, and the secrets to check the redirect with.
     ///

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A gate that adds an access token to requests. It obtains tokens, and replaces them before they expire
 /// or when an API refuses them.
 ///

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension OAuth2 {
     /// A token that an authorization server issued: an access token, and optionally a refresh token (RFC 6749 §5.1).
     ///

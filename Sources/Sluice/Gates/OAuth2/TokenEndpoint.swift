@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Sends requests to the authorization server.
 ///
 /// They are sent through a separate client, which takes only the transport, the connection settings, the time-outs

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reads the rate limits that servers announce in response headers:
 ///
 ///     Retry-After: 30                                              with 429 and 503 (RFC 9110 §10.2.3, RFC 6585 §4)

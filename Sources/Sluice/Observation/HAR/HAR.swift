@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A recording of HTTP exchanges in the format that browsers' developer tools read and write: HTTP Archive 1.2.
 ///
 /// ```swift

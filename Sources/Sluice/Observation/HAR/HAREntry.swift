@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension HAR {
     /// One exchange: a request that was sent and its outcome. A repeated attempt and a redirect that is followed are
     /// exchanges of their own.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension HAR {
     /// The request of an exchange.
     public struct Request: Sendable, Hashable, Codable {

@@ -1,12 +1,6 @@
 import Dispatch
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Records the exchanges of a client as an HTTP archive, for browsers' developer tools, `Examples/Waterfall`, or a bug
 /// report.
 ///

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Converts requests and responses to the format's values, without their secrets.
 struct HARTranscript {
     let redaction: Redaction

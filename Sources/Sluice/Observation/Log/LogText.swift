@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Makes untrusted text safe for a log: it cannot end a line, forge another line, or control a terminal.
 enum LogEscaping {
     /// Returns a text on one line.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The metrics counted so far, by route.
 struct MetricsLedger {
     /// The key that identifies the route of a request. The route is derived from the path, once per path.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension RequestMetrics {
     /// The metrics at one moment. Its `description` is a table.
     ///

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Counts requests by route: their number, outcomes, durations by phase, and bytes transferred.
 ///
 /// ```swift

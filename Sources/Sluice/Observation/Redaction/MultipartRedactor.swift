@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Copies a multipart form without the contents of secret and binary parts.
 struct MultipartRedactor {
     /// The maximum depth of nested forms.

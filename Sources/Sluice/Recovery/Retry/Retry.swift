@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Decides if a request is sent again after an outcome.
 struct Retry: Sendable {
     enum Decision: Equatable {
@@ -88,49 +82,5 @@ extension TransportOutcome {
         case .success(let response): response.head
         case .failure(let error): error.response
         }
-    }
-}
-
-/// The `Retry-After` field: the delay that a server requests before the next request (RFC 9110 §10.2.3).
-enum RetryAfter {
-    /// The maximum delay, 68 years, which can be added to a date without overflow.
-    static let longest = Duration.seconds(1 << 31)
-
-    /// Returns the delay that the server requests.
-    ///
-    /// - Parameters:
-    ///   - headers: The headers of the response. Of several fields the longest delay counts.
-    ///   - now: The current date, from which a date is measured.
-    /// - Returns: The delay; zero for a date in the past, nil without a valid `Retry-After`.
-    static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
-        guard headers.contains("Retry-After") else { return nil }
-        return headers.values(for: "Retry-After").compactMap { delay($0, now: now) }.max()
-    }
-
-    /// Parses one value: a number of seconds, or a date.
-    static func delay(_ text: String, now: Date) -> Duration? {
-        if let seconds = text.trimmedOfBlanks.wholeSeconds { return seconds }
-        guard let date = HTTPDate.parse(text, now: now) else { return nil }
-        let interval = date.timeIntervalSince(now)
-        guard interval > 0 else { return .zero }
-        return interval < longest / .seconds(1) ? .seconds(interval) : longest
-    }
-}
-
-extension String {
-    fileprivate var trimmedOfBlanks: Substring.UTF8View {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = self[...].utf8.drop(while: isBlank)
-        while let last = text.last, isBlank(last) { text = text.dropLast() }
-        return text
-    }
-}
-
-extension Substring.UTF8View {
-    /// The value of a text of digits, in seconds, at most ``RetryAfter/longest``; nil if there are other characters.
-    fileprivate var wholeSeconds: Duration? {
-        guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        let seconds = Int64(Substring(self)) ?? .max
-        return Swift.min(.seconds(seconds), RetryAfter.longest)
     }
 }

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A character encoding of the WHATWG Encoding Standard.
 struct Charset: Sendable, Hashable {
     enum Decoder: Sendable, Hashable {

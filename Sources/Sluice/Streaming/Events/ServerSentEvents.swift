@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The events of a server, received over one or more connections (WHATWG HTML §9.2).
 ///
 /// ```swift
@@ -166,8 +160,4 @@ extension StreamRequest {
         _ = try? await body.next(isolation: nil)
         return nil
     }
-}
-
-extension HTTPHeaderName {
-    fileprivate static let lastEventID: HTTPHeaderName = "Last-Event-ID"
 }

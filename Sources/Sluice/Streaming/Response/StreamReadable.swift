@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A response that can be read while it arrives: a ``StreamRequest``, which is sent when reading starts, or a
 /// ``StreamedResponse``.
 public protocol StreamReadable<ErrorModel>: Sendable {

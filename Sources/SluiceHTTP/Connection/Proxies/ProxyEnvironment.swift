@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The proxies that environment variables name, by the conventions of Go, wget and others.
 ///
 /// | variable | |

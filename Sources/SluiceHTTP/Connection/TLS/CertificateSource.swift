@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The location of certificates or keys.
 public enum CertificateSource: Sendable, Hashable {
     /// The path of a file, which is read when a connection is made.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Public keys of which at least one must occur in a server's certificate chain.
 ///
 /// Pins protect against a certificate authority that was deceived or forced to issue a certificate for the host.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import SluiceHTTP
 
 /// The bytes received on a connection that have not been parsed.
 struct InputBuffer {

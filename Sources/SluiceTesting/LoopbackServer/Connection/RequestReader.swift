@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reads requests from a connection, with bodies that have a length or are chunked.
 struct RequestReader {
     enum Outcome {

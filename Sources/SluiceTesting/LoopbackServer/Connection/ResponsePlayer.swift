@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Performs the actions of a response on the thread of the connection.
 struct ResponsePlayer {
     private let socket: StreamSocket

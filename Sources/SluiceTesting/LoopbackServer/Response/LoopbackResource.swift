@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A file that is served according to RFC 9110, including range requests and preconditions.
 ///
 /// ```swift

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The response of a ``LoopbackServer``: a script of bytes to write, pauses, and ways to break the connection.
 public struct LoopbackResponse: Sendable {
     /// A step for the thread of the connection.

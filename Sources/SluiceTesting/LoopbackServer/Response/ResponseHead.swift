@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The head of a response, serialized once.
 struct ResponseHead: Sendable {
     /// The message framing that the head announces.

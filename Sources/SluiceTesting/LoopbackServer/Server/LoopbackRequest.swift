@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A request that a ``LoopbackServer`` received.
 public struct LoopbackRequest: Sendable {
     /// The method.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A token with the header value that requests carry, and the date of its replacement.
 ///
 /// It is a class, because every permit references it.

@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The state of a gate's token and of the work on it: a state machine without side effects,
 /// which turns events into steps.
 ///

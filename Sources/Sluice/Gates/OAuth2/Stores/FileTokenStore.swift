@@ -1,12 +1,6 @@
 import Dispatch
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A store that keeps the token in a file that only the user can read.
 ///
 /// ```swift

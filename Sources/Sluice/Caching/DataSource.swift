@@ -1,0 +1,86 @@
+import SluiceHTTP
+
+/// The source of a response: the server or a stored response to an earlier request.
+///
+/// ```swift
+/// let feed = client.codable.request("feed").dataSource(.cacheThenServer)
+/// for try await posts in feed.sender().values { show(posts) }      // what there was, then what there is
+/// ```
+///
+/// The cache is read before any gate or interceptor, so that a program without network or token can show stored data.
+/// All sources except ``server`` and ``cache`` store each successful response. Data sources are separate from the HTTP
+/// cache (``Caching/http``), which comes after the interceptors and follows the server's cache directives.
+///
+/// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response;
+/// ``CachePolicy/reload`` requests a newer one. A client's data source applies to safe methods only: unsafe requests
+/// are always sent, unless the request itself sets a source. Downloads and streams ignore data sources.
+public struct DataSource: Sendable {
+    enum Kind: Sendable {
+        case server, cache, cacheElseServer, cacheThenServer, firstLaunch
+        case custom(Choice, Keeping)
+    }
+
+    /// Called to decide on a request, with the stored response, or nil if there is none.
+    public typealias Choice = @Sendable (_ request: HTTPRequest, _ kept: ServerResponse?) async -> CacheChoice
+    /// Called with an accepted response; returns true to store it.
+    public typealias Keeping = @Sendable (_ response: ServerResponse) -> Bool
+
+    let kind: Kind
+
+    /// The server. The cache is neither read nor written.
+    public static let server = DataSource(kind: .server)
+    /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none.
+    public static let cache = DataSource(kind: .cache)
+    /// The stored response; the server if there is none or if it can no longer be decoded.
+    public static let cacheElseServer = DataSource(kind: .cacheElseServer)
+    /// The stored response, if there is one, and then the server's response, both through ``RequestSender/values``.
+    /// ``RequestSender/value`` returns the server's response.
+    public static let cacheThenServer = DataSource(kind: .cacheThenServer)
+    /// Like ``cacheThenServer`` for the first request of the process with a given cache key; the server for later ones.
+    public static let firstLaunch = DataSource(kind: .firstLaunch)
+
+    /// A source that the app decides on.
+    ///
+    /// ```swift
+    /// .custom { _, kept in
+    ///     kept == nil ? .send : .useKeptThenSend
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - keeping: Returns true to store an accepted response. The default stores every response.
+    ///   - choice: Called with the request and its stored response; decides whether the request is sent.
+    /// - Returns: A data source.
+    public static func custom(keeping: @escaping Keeping = { _ in true }, _ choice: @escaping Choice) -> DataSource {
+        DataSource(kind: .custom(choice, keeping))
+    }
+
+    /// True if the source reads stored responses.
+    var reads: Bool {
+        if case .server = kind { false } else { true }
+    }
+
+    /// True if the source never sends a request.
+    var isCacheOnly: Bool {
+        if case .cache = kind { true } else { false }
+    }
+
+    /// Returns true if an accepted response is stored.
+    func keeps(_ response: ServerResponse) -> Bool {
+        switch kind {
+        case .server, .cache: false
+        case .cacheElseServer, .cacheThenServer, .firstLaunch: true
+        case .custom(_, let keeping): keeping(response)
+        }
+    }
+}
+
+/// The decision of an app about a request: ``DataSource/custom(keeping:_:)``.
+public enum CacheChoice: Sendable, Hashable {
+    /// Returns the stored response and sends nothing; ``SluiceError/Code/cacheMiss`` if there is none.
+    case useKept
+    /// Sends the request.
+    case send
+    /// Returns the stored response and then sends the request, like ``DataSource/cacheThenServer``.
+    case useKeptThenSend
+}

@@ -1,0 +1,222 @@
+import SluiceHTTP
+
+/// The HTTP cache of a client (RFC 9111), between interceptors and transport: step 4.
+final class HTTPCache: Sendable {
+    let store: CacheStore
+    let rules: CacheRules
+    let fetches: RequestCoalescer
+    let time: any SluiceClock
+    private let partition: String
+    private let tags: Set<String>
+    /// The maximum number of stored variants of one URL.
+    private static let variantLimit = 16
+
+    /// Creates a cache; nil if there is no store or HTTP caching is disabled.
+    init?(
+        _ configuration: APIClient.Configuration,
+        _ caching: Caching,
+        _ fetches: RequestCoalescer
+    ) {
+        guard let store = configuration.cache, let http = caching.http else { return nil }
+        self.store = store
+        self.fetches = fetches
+        time = configuration.time
+        // The transport adds cookies itself.
+        rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
+        partition = caching.partition
+        tags = caching.tags
+    }
+
+    /// Returns the cache key of a request's resource.
+    func key(of request: HTTPRequest) -> CacheKey {
+        CacheKey(CacheRules.name(of: request), in: .exchanges, partition: partition)
+    }
+
+    /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
+    func identity(
+        of request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ secretHeaders: [HTTPHeaderName]
+    ) -> String? {
+        CacheIdentity(
+            request,
+            credentials: transfer.credentials,
+            cookies: transfer.cookies,
+            secretHeaders: secretHeaders,
+            partition: partition
+        ).digest
+    }
+
+    /// Removes the stored responses that a response invalidates.
+    func remove(_ reception: CacheUpdate, of request: HTTPRequest) {
+        if !reception.removing.isEmpty {
+            let key = key(of: request)
+            for variant in reception.removing { store.discard(CacheSelection(key, variant: variant)) }
+        }
+        for name in reception.invalidating {
+            let key = CacheKey(name, in: .exchanges, partition: partition)
+            // A response to a request sent before the change must not be shared with later requests or stored.
+            fetches.outdate(key)
+            store.discard(CacheSelection(key))
+        }
+    }
+
+    /// Stores a response. Returns nil if the body is incomplete or the response has been invalidated.
+    func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, by ticket: RequestCoalescer.Ticket)
+        -> CacheEntry?
+    {
+        guard ticket.isCurrent(key(of: request)) else { return nil }
+        if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
+        let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
+        let others = store.recall(entry.key).filter { $0.variant != entry.variant }
+        for old in others.dropFirst(Self.variantLimit - 1) {
+            store.discard(CacheSelection(old.key, variant: old.variant))
+        }
+        store.keep(entry)
+        return entry
+    }
+
+    func entry(_ storing: CacheStoring, of request: HTTPRequest, body: Data) -> CacheEntry {
+        CacheEntry(
+            key: key(of: request),
+            variant: storing.variant,
+            response: storing.response,
+            body: body,
+            stored: storing.response.received,
+            tags: tags
+        )
+    }
+}
+
+/// A request with its cache key and the identity that its stored responses must match.
+struct CacheLookup: Sendable {
+    let cache: HTTPCache
+    let request: HTTPRequest
+    let key: CacheKey
+    /// The digest of the credentials; nil if the request has none or belongs to a partition.
+    let identity: String?
+
+    /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
+    init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
+        self.cache = cache
+        self.request = request
+        key = cache.key(of: request)
+        identity = cache.identity(of: request, transfer, steps.secretHeaders)
+    }
+
+    /// True if responses to the request can be stored.
+    var isCacheable: Bool { request.method == .get || request.method == .head }
+
+    /// The key under which concurrent equal requests share one fetch.
+    var sharingKey: RequestCoalescer.Key { RequestCoalescer.Key(request, key, identity) }
+
+    /// Returns the plan based on the entries in memory. If these do not satisfy the request, uses `known` entries or
+    /// reads storage.
+    func plan(with known: [CacheEntry]? = nil) async -> CachePlan {
+        guard isCacheable else { return plan(by: []) }
+        let near = cache.store.recall(key)
+        if !near.isEmpty {
+            let plan = plan(by: near)
+            if plan.serving != nil { return plan }
+        }
+        if let known { return plan(by: known) }
+        return plan(by: await cache.store.entries(for: key))
+    }
+
+    /// Returns the fresh response from memory, if there is one. Neither suspends nor creates a task.
+    func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
+        guard isCacheable else { return nil }
+        let near = cache.store.recall(key)
+        return near.isEmpty ? nil : response(by: near, within: limits)
+    }
+
+    /// Reads storage without creating a task.
+    ///
+    /// Returns false if that is not possible; `completion` is then never called. Otherwise, `completion` is called once
+    /// with the fresh response, if there is one, and with all entries. It runs on a thread that must not be blocked.
+    func look(
+        within limits: ResponseLimits,
+        completion: @escaping @Sendable (ServerResponse?, [CacheEntry]) -> Void
+    ) -> Bool {
+        guard isCacheable else { return false }
+        return cache.store.entries(for: key) { completion(response(by: $0, within: limits), $0) }
+    }
+
+    private func response(by entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
+        guard case .serve(let serving) = plan(by: entries),
+            // Redirects are left to the caller, which follows them.
+            serving.response.head.status.class != .redirection
+        else { return nil }
+        let body = serving.body
+        if let limit = limits.body, Int64(body.count) > limit { return nil }
+        var response = ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
+        if cache.store.configuration.keepsModels { response.storedModel = serving.entry.storedModel }
+        return response
+    }
+
+    /// Returns a response that was stored after this request was planned, if it satisfies the request.
+    func servingKept(after reason: CacheStatus.Forward) -> ServableResponse? {
+        guard case .serve(let serving) = plan(by: cache.store.recall(key), collapsed: reason) else { return nil }
+        return serving
+    }
+
+    /// Returns the entry of a shared request as a response, if it also satisfies this request.
+    func sharedServing(of entry: CacheEntry, after reason: CacheStatus.Forward) -> ServableResponse? {
+        guard case .serve(let serving) = plan(by: [entry], collapsed: reason) else { return nil }
+        return serving
+    }
+
+    /// Returns a stored response to serve if no gate admits the request or the server cannot be reached.
+    func servingStale() async -> ServableResponse? {
+        guard isCacheable else { return nil }
+        switch await plan() {
+        case .serve(let serving), .serveWhileRevalidating(let serving, _): return serving
+        case .send(let forwarding): return cache.rules.serving(for: forwarding, now: cache.time.date)
+        case .refuse: return nil
+        }
+    }
+
+    private func plan(by entries: [CacheEntry], collapsed: CacheStatus.Forward? = nil) -> CachePlan {
+        cache.rules.plan(
+            for: request,
+            identity: identity,
+            stored: entries,
+            now: cache.time.date,
+            collapsed: collapsed
+        )
+    }
+}
+
+extension ServableResponse {
+    func source(isShared: Bool = false) -> ResponseSource {
+        .cache(
+            CacheUse(
+                age: .seconds(age),
+                isFresh: !isStale,
+                isRevalidated: isRevalidated,
+                isShared: isShared
+            )
+        )
+    }
+}
+
+extension Call {
+    /// Returns a stored response for a request that no gate admitted; otherwise the failure.
+    func staleOutcome(after error: SluiceError, _ attempt: Int) async -> TransportOutcome {
+        guard let cache, sink == nil, !error.isCancellation else { return .failure(error) }
+        let question = CacheLookup(cache, request, transfer, steps)
+        guard let serving = await question.servingStale(),
+            // The target of a stored redirect may be unreachable.
+            serving.response.head.status.class != .redirection
+        else { return .failure(error) }
+        var response = ServerResponse(
+            request: request,
+            head: serving.head,
+            body: serving.body,
+            source: serving.source()
+        )
+        response.failure = error
+        notify(.cached, attempt) { .cached(response) }
+        return .success(response)
+    }
+}

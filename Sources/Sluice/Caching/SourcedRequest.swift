@@ -1,0 +1,228 @@
+import SluiceHTTP
+
+/// A request with a data source that reads the cache: step 1, run once per sender.
+final class SourcedRequest: Sendable {
+    private let question: DataSourceLookup
+    /// The decision, made once. The request and the readers of the first stored response share it.
+    private let decision: SingleFlight<DataSourceLookup.Decision>
+
+    /// Creates a sourced request; nil if its data source is the server.
+    init?(
+        _ pipeline: Pipeline,
+        _ draft: RequestDraft,
+        _ meter: TransferMeter,
+        judge: @escaping DataSourceLookup.Judge
+    ) {
+        guard let store = pipeline.configuration.cache, !pipeline.isStubbed(draft) else { return nil }
+        var clients = pipeline.configuration.caching
+        // Unsafe requests are always sent, unless the request itself sets a source.
+        if !draft.method.isSafe { clients.source = .server }
+        let caching = draft.options.caching.applied(to: clients)
+        guard caching.source.reads else { return nil }
+        let question = DataSourceLookup(
+            pipeline: pipeline,
+            store: store,
+            draft: draft,
+            meter: meter,
+            caching: caching,
+            judge: judge
+        )
+        self.question = question
+        decision = SingleFlight(cancelled: .answered(.cancelled)) { land, _ in
+            let task = Task { _ = land(await question.decision()) }
+            return { task.cancel() }
+        }
+    }
+
+    /// Returns the stored response or sends the request. Starts on the calling thread.
+    ///
+    /// - Parameter completion: Called once with the result, on any thread.
+    /// - Returns: A closure that cancels the request.
+    func begin(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop {
+        if case .answered(let landing) = question.immediateDecision() {
+            completion(landing)
+            return {}
+        }
+        let task = Task { [self] in
+            switch await decision.value() {
+            case nil: completion(.cancelled)
+            case .answered(let landing): completion(landing)
+            case .sent(let call, _): completion(CallOutcome(await question.pipeline.outcome(of: call), call))
+            }
+        }
+        return { task.cancel() }
+    }
+
+    /// Cancels the lookup. Waiting callers receive a cancellation.
+    func cancel() { decision.cancel() }
+
+    /// Returns the stored response to show before the server's response; nil if there is none.
+    func first() async -> CallOutcome? {
+        switch question.caching.source.kind {
+        case .server, .cache, .cacheElseServer: return nil
+        case .cacheThenServer, .firstLaunch, .custom: break
+        }
+        guard case .sent(_, let first) = await decision.value() else { return nil }
+        return first
+    }
+
+    /// Stores an accepted response if its data source stores it.
+    func keep(_ response: ServerResponse) {
+        let caching = question.caching
+        // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
+        guard !response.isUnasked, response.head.status != .partialContent, caching.source.keeps(response),
+            let request = try? question.draft.build(for: question.pipeline), let key = question.key(of: request)
+        else { return }
+        let now = question.pipeline.time.date
+        var head = response.head
+        // Removes cookies and the fields that describe this delivery of the response.
+        for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
+        let stored = StoredResponse(
+            method: request.method,
+            url: request.url,
+            head: head,
+            requested: now,
+            received: now
+        )
+        let expiration = caching.expiration ?? question.store.configuration.expiration
+        question.store.keep(
+            CacheEntry(
+                key: key,
+                response: stored,
+                body: response.body,
+                stored: now,
+                expires: expiration.date(from: now),
+                renewal: expiration.renewal,
+                tags: caching.tags
+            )
+        )
+    }
+}
+
+/// A lookup of the stored response for a request, and the decision that its data source makes.
+struct DataSourceLookup: Sendable {
+    /// Converts a response to the sender's type; nil if the conversion fails.
+    typealias Judge = @Sendable (ServerResponse) -> (any Sendable)?
+
+    /// The decision about a request.
+    enum Decision: Sendable {
+        /// The request is complete.
+        case answered(CallOutcome)
+        /// The request is sent. `first` is the stored response to show before the server's response.
+        case sent(Call, first: CallOutcome?)
+    }
+
+    let pipeline: Pipeline
+    let store: CacheStore
+    let draft: RequestDraft
+    let meter: TransferMeter
+    let caching: Caching
+    let judge: Judge
+
+    /// Returns the decision without waiting if a response in memory completes the request; otherwise nil.
+    func immediateDecision() -> Decision? {
+        switch caching.source.kind {
+        case .cache, .cacheElseServer: break
+        default: return nil
+        }
+        guard let request = try? draft.build(for: pipeline),
+            let key = key(of: request),
+            let response = store.recall(key).first.flatMap({ response(of: $0, to: request) }),
+            let made = judge(response)
+        else { return nil }
+        return .answered(landing(response, made, observed(request)))
+    }
+
+    /// Returns the decision, reading storage if necessary.
+    func decision() async -> Decision {
+        let request: HTTPRequest
+        do {
+            request = try draft.build(for: pipeline)
+        } catch {
+            pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
+            return .answered(CallOutcome(.failure(error)))
+        }
+        let call = pipeline.call(of: request, draft, meter)
+        let key = key(of: request)
+        var kept: ServerResponse?
+        if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
+        let made = kept.flatMap(judge)
+        // A stored response that cannot be decoded is ignored, except for a cache-only source, whose failure then
+        // reports why.
+        if made == nil, !caching.source.isCacheOnly { kept = nil }
+        switch await choice(request, kept, key) {
+        case .send:
+            return .sent(call, first: nil)
+        case .useKept:
+            guard let kept else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
+            return .answered(landing(kept, made, call))
+        case .useKeptThenSend:
+            return .sent(call, first: kept.map { landing($0, made, call) })
+        }
+    }
+
+    /// Returns the cache key of a request; nil if the request does not use the cache.
+    func key(of request: HTTPRequest) -> CacheKey? {
+        // A complete stored response does not satisfy a range or conditional request.
+        let partial: [HTTPHeaderName] = [
+            "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
+        ]
+        if partial.contains(where: request.headers.contains) { return nil }
+        let transfer = pipeline.transferContext(of: draft.options, request, nil)
+        let who = CacheIdentity(
+            request,
+            credentials: transfer.credentials,
+            cookies: transfer.cookies,
+            secretHeaders: pipeline.steps.secretHeaders,
+            partition: caching.partition
+        )
+        return caching.key.key(for: request, who)
+    }
+
+    private func choice(_ request: HTTPRequest, _ kept: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
+        switch caching.source.kind {
+        case .server: .send
+        case .cache: .useKept
+        case .cacheElseServer: kept == nil ? .send : .useKept
+        case .cacheThenServer: .useKeptThenSend
+        case .firstLaunch: key.map(store.isAskedFirst) == true ? .useKeptThenSend : .send
+        case .custom(let choice, _): await choice(request, kept)
+        }
+    }
+
+    private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
+        guard let stored = entry.response else { return nil }
+        let age = max(0, pipeline.time.date.timeIntervalSince(entry.stored))
+        let use = CacheUse(age: .seconds(age))
+        var response = ServerResponse(
+            request: request,
+            head: stored.head,
+            body: entry.body,
+            source: .cache(use)
+        )
+        if store.configuration.keepsModels { response.storedModel = entry.storedModel }
+        return response
+    }
+
+    private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ call: Call?) -> CallOutcome {
+        call?.notify(.cached, 0) { .cached(response) }
+        return CallOutcome(.success(response), call, made: made)
+    }
+
+    /// Returns the sending that notifies observers; nil if there are no observers.
+    private func observed(_ request: HTTPRequest) -> Call? {
+        if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
+        return pipeline.call(of: request, draft, meter)
+    }
+}
+
+extension SluiceError {
+    fileprivate static func cacheMiss(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(
+            .cacheMiss,
+            "Nothing is kept that answers the request, and its data source does not let it be sent.",
+            step: .cache,
+            request: request
+        )
+    }
+}

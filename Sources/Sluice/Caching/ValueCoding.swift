@@ -1,0 +1,171 @@
+import SluiceHTTP
+
+/// The encoding of values as bytes, together with their type.
+///
+/// The bytes begin with the format number, the encoding, and the length and name of the type. Decoding validates all of
+/// them, because a file may contain anything.
+struct ValueCoding {
+    private enum Encoding: UInt8 {
+        case json = 0
+        case bytes = 1
+        case null = 2
+    }
+
+    private static let format: UInt8 = 1
+    private static let headLength = 4
+
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        return encoder
+    }()
+
+    private static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        return decoder
+    }()
+
+    /// The name under which the value is stored, for error messages.
+    let name: String
+
+    /// Encodes a value.
+    ///
+    /// - Throws: ``SluiceError/Code/encodingFailed``.
+    func encode<Value: Encodable>(_ value: Value) throws(SluiceError) -> Data {
+        let type = Self.typeName(Value.self)
+        guard type.utf8.count <= UInt16.max else {
+            throw SluiceError(
+                .encodingFailed,
+                "The value for “\(name)” cannot be kept: the name of its type is longer than 65,535 bytes.",
+                step: .cache
+            )
+        }
+        if let optional = value as? any AnyOptional, optional.isNone { return head(.null, type) }
+        if let data = value as? Data { return head(.bytes, type, reserving: data.count) + data }
+        if let json = value as? JSON { return head(.json, type) + json.encoded() }
+        do {
+            let encoded = try Self.encoder.encode(value)
+            return head(.json, type, reserving: encoded.count) + encoded
+        } catch {
+            throw encodingFailure(error, Value.self)
+        }
+    }
+
+    private func head(_ encoding: Encoding, _ type: String, reserving count: Int = 0) -> Data {
+        let length = type.utf8.count
+        var head = Data(capacity: Self.headLength + length + count)
+        head.append(contentsOf: [Self.format, encoding.rawValue, UInt8(length & 0xFF), UInt8(length >> 8 & 0xFF)])
+        head.append(contentsOf: type.utf8)
+        return head
+    }
+
+    /// Decodes a value.
+    ///
+    /// - Returns: The value; nil if nil was stored and the type is not optional.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the value has another type or cannot be decoded.
+    func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws(SluiceError) -> Value? {
+        let head = body.prefix(Self.headLength)
+        let parts = [UInt8](head)
+        guard parts.count == Self.headLength, parts[0] == Self.format, let encoding = Encoding(rawValue: parts[1])
+        else {
+            throw decodingFailure(type, "what is kept is no value")
+        }
+        let length = Int(parts[2]) | Int(parts[3]) << 8
+        let rest = body.dropFirst(Self.headLength)
+        let kept = String(decoding: rest.prefix(length), as: UTF8.self)
+        guard rest.count >= length, kept == Self.typeName(type) else {
+            throw decodingFailure(type, "what is kept is a \(Self.legible(kept))")
+        }
+        let payload = rest.dropFirst(length)
+        do {
+            switch encoding {
+            case .null:
+                // The nil of an optional type is `.some(nil)`, which differs from the absence of a value.
+                return (type as? any AnyOptional.Type)?.null as? Value
+            case .bytes:
+                // Copied, so that its indices begin at 0.
+                guard let data = Data(payload) as? Value else {
+                    throw decodingFailure(type, "what is kept are bytes")
+                }
+                return data
+            case .json:
+                if let json = try (type == JSON.self || type == JSON?.self) ? JSON(parsing: payload) as? Value : nil {
+                    return json
+                }
+                return try Self.decoder.decode(type, from: payload)
+            }
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            let failure = DecodingFailure(type, body: Data(payload), cause: error)
+            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)” "
+            throw decodingFailure(type, place + failure.reason, failure)
+        }
+    }
+
+    func decodingFailure(_ type: Any.Type, _ reason: String, _ cause: (any Error)? = nil) -> SluiceError {
+        let reason = "The value for “\(name)” is no \(Self.legible(Self.typeName(type))): \(reason)."
+        return SluiceError(.decodingFailed, reason, step: .cache, underlyingError: cause)
+    }
+
+    private func encodingFailure(_ error: any Error, _ type: Any.Type) -> SluiceError {
+        var place = ""
+        if case EncodingError.invalidValue(let value, let context) = error {
+            let path = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”"
+            place = ":\(path) the encoder refused a \(Swift.type(of: value))"
+        }
+        let reason = "The \(type) for “\(name)” could not be encoded\(place)."
+        return SluiceError(.encodingFailed, reason, step: .cache, underlyingError: error)
+    }
+
+    /// Returns the name of a type, without optionals; it is the same in every process.
+    static func typeName(_ type: Any.Type) -> String {
+        var type = type
+        while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
+        let name = String(reflecting: type)
+        // The context of a private type is given by its address, which differs between processes.
+        let marker = "(unknown context at $"
+        guard name.utf8.contains(UInt8(ascii: "$")) else { return name }
+        var stable = ""
+        var rest = Substring(name)
+        while let start = rest.firstRange(of: marker) {
+            stable += rest[..<start.lowerBound]
+            rest = rest[start.upperBound...].drop { $0 != ")" }.dropFirst()
+            if rest.first == "." { rest = rest.dropFirst() }
+        }
+        return stable + rest
+    }
+
+    /// Returns the name of a type without the `Swift` module.
+    private static func legible(_ name: String) -> String {
+        name.hasPrefix("Swift.") && !name.contains("<") ? String(name.dropFirst("Swift.".count)) : name
+    }
+}
+
+/// An optional of any type.
+private protocol AnyOptional {
+    static var wrapped: Any.Type { get }
+    static var null: Any { get }
+    var isNone: Bool { get }
+}
+
+extension Optional: AnyOptional {
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
+    fileprivate static var null: Any { Self.none as Any }
+
+    fileprivate var isNone: Bool {
+        switch self {
+        case .none: true
+        case .some(let wrapped): (wrapped as? any AnyOptional)?.isNone ?? false
+        }
+    }
+}

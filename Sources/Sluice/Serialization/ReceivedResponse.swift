@@ -1,0 +1,126 @@
+import SluiceHTTP
+
+/// A response that can be decoded in other ways than into its request's model: ``APIResponse``, ``ServerResponse``.
+///
+/// ```swift
+/// let response = await request.validate(.none).sender().response
+/// let message = try response.filter(statuses: 400..<500).string(at: "error.details[0].message")
+/// ```
+public protocol ReceivedResponse: Sendable {
+    /// Returns the server's response.
+    ///
+    /// - Throws: The error for which no response was received.
+    func received() throws(SluiceError) -> ServerResponse
+}
+
+extension ServerResponse: ReceivedResponse {
+    /// Returns the response itself.
+    public func received() throws(SluiceError) -> ServerResponse { self }
+}
+
+extension APIResponse: ReceivedResponse {
+    /// Returns the server's response, whatever its status and model.
+    ///
+    /// - Returns: Request, head, body and metrics.
+    /// - Throws: The error for which no response was received.
+    public func received() throws(SluiceError) -> ServerResponse {
+        if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
+        guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
+        return ServerResponse(
+            request: request,
+            head: head,
+            body: body,
+            metrics: metrics ?? TransferMetrics(),
+            source: source,
+            trailers: trailers
+        )
+    }
+}
+
+extension ReceivedResponse {
+    /// Returns the response if its status is within one of the ranges.
+    ///
+    /// - Parameter statuses: The accepted statuses.
+    /// - Returns: The response.
+    /// - Throws: ``SluiceError/Code/unacceptableStatus`` for any other status, or the error for which no response was
+    ///   received.
+    public func filter(statuses: Range<Int>...) throws(SluiceError) -> Self { try filter(statuses) }
+
+    /// Returns the response if its status is within one of the ranges.
+    public func filter(statuses: ClosedRange<Int>...) throws(SluiceError) -> Self {
+        try filter(statuses.map(Range.init))
+    }
+
+    /// Returns the response if it has this status.
+    public func filter(status: HTTPStatus) throws(SluiceError) -> Self {
+        try filter([status.rawValue..<status.rawValue + 1])
+    }
+
+    private func filter(_ statuses: [Range<Int>]) throws(SluiceError) -> Self {
+        let response = try received()
+        try response.judged { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
+        return self
+    }
+
+    /// Returns the response if its status is 200 to 299.
+    public func filterSuccesses() throws(SluiceError) -> Self { try filter(statuses: 200..<300) }
+
+    /// Returns the body as text, decoded by the response's charset.
+    public func string() throws(SluiceError) -> String { try model(by: StringSerializer()) }
+
+    /// Returns the body as an image.
+    public func image() throws(SluiceError) -> ImageFile { try model(by: ImageSerializer()) }
+
+    /// Returns a part of the JSON body, or all of it without a path.
+    public func json(at path: JSONPath = "") throws(SluiceError) -> JSON {
+        try model(at: path, by: JSONSerializer<JSON>())
+    }
+
+    /// Returns a string, number or boolean in the JSON body as text.
+    public func string(at path: JSONPath) throws(SluiceError) -> String {
+        try model(at: path, by: StringSerializer())
+    }
+
+    /// Returns the original text of a part of the JSON body, or all of it without a path.
+    public func rawJSON(at path: JSONPath = "") throws(SluiceError) -> String {
+        String(decoding: try model(at: path, by: DataSerializer()), as: UTF8.self)
+    }
+
+    /// Decodes a part of the JSON body, or all of it without a path.
+    ///
+    /// - Parameters:
+    ///   - model: The type to decode.
+    ///   - path: The location of the value in the body.
+    ///   - decoder: The decoder to use.
+    /// - Returns: The model.
+    /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the path, or the error for which no
+    ///   response was received.
+    public func decoded<Model: Decodable & Sendable>(
+        as model: Model.Type = Model.self,
+        at path: JSONPath = "",
+        by decoder: any DataDecoder = JSONDecoder()
+    ) throws(SluiceError) -> Model {
+        try self.model(at: path, by: CodableSerializer(decoder: decoder))
+    }
+
+    private func model<Model>(
+        at path: JSONPath? = nil,
+        by serializer: some ResponseSerializer<Model>
+    ) throws(SluiceError) -> Model {
+        let response = try received()
+        return try response.judged { () throws(SluiceError) in
+            try ModelLocation(keyPath: path).model(in: response, nil, by: serializer)
+        }
+    }
+}
+
+extension ServerResponse {
+    /// Adds the request and the head to the errors that the closure throws.
+    fileprivate func judged<Value>(_ judge: () throws(SluiceError) -> Value) throws(SluiceError) -> Value {
+        do {
+            return try judge()
+        } catch {
+            throw error.with(request: request, response: head)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import SluiceHTTP
+
+/// An entry of a cache: the bytes of a value, or a response.
+///
+/// The class is immutable; a cache hit copies only a reference.
+public final class CacheEntry: Sendable {
+    /// The key of the entry.
+    public let key: CacheKey
+    /// The secondary key, which distinguishes responses under one key that differ by their `Vary` fields. Empty if
+    /// there is only one.
+    public let variant: String
+    /// The response to which the body belongs; nil for a value.
+    public let response: StoredResponse?
+    /// The bytes of the value or of the response body.
+    public let body: Data
+    /// The time at which the entry was stored.
+    public let stored: Date
+    /// The time at which the entry expires, unless ``renewal`` has extended its lifetime after an access; nil for
+    /// never.
+    public let expires: Date?
+    /// The duration by which each access extends the lifetime; nil if it does not.
+    public let renewal: Duration?
+    /// The tags by which entries can be removed together.
+    public let tags: Set<String>
+    /// The model decoded from the body last. Only responses have one, because serializers never decode values.
+    package let storedModel: StoredModel?
+
+    /// Creates an entry.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - variant: The secondary key.
+    ///   - response: The response to which the body belongs; nil for a value.
+    ///   - body: The bytes.
+    ///   - stored: The time at which the entry was stored.
+    ///   - expires: The time at which the entry expires; nil for never.
+    ///   - renewal: The duration by which each access extends the lifetime.
+    ///   - tags: The tags by which entries can be removed together.
+    public init(
+        key: CacheKey,
+        variant: String = "",
+        response: StoredResponse? = nil,
+        body: Data,
+        stored: Date,
+        expires: Date? = nil,
+        renewal: Duration? = nil,
+        tags: Set<String> = []
+    ) {
+        self.key = key
+        self.variant = variant
+        self.response = response
+        self.body = body
+        self.stored = stored
+        self.expires = expires
+        self.renewal = renewal
+        self.tags = tags
+        storedModel = response == nil ? nil : StoredModel(of: body)
+    }
+
+    /// Returns a copy with this body.
+    func with(body: Data) -> CacheEntry {
+        CacheEntry(
+            key: key,
+            variant: variant,
+            response: response,
+            body: body,
+            stored: stored,
+            expires: expires,
+            renewal: renewal,
+            tags: tags
+        )
+    }
+}
+
+extension CacheEntry: CustomReflectable {
+    /// A mirror with everything except the bytes of the body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "key": key, "response": response as Any, "body": "\(body.count) bytes", "stored": stored,
+                "expires": expires as Any, "tags": tags.sorted(),
+            ],
+            displayStyle: .class
+        )
+    }
+}
+
+// MARK: - Size and lifetime
+
+extension CacheEntry {
+    /// The tolerance in seconds for time stamps later than the current time. Smaller adjustments of the clock are
+    /// normal.
+    static let clockTolerance = 60.0
+
+    /// The size of the entry in bytes, including its key, its head and a fixed overhead.
+    var byteCount: Int {
+        var count =
+            192 + body.count + key.name.utf8.count + key.partition.utf8.count + variant.utf8.count
+        if let response { count += response.url.utf8.count + response.head.headers.byteCount + 128 }
+        for tag in tags { count += tag.utf8.count + 16 }
+        return count
+    }
+
+    /// True if the entry may be returned: it has not expired and does not lie in the future because the clock was set
+    /// back.
+    func isLive(at now: Date) -> Bool {
+        Lifetime(of: self).isLive(at: now.timeIntervalSinceReferenceDate)
+    }
+
+    /// The period in which an entry may be returned, in seconds since the reference date.
+    struct Lifetime {
+        /// The start: the time at which the entry was stored, or its last access if accesses extend the lifetime.
+        var began: Double
+        /// The end.
+        var ends: Double
+        /// The duration by which each access extends the lifetime; 0 if it does not.
+        let renewal: Double
+
+        init(of entry: CacheEntry) {
+            renewal = entry.renewal?.longSeconds ?? 0
+            ends = entry.expires?.timeIntervalSinceReferenceDate ?? .infinity
+            // An expiration that is NaN counts as expired.
+            if ends.isNaN { ends = -.infinity }
+            began = renewal > 0 ? ends - renewal : entry.stored.timeIntervalSinceReferenceDate
+        }
+
+        /// Returns the time of the last access that storage knows of, as far as the entry shows.
+        func told(_ entry: CacheEntry) -> Double {
+            max(renewal > 0 && ends < .infinity ? began : -.infinity, entry.stored.timeIntervalSinceReferenceDate)
+        }
+
+        func isLive(at now: Double) -> Bool {
+            ends == .infinity || now < ends && began <= now + CacheEntry.clockTolerance
+        }
+
+        /// Extends the lifetime if accesses do so.
+        mutating func extend(at now: Double) {
+            guard renewal > 0, ends < .infinity else { return }
+            began = now
+            ends = now + renewal
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import SluiceHTTP
+
+/// The expiration of cache entries.
+///
+/// ```swift
+/// try await cache.set(session, for: "session", expiration: .seconds(900).extendedOnAccess)
+/// try await cache.set(catalogue, for: "catalogue", expiration: .days(7))
+/// ```
+public struct CacheExpiration: Sendable, Hashable {
+    private enum Term: Sendable, Hashable {
+        case never
+        case after(Duration)
+        case date(Date)
+    }
+
+    private var term: Term
+    private var isExtended = false
+
+    private init(_ term: Term) {
+        self.term = term
+    }
+
+    /// Never. The entry stays until it is removed or evicted.
+    public static let never = CacheExpiration(.never)
+
+    /// The given number of seconds after the entry was stored; immediately if it is not positive or NaN.
+    public static func seconds(_ seconds: Double) -> CacheExpiration {
+        .after(Duration(longSeconds: seconds))
+    }
+
+    /// The given number of 24-hour days after the entry was stored; immediately if it is not positive or NaN.
+    public static func days(_ days: Double) -> CacheExpiration {
+        .seconds(days * 86_400)
+    }
+
+    /// The given duration after the entry was stored; immediately if it is not positive.
+    public static func after(_ duration: Duration) -> CacheExpiration {
+        CacheExpiration(.after(duration))
+    }
+
+    /// A fixed date.
+    public static func date(_ date: Date) -> CacheExpiration {
+        CacheExpiration(.date(date))
+    }
+
+    /// The same expiration, counted from the last access. A fixed date does not change.
+    ///
+    /// In memory, each access counts. Storage records an access only after an eighth of the lifetime, or a minute if
+    /// that is shorter, so that not every hit is a write.
+    public var extendedOnAccess: CacheExpiration {
+        var extended = self
+        extended.isExtended = true
+        return extended
+    }
+
+    /// Returns the expiration date of an entry stored at a time; nil for never.
+    public func date(from now: Date) -> Date? {
+        switch term {
+        case .never: nil
+        case .after(let duration): now + duration.longSeconds
+        case .date(let date): date
+        }
+    }
+
+    /// The duration by which each access extends the lifetime; nil if it does not.
+    public var renewal: Duration? {
+        guard isExtended, case .after(let duration) = term, duration > .zero else { return nil }
+        return duration
+    }
+}
+
+extension Duration {
+    /// The maximum duration, in seconds: about 3,000 years. It is small enough to avoid overflow.
+    private static let longest = 1e11
+
+    /// Creates a duration, clamped to the maximum; NaN becomes zero.
+    init(longSeconds seconds: Double) {
+        self = seconds.isNaN ? .zero : .seconds(max(-Self.longest, min(seconds, Self.longest)))
+    }
+
+    /// The duration in seconds, clamped to the maximum.
+    var longSeconds: Double {
+        max(-Self.longest, min(self / .seconds(1), Self.longest))
+    }
+}

@@ -1,0 +1,277 @@
+import SluiceHTTP
+
+/// A stored response without its body: the request it answers, its times and its head.
+public struct StoredResponse: Sendable {
+    /// The method of the request.
+    public let method: HTTPMethod
+    /// The URL of the request.
+    public let url: String
+    /// The digest of the credentials that the request was sent with; only requests with the same credentials match. Nil
+    /// if the request had no credentials, or if the response is `public` and matches any request of its partition.
+    public let identity: String?
+    /// The status, headers and version as received. A later 304 updates the headers and the version.
+    public let head: HTTPResponse
+    /// The time at which the request was sent.
+    public let requested: Date
+    /// The time at which the head was received.
+    public let received: Date
+    /// The part of the representation that the body contains; nil for the entire representation.
+    public let part: StoredPart?
+    /// The cache metadata parsed from the head.
+    let terms: ResponseTerms
+
+    /// Creates a stored response.
+    public init(
+        method: HTTPMethod,
+        url: String,
+        identity: String? = nil,
+        head: HTTPResponse,
+        requested: Date,
+        received: Date,
+        part: StoredPart? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.identity = identity
+        self.head = head
+        self.requested = requested
+        self.received = received
+        self.part = part
+        terms = ResponseTerms(
+            head,
+            method: method,
+            url: url,
+            identity: identity,
+            requested: requested,
+            received: received,
+            part: part
+        )
+    }
+}
+
+extension StoredResponse: CustomReflectable {
+    /// A mirror with the URL without secrets and the head.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["method": method, "url": SecretRules.usual.url(url), "head": head, "received": received],
+            displayStyle: .struct
+        )
+    }
+}
+
+/// The contiguous bytes of a representation that are stored (RFC 9110 §14).
+public struct StoredPart: Sendable, Hashable {
+    /// The position of the stored bytes in the representation.
+    public let range: Range<Int64>
+    /// The number of bytes of the representation.
+    public let total: Int64
+
+    /// Creates a part.
+    public init(range: Range<Int64>, total: Int64) {
+        self.range = range
+        self.total = total
+    }
+
+    /// True if the body of the entry has as many bytes as the part.
+    func isWhole(in entry: CacheEntry) -> Bool {
+        Int64(entry.body.count) == range.upperBound - range.lowerBound && range.lowerBound >= 0
+            && range.upperBound <= total
+    }
+}
+
+// MARK: - Metadata
+
+/// The cache metadata of a stored response, parsed once so that a cache hit parses nothing.
+///
+/// Times are in seconds since the reference date of `Date`; ages and lifetimes are in seconds.
+package final class ResponseTerms: Sendable {
+    /// True if the response answers a GET.
+    let isGet: Bool
+    /// The digest of the credentials: ``StoredResponse/identity``.
+    let identity: String?
+    /// The variant of the response if it has no `Vary` field.
+    let plainVariant: String
+    /// The part of the representation that the body contains; nil for the entire representation.
+    let part: StoredPart?
+    let directives: ResponseDirectives
+    /// The value of the `Date` field; the time of receipt if there is none (RFC 9110 §6.6.1).
+    let date: Double
+    let received: Double
+    /// The age at the time of receipt (RFC 9111 §4.2.3: `corrected_initial_age`).
+    let initialAge: Double
+    /// The freshness lifetime of `max-age` or `Expires` (§4.2.1); nil if it has neither.
+    let explicitLifetime: Double?
+    /// The time between `Last-Modified` and `Date`; nil if heuristic freshness does not apply (§4.2.2).
+    let unchanged: Double?
+    let vary: VaryField
+    /// The entity tag; nil if it is missing or malformed.
+    let entityTag: EntityTag?
+    /// The date of last modification; nil if it is missing or malformed.
+    let lastModified: Date?
+    /// True if the response has a content coding. The body is stored decoded, so its byte ranges are not those of the
+    /// representation.
+    let isEncoded: Bool
+    /// The head to serve after a validation, without the stored `Age`.
+    package let head: HTTPResponse
+    /// The head to serve without a validation. It also omits the fields that `no-cache` names (§5.2.2.4).
+    let unvalidatedHead: HTTPResponse
+
+    init(
+        _ head: HTTPResponse,
+        method: HTTPMethod = .get,
+        url: String,
+        identity: String? = nil,
+        requested: Date,
+        received: Date,
+        part: StoredPart? = nil
+    ) {
+        isGet = method == .get
+        self.identity = identity
+        plainVariant = VaryField.plainVariant(identity)
+        self.part = part
+        let headers = head.headers
+        let came = received.timeIntervalSinceReferenceDate
+        let sent = requested.timeIntervalSinceReferenceDate
+        let directives = ResponseDirectives(headers)
+        let date = Self.date(in: headers, .date, now: received)?.timeIntervalSinceReferenceDate ?? came
+        let modified = Self.date(in: headers, .lastModified, now: received)
+        let explicitLifetime = Self.lifetime(directives, headers, date, now: received)
+        self.directives = directives
+        self.date = date
+        self.received = came
+        // The clock may change while a request is in progress, so neither term is negative.
+        initialAge = DeltaSeconds.clamped(max(max(0, came - date), Self.age(in: headers) + max(0, came - sent)))
+        self.explicitLifetime = explicitLifetime
+        let isHeuristic =
+            explicitLifetime == nil && (directives.isPublic || head.status.isHeuristicallyCacheable)
+            && !url.utf8.contains(UInt8(ascii: "?"))
+        unchanged = isHeuristic ? modified.map { DeltaSeconds.clamped(date - $0.timeIntervalSinceReferenceDate) } : nil
+        vary = VaryField(headers)
+        entityTag = headers.contains(.eTag) ? EntityTag(of: head) : nil
+        lastModified = modified
+        isEncoded = headers.hasContentCoding
+        var validated = head
+        if headers.contains(.age) { validated.headers.remove(.age) }
+        self.head = validated
+        for name in directives.noCacheFields { validated.headers.remove(name) }
+        unvalidatedHead = validated
+    }
+
+    /// Returns the age in seconds (RFC 9111 §4.2.3: `current_age`). Returns ``DeltaSeconds/limit`` if the clock is
+    /// earlier than the time of receipt, because the age is then unknown.
+    func age(at now: Date) -> Double {
+        let resident = now.timeIntervalSinceReferenceDate - received
+        return resident >= 0 ? DeltaSeconds.clamped(initialAge + resident) : DeltaSeconds.limit
+    }
+
+    /// Returns the freshness lifetime by `max-age`, else by `Expires`; nil if neither is present. A value that cannot
+    /// be parsed is 0.
+    private static func lifetime(
+        _ directives: ResponseDirectives,
+        _ headers: HTTPHeaders,
+        _ date: Double,
+        now: Date
+    ) -> Double? {
+        if let maxAge = directives.maxAge { return maxAge }
+        guard headers.contains(.expires) else { return nil }
+        return headers.values(for: .expires).map { text in
+            HTTPDate.parse(text, now: now).map { DeltaSeconds.clamped($0.timeIntervalSinceReferenceDate - date) } ?? 0
+        }.min()
+    }
+
+    /// Returns the date of a field that has exactly one value.
+    private static func date(in headers: HTTPHeaders, _ name: HTTPHeaderName, now: Date) -> Date? {
+        guard headers.contains(name) else { return nil }
+        let values = headers.values(for: name)
+        return values.count == 1 ? HTTPDate.parse(values[0], now: now) : nil
+    }
+
+    /// Returns the first member of `Age`; 0 if it is not a number (RFC 9111 §5.1).
+    private static func age(in headers: HTTPHeaders) -> Double {
+        guard headers.contains(.age), let text = headers.values(for: .age).first else { return 0 }
+        let first = text.utf8.prefix { $0 != UInt8(ascii: ",") }
+        return DeltaSeconds.parse(first.trimmingListSpace) ?? 0
+    }
+}
+
+extension HTTPHeaders {
+    /// True if the content has a content coding other than `identity` (RFC 9110 §8.4.1, §12.5.3).
+    var hasContentCoding: Bool {
+        guard contains(.contentEncoding) else { return false }
+        return values(for: .contentEncoding).contains { line in
+            line.utf8.split(separator: UInt8(ascii: ",")).contains { member in
+                let coding = member.trimmingListSpace
+                return !coding.isEmpty && Substring(coding).lowercased() != "identity"
+            }
+        }
+    }
+}
+
+extension HTTPStatus {
+    /// True if the status is heuristically cacheable (RFC 9110 §15.1).
+    var isHeuristicallyCacheable: Bool {
+        switch rawValue {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+}
+
+// MARK: - The stored form of a head
+
+/// The stored form of a response head (RFC 9111 §3.1, §3.2).
+enum StoredHead {
+    /// The fields that concern a single connection or proxy, and `Trailer`, because trailer sections are not stored.
+    private static let connectionFields: [HTTPHeaderName] = [
+        .connection, "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", .proxyAuthorization,
+        "Proxy-Connection", "TE",
+        "Trailer", .transferEncoding, "Upgrade",
+    ]
+
+    /// The fields that control reuse of the response. `Connection` cannot remove them.
+    private static let kept: [HTTPHeaderName] =
+        bodyFields + [.age, .cacheControl, .date, .eTag, .expires, .lastModified, .vary]
+
+    /// The fields that describe the stored bytes. An update must not change them.
+    ///
+    /// `Content-Type` is among them because servers add a default one to a 304, where it describes nothing (RFC 9110
+    /// §15.4.5).
+    private static let bodyFields: [HTTPHeaderName] = [
+        .contentEncoding, .contentLength, .contentRange, "Content-MD5", .contentType,
+    ]
+
+    /// Returns the head without the fields that are not stored, and with a `Date` (RFC 9110 §6.6.1).
+    static func storable(_ head: HTTPResponse, received: Date) -> HTTPResponse {
+        var stored = head
+        // `Connection: Cache-Control` is an error (RFC 9110 §7.6.1) that would lift restrictions on reuse.
+        let named = head.headers.values(for: .connection).flatMap { line in
+            line.utf8.split(separator: UInt8(ascii: ",")).map {
+                HTTPHeaderName(String(Substring($0.trimmingListSpace)))
+            }
+        }
+        for name in connectionFields + named.filter({ !kept.contains($0) }) { stored.headers.remove(name) }
+        let dates = head.headers.values(for: .date)
+        if dates.count != 1 || HTTPDate.parse(dates[0], now: received) == nil {
+            stored.headers[.date] = HTTPDate.string(from: received)
+        }
+        return stored
+    }
+
+    /// Returns a stored head updated with the fields of a newer one (RFC 9111 §3.2).
+    ///
+    /// - Parameters:
+    ///   - stored: The stored head.
+    ///   - newer: The head of a 304, of a response to HEAD, or of a part of the same version.
+    ///   - received: The time at which the newer head was received.
+    /// - Returns: The stored status with the fields of both heads. `Age` and `Date` come from the newer head only.
+    static func updated(_ stored: HTTPResponse, with newer: HTTPResponse, received: Date) -> HTTPResponse {
+        var updated = stored
+        updated.version = newer.version
+        updated.headers.remove(.age)
+        let fields = storable(newer, received: received).headers.filter { !bodyFields.contains($0.name) }
+        for name in Set(fields.map(\.name)) { updated.headers.remove(name) }
+        for field in fields { updated.headers.append(field) }
+        return updated
+    }
+}

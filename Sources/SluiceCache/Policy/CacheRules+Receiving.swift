@@ -1,0 +1,381 @@
+import SluiceHTTP
+
+extension CacheRules {
+    /// Returns the handling of a response.
+    ///
+    /// - Parameters:
+    ///   - head: The response head.
+    ///   - forwarding: The forwarded request.
+    ///   - requested: The time at which the request was sent.
+    ///   - received: The time at which the head was received.
+    /// - Returns: The answer to the caller and the changes to the store.
+    package func reception(
+        of head: HTTPResponse,
+        to forwarding: ConditionalRequest,
+        requested: Date,
+        received: Date
+    ) -> CacheUpdate {
+        var reception = reception(of: head, to: forwarding, Times(requested: requested, received: received))
+        if RequestDirectives(forwarding.request.headers).isNoStore {
+            // Stored responses remain unchanged (RFC 9111 §5.2.1.5).
+            reception.storing = []
+            reception.removing = []
+        }
+        return reception
+    }
+
+    private func reception(
+        of head: HTTPResponse,
+        to forwarding: ConditionalRequest,
+        _ times: Times
+    ) -> CacheUpdate {
+        guard forwarding.concernsCache else {
+            var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+            reception.invalidating = Self.invalidations(after: head, to: forwarding.sent)
+            return reception
+        }
+        switch head.status {
+        case .notModified: return confirmation(by: head, to: forwarding, times)
+        case .partialContent: return partialReception(of: head, to: forwarding, times)
+        case 412 where forwarding.purpose == .completion, 416 where forwarding.purpose == .completion:
+            return CacheUpdate(answer: .again(unconditional(forwarding)))
+        case let status where status.isServerFailure:
+            if let serving = serving(insteadOf: status, for: forwarding, now: times.received) {
+                return CacheUpdate(answer: .stored(serving))
+            }
+        default: break
+        }
+        if forwarding.request.method == .head { return freshening(by: head, to: forwarding, times) }
+        return replacement(by: head, to: forwarding, times)
+    }
+
+    /// Returns the stored response to serve after a failure (RFC 9111 §4.2.4, RFC 5861 §4).
+    ///
+    /// - Parameters:
+    ///   - status: The status of the failed response; nil if no response was received or the request could not be
+    ///     sent.
+    ///   - forwarding: The forwarded request.
+    ///   - now: The current time.
+    /// - Returns: The stored response; nil if the failure has to be reported.
+    package func serving(
+        insteadOf status: HTTPStatus? = nil,
+        for forwarding: ConditionalRequest,
+        now: Date
+    ) -> ServableResponse? {
+        let question = CacheQuestion(forwarding.request)
+        guard let entry = forwarding.selected, let terms = entry.response?.terms,
+            let form = question.form(of: entry, terms)
+        else {
+            return nil
+        }
+        let age = terms.age(at: now)
+        let lifetime = lifetime(of: terms)
+        let wishes = question.directives
+        if terms.directives.isNoCache { return nil }
+        if wishes.staleIfError == nil,
+            !wishes.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+        {
+            return nil
+        }
+        if lifetime <= age {
+            let window = wishes.staleIfError ?? terms.directives.staleIfError ?? staleIfError
+            guard let window, age - lifetime <= window, age < DeltaSeconds.limit, !terms.directives.mustRevalidate
+            else {
+                return nil
+            }
+        }
+        let cacheStatus = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: status)
+        return serving(Candidate(entry: entry, stored: terms, form: form), age, lifetime, cacheStatus)
+    }
+
+    /// Handles a response that is neither a 304 nor a 206: stores it, or at least removes the stored responses that it
+    /// replaces.
+    private func replacement(
+        by head: HTTPResponse,
+        to forwarding: ConditionalRequest,
+        _ times: Times
+    ) -> CacheUpdate {
+        let storing = storing(head, for: forwarding, times)
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: storing != nil)))
+        if let storing { reception.storing = [storing] }
+        if storing != nil || head.status.replacesStored {
+            reception.removing = forwarding.matching.map(\.variant).filter { $0 != storing?.variant }
+        }
+        return reception
+    }
+
+    /// Handles a response to HEAD, which updates or invalidates the stored GET responses (RFC 9111 §4.3.5).
+    private func freshening(
+        by head: HTTPResponse,
+        to forwarding: ConditionalRequest,
+        _ times: Times
+    ) -> CacheUpdate {
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+        if head.status.replacesStored, head.status != .ok {
+            reception.removing = forwarding.matching.map(\.variant)
+        }
+        guard head.status == .ok else { return reception }
+        for entry in forwarding.matching {
+            guard let stored = entry.response, let isSame = stored.isSame(as: head, entry) else { continue }
+            let storing = isSame ? updated(entry, stored, with: head, for: forwarding, times).storing : nil
+            reception.add(storing, inPlaceOf: entry)
+        }
+        return reception
+    }
+
+    /// Returns the head with a `Cache-Status` field added.
+    func marked(
+        _ head: HTTPResponse,
+        _ forwarding: ConditionalRequest,
+        isStored: Bool
+    ) -> HTTPResponse {
+        var marked = head
+        var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
+        status.isStored = isStored
+        marked.headers.append(.cacheStatus, status.text)
+        return marked
+    }
+
+    /// Returns the original request without the conditions that the cache added.
+    func unconditional(_ forwarding: ConditionalRequest) -> ConditionalRequest {
+        self.forwarding(forwarding.request, forwarding.identity, forwarding.reason, matching: forwarding.matching)
+    }
+}
+
+extension StoredResponse {
+    /// Compares a HEAD response with the stored response (RFC 9111 §4.3.5). Returns true if every validator in the HEAD
+    /// response and the length are the same; nil if the HEAD response has no validator.
+    fileprivate func isSame(as newer: HTTPResponse, _ entry: CacheEntry) -> Bool? {
+        guard head.status == .ok || head.status == .partialContent else { return false }
+        var isSame: Bool?
+        for name in [HTTPHeaderName.eTag, .lastModified] where newer.headers.contains(name) {
+            if newer.headers.fieldValues(for: name) != head.headers.fieldValues(for: name) { return false }
+            isSame = true
+        }
+        if let text = newer.headers[.contentLength], let length = Int64(text) {
+            let own =
+                part?.total ?? head.headers[.contentLength].flatMap { Int64($0) }
+                ?? (terms.isEncoded ? nil : Int64(entry.body.count))
+            if let own, own != length { return false }
+        }
+        return isSame
+    }
+}
+
+// MARK: - Validating stored responses
+
+extension CacheRules {
+    /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
+    func confirmation(
+        by head: HTTPResponse,
+        to forwarding: ConditionalRequest,
+        _ times: Times
+    ) -> CacheUpdate {
+        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+        var confirmed: ResponseTerms?
+        for entry in identified(by: head, forwarding) {
+            guard let stored = entry.response else { continue }
+            var newer = head
+            if let own = stored.terms.entityTag, own.isWeak { newer.headers.set(.eTag, to: own.fieldValue) }
+            let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
+            reception.add(storing, inPlaceOf: entry)
+            if entry === forwarding.selected { confirmed = response.terms }
+        }
+        switch forwarding.purpose {
+        // The conditions of the request itself were met, so the caller gets the 304.
+        case .response: break
+        // The request for missing bytes has no condition that a 304 could answer.
+        case .completion: reception.answer = .again(unconditional(forwarding))
+        case .validation:
+            guard let entry = forwarding.selected, let response = confirmed,
+                let form = CacheQuestion(forwarding.request).form(of: entry, response)
+            else {
+                reception.answer = .again(unconditional(forwarding))
+                break
+            }
+            let status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
+            let serving = serving(
+                Candidate(entry: entry, stored: response, form: form),
+                response.age(at: times.received),
+                lifetime(of: response),
+                status,
+                isRevalidated: true
+            )
+            reception.answer = .stored(serving)
+        }
+        return reception
+    }
+
+    /// Returns the stored responses that a 304 updates (RFC 9111 §4.3.4): with a strong validator, all that have it;
+    /// with a weak validator, the newest that has it; with no validator, the one that was validated.
+    ///
+    /// RFC 9111 permits the last case only for stored responses without a validator. Many servers omit validators from
+    /// a 304, though, and a 304 to a condition on one response cannot concern another. For the same reason, a strong
+    /// tag confirms the equal weak tag that was validated; it remains weak. nginx sends such a tag with a 304 where it
+    /// would have compressed the response.
+    private func identified(by head: HTTPResponse, _ forwarding: ConditionalRequest) -> [CacheEntry] {
+        if let tag = EntityTag(of: head) {
+            let same = forwarding.matching.filter { entry in
+                guard let own = entry.response?.terms.entityTag, own.opaque == tag.opaque else { return false }
+                return tag.isWeak || !own.isWeak
+            }
+            if same.isEmpty, forwarding.purpose == .validation, let selected = forwarding.selected,
+                selected.response?.terms.entityTag?.opaque == tag.opaque
+            {
+                return [selected]
+            }
+            return tag.isWeak ? preferred(same, forwarding) : same
+        }
+        if let modified = head.headers[.lastModified] {
+            let same = forwarding.matching.filter { entry in
+                guard let stored = entry.response, let own = stored.terms.lastModified else { return false }
+                return stored.head.headers[.lastModified] == modified
+                    || HTTPDate.parse(modified, now: stored.received) == own
+            }
+            return preferred(same, forwarding)
+        }
+        guard forwarding.purpose == .validation, let selected = forwarding.selected else { return [] }
+        return [selected]
+    }
+
+    /// Returns the validated response if it is among the entries, because it is the newest that satisfies the request;
+    /// otherwise the newest.
+    private func preferred(_ entries: [CacheEntry], _ forwarding: ConditionalRequest) -> [CacheEntry] {
+        if let selected = forwarding.selected, forwarding.purpose == .validation,
+            entries.contains(where: { $0 === selected })
+        {
+            return [selected]
+        }
+        return Array(entries.prefix(1))
+    }
+}
+
+// MARK: - Storing responses
+
+extension CacheRules {
+    /// The times at which a request was sent and its response received.
+    struct Times {
+        let requested: Date
+        let received: Date
+    }
+
+    /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
+    func storing(_ head: HTTPResponse, for forwarding: ConditionalRequest, _ times: Times) -> CacheStoring? {
+        guard forwarding.request.method == .get, head.status.isStorable else { return nil }
+        return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
+    }
+
+    /// Returns the response to store with a head already in its stored form; nil if it must not be stored.
+    ///
+    /// A response that could never be reused is not stored: one without a freshness lifetime, a validator or permission
+    /// to be served stale.
+    func storing(
+        _ head: HTTPResponse,
+        for forwarding: ConditionalRequest,
+        _ times: Times,
+        part: StoredPart? = nil,
+        body: CacheBody,
+        receivedCount: Int64? = nil
+    ) -> CacheStoring? {
+        if RequestDirectives(forwarding.request.headers).isNoStore { return nil }
+        let response = StoredResponse(
+            method: .get,
+            url: forwarding.request.url,
+            identity: ResponseDirectives(head.headers).isPublic ? nil : forwarding.identity,
+            head: head,
+            requested: times.requested,
+            received: times.received,
+            part: part
+        )
+        let terms = response.terms
+        guard mayStore(head.status, terms), isUseful(terms, at: times.received), !terms.vary.names(anyOf: hiddenFields),
+            let variant = terms.vary.variant(of: forwarding.request, identity: response.identity)
+        else { return nil }
+        return CacheStoring(variant: variant, response: response, body: body, receivedCount: receivedCount)
+    }
+
+    /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
+    private func mayStore(_ status: HTTPStatus, _ terms: ResponseTerms) -> Bool {
+        let directives = terms.directives
+        if directives.mustUnderstand {
+            if !status.isUnderstood { return false }
+        } else if directives.isNoStore {
+            return false
+        }
+        return directives.isPublic || directives.isPrivate || terms.explicitLifetime != nil
+            || status.isHeuristicallyCacheable
+    }
+
+    private func isUseful(_ terms: ResponseTerms, at now: Date) -> Bool {
+        let isFresh = lifetime(of: terms) > terms.age(at: now) && !terms.directives.isNoCache
+        if isFresh || terms.entityTag != nil || terms.lastModified != nil { return true }
+        if terms.directives.isNoCache || terms.directives.mustRevalidate { return false }
+        let windows = [
+            terms.directives.staleIfError ?? staleIfError,
+            terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+        ]
+        return windows.contains { ($0 ?? 0) > 0 }
+    }
+
+    /// Returns a stored response with its head updated from a newer one (RFC 9111 §4.3.4). `storing` is nil if the
+    /// newer head forbids storing.
+    func updated(
+        _ entry: CacheEntry,
+        _ stored: StoredResponse,
+        with head: HTTPResponse,
+        for forwarding: ConditionalRequest,
+        _ times: Times
+    ) -> (response: StoredResponse, storing: CacheStoring?) {
+        let head = StoredHead.updated(stored.head, with: head, received: times.received)
+        let storing = storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
+        let response =
+            storing?.response
+            ?? StoredResponse(
+                method: stored.method,
+                url: stored.url,
+                identity: stored.identity,
+                head: head,
+                requested: times.requested,
+                received: times.received,
+                part: stored.part
+            )
+        return (response, storing)
+    }
+}
+
+extension HTTPStatus {
+    /// True if a response with this status may be stored: it is final and does not depend on the conditions or range of
+    /// one request.
+    var isStorable: Bool {
+        switch rawValue {
+        case 206, 304, 412, 416: false
+        default: (200..<600).contains(rawValue)
+        }
+    }
+
+    /// True if the cache understands the status code (RFC 9110, and 451 of RFC 7725).
+    var isUnderstood: Bool {
+        switch rawValue {
+        case 200...206, 300...303, 307, 308, 400...417, 421, 422, 426, 451, 500...505: true
+        default: false
+        }
+    }
+
+    /// True if a stale response may be served instead of a response with this status (RFC 5861 §4).
+    var isServerFailure: Bool {
+        switch rawValue {
+        case 500, 502, 503, 504: true
+        default: false
+        }
+    }
+
+    /// True if a GET response with this status shows that the previous representation no longer exists: success,
+    /// redirection, 404 and 410. Server and gateway failures and errors of a single request do not.
+    var replacesStored: Bool {
+        switch rawValue {
+        case 206, 304: false
+        case 200..<400, 404, 410: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import SluiceHTTP
+
+/// The decisions of a private cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211), as pure functions
+/// of values.
+///
+/// ``plan(for:identity:stored:now:collapsed:)`` takes a request and the entries stored under its cache key. A request
+/// that has to be sent comes back with the head of its response. The caller reads the clock, transfers bytes and stores
+/// entries.
+package struct CacheRules: Sendable {
+    let options: HTTPCaching
+    /// Header fields that the transport adds, so that their values are unknown here, such as `Cookie` if a cookie jar
+    /// is used. A response that varies by one of them matches no request and is not stored.
+    let hiddenFields: [HTTPHeaderName]
+    let heuristicFraction: Double
+    let maximumHeuristicLifetime: Double
+    let staleIfError: Double?
+    let staleWhileRevalidate: Double?
+    let cacheName: String
+
+    package init(_ options: HTTPCaching = HTTPCaching(), hiddenFields: [HTTPHeaderName] = []) {
+        self.options = options
+        self.hiddenFields = hiddenFields
+        let fraction = options.heuristicFraction
+        heuristicFraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
+        maximumHeuristicLifetime = DeltaSeconds.of(options.maximumHeuristicLifetime)
+        staleIfError = options.staleIfError.map(DeltaSeconds.of)
+        staleWhileRevalidate = options.staleWhileRevalidate.map(DeltaSeconds.of)
+        cacheName = CacheStatus.encodedName(options.name)
+    }
+}
+
+// MARK: - Planning a request
+
+extension CacheRules {
+    /// Returns the plan for a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request as it would be sent.
+    ///   - identity: The digest of the credentials that the request would be sent with; nil for none.
+    ///   - stored: The entries stored under ``name(of:)``.
+    ///   - now: The current time, read after `stored`: the age of an entry stored after `now` is unknown.
+    ///   - collapsed: The forward reason of the shared request that this request waited for; nil if it did not wait.
+    /// - Returns: The plan.
+    package func plan(
+        for request: HTTPRequest,
+        identity: String? = nil,
+        stored: [CacheEntry],
+        now: Date,
+        collapsed: CacheStatus.Forward? = nil
+    ) -> CachePlan {
+        guard request.method == .get || request.method == .head else {
+            return .send(forwarding(request, identity, .method))
+        }
+        guard request.body.isNone else { return .send(forwarding(request, identity, .bypass)) }
+        let question = CacheQuestion(request)
+        guard let selected = newest(in: stored, for: question, identity) else {
+            return call(question, identity, stored)
+        }
+        let age = selected.stored.age(at: now)
+        let lifetime = lifetime(of: selected.stored)
+        let use = use(of: selected.stored, age, lifetime, question)
+        if use != .afterValidation {
+            var status = CacheStatus(cache: cacheName, forward: collapsed)
+            status.isCollapsed = collapsed != nil
+            let serving = serving(selected, age, lifetime, status)
+            guard use == .whileRevalidating, !question.directives.isOnlyIfCached else { return .serve(serving) }
+            return .serveWhileRevalidating(serving, revalidation(of: selected, question, identity, stored))
+        }
+        if question.directives.isOnlyIfCached { return .refuse(refusal) }
+        let isFresh = lifetime > age && !selected.stored.directives.isNoCache
+        return .send(validation(of: selected, question, identity, stored, isFresh ? .request : .stale))
+    }
+
+    /// A stored response that satisfies a request, freshness aside.
+    struct Candidate {
+        let entry: CacheEntry
+        let stored: ResponseTerms
+        let form: ServableResponse.Form
+    }
+
+    /// The permitted use of a stored response (RFC 9111 §4.2.4, §5.2).
+    enum Use {
+        case atOnce
+        case whileRevalidating
+        case afterValidation
+    }
+
+    func use(
+        of terms: ResponseTerms,
+        _ age: Double,
+        _ lifetime: Double,
+        _ question: CacheQuestion
+    ) -> Use {
+        let wishes = question.directives
+        guard !terms.directives.isNoCache,
+            wishes.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+        else { return .afterValidation }
+        if lifetime > age { return .atOnce }
+        if terms.directives.mustRevalidate { return .afterValidation }
+        if let maxStale = wishes.maxStale, age - lifetime <= maxStale, maxStale == .infinity || age < DeltaSeconds.limit
+        {
+            return .atOnce
+        }
+        // A request that demands a certain freshness gets no stale response unless it has `max-stale` (§5.2.1.1).
+        guard !wishes.demandsFreshness, !wishes.isNoStore,
+            let window = terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+            age - lifetime <= window, age < DeltaSeconds.limit
+        else { return .afterValidation }
+        return .whileRevalidating
+    }
+
+    /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).
+    func lifetime(of terms: ResponseTerms) -> Double {
+        if let explicit = terms.explicitLifetime { return explicit }
+        return terms.unchanged.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
+    }
+
+    func serving(
+        _ candidate: Candidate,
+        _ age: Double,
+        _ lifetime: Double,
+        _ status: CacheStatus,
+        isRevalidated: Bool = false
+    ) -> ServableResponse {
+        var status = status
+        status.timeToLive = Int((lifetime - age).rounded(.down))
+        return ServableResponse(
+            entry: candidate.entry,
+            response: candidate.stored,
+            form: candidate.form,
+            age: Int(age),
+            isStale: lifetime <= age,
+            isRevalidated: isRevalidated,
+            status: status
+        )
+    }
+
+    /// True if a stored response matches a request by `Vary` and by credentials (RFC 9111 §4.1).
+    func matches(_ entry: CacheEntry, _ stored: ResponseTerms, _ request: HTTPRequest, _ identity: String?) -> Bool {
+        guard stored.isGet else { return false }
+        if stored.identity != identity, stored.identity != nil || !stored.directives.isPublic { return false }
+        if case .nothing = stored.vary { return entry.variant == stored.plainVariant }
+        if !hiddenFields.isEmpty, stored.vary.names(anyOf: hiddenFields) { return false }
+        return stored.vary.variant(of: request, identity: stored.identity) == entry.variant
+    }
+
+    /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
+    private func newest(in entries: [CacheEntry], for question: CacheQuestion, _ identity: String?) -> Candidate? {
+        var newest: Candidate?
+        for entry in entries {
+            guard let stored = entry.response?.terms else { continue }
+            if let newest, !Self.isNewer(stored, than: newest.stored) { continue }
+            guard matches(entry, stored, question.request, identity), let form = question.form(of: entry, stored) else {
+                continue
+            }
+            newest = Candidate(entry: entry, stored: stored, form: form)
+        }
+        return newest
+    }
+
+    static func isNewer(_ terms: ResponseTerms, than other: ResponseTerms) -> Bool {
+        terms.date != other.date ? terms.date > other.date : terms.received > other.received
+    }
+
+    /// Returns the entries that match a request, newest first.
+    func matching(_ entries: [CacheEntry], _ request: HTTPRequest, _ identity: String?) -> [CacheEntry] {
+        var found: [(entry: CacheEntry, terms: ResponseTerms)] = []
+        for entry in entries {
+            guard let stored = entry.response?.terms, matches(entry, stored, request, identity) else { continue }
+            found.append((entry, stored))
+        }
+        if found.count > 1 { found.sort { Self.isNewer($0.terms, than: $1.terms) } }
+        return found.map(\.entry)
+    }
+
+    /// The 504 response to an `only-if-cached` request (RFC 9111 §5.2.1.7).
+    var refusal: HTTPResponse {
+        HTTPResponse(
+            status: .gatewayTimeout,
+            headers: [.contentLength: "0", .cacheStatus: "\(cacheName); detail=only-if-cached"]
+        )
+    }
+}
+
+// MARK: - Forwarding a request
+
+extension CacheRules {
+    func forwarding(
+        _ request: HTTPRequest,
+        _ identity: String?,
+        _ reason: CacheStatus.Forward,
+        sent: HTTPRequest? = nil,
+        matching: [CacheEntry] = [],
+        selected: CacheEntry? = nil,
+        purpose: ConditionalRequest.Purpose = .response
+    ) -> ConditionalRequest {
+        ConditionalRequest(
+            sent: sent ?? request,
+            request: request,
+            identity: identity,
+            matching: matching,
+            selected: selected,
+            reason: reason,
+            purpose: purpose
+        )
+    }
+
+    /// Returns the plan for a request that no stored response satisfies.
+    func call(_ question: CacheQuestion, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
+        if question.directives.isOnlyIfCached { return .refuse(refusal) }
+        let matching = matching(stored, question.request, identity)
+        guard let first = matching.first else {
+            let isEmpty = !stored.contains { $0.response != nil }
+            return .send(forwarding(question.request, identity, isEmpty ? .uriMiss : .varyMiss))
+        }
+        if let sent = completing(question, first) {
+            return .send(
+                forwarding(
+                    question.request,
+                    identity,
+                    .partial,
+                    sent: sent,
+                    matching: matching,
+                    selected: first,
+                    purpose: .completion
+                )
+            )
+        }
+        let reason: CacheStatus.Forward = first.response?.part == nil ? .request : .partial
+        return .send(forwarding(question.request, identity, reason, matching: matching))
+    }
+
+    /// Returns the request for the rest of a representation of which the beginning is stored (RFC 9111 §3.3, RFC 9110
+    /// §13.1.5). Returns nil if no beginning is stored, or if the request does not ask for the entire representation.
+    private func completing(_ question: CacheQuestion, _ entry: CacheEntry) -> HTTPRequest? {
+        guard options.storesPartialResponses, question.request.method == .get,
+            question.fields.isDisjoint(with: [.range, .conditions]), !question.directives.isNoStore,
+            let stored = entry.response, let part = stored.part, part.isWhole(in: entry), part.range.lowerBound == 0,
+            part.range.upperBound < part.total, !stored.terms.isEncoded,
+            let validator = ResourceValidator(of: stored.head)
+        else { return nil }
+        var request = question.request
+        request.headers[.range] = "bytes=\(part.range.upperBound)-"
+        request.headers.set(.ifRange, to: validator.ifRangeValue)
+        return request
+    }
+
+    /// Returns the conditional request that validates a stored response (RFC 9111 §4.3.1). Returns the request
+    /// unchanged if it has its own conditions or if the stored response has no validator.
+    func validation(
+        of selected: Candidate,
+        _ question: CacheQuestion,
+        _ identity: String?,
+        _ stored: [CacheEntry],
+        _ reason: CacheStatus.Forward
+    ) -> ConditionalRequest {
+        let validates = question.fields.isDisjoint(with: .conditions)
+        let sent = validates ? Self.conditional(question.request, by: selected.stored) : nil
+        return forwarding(
+            question.request,
+            identity,
+            reason,
+            sent: sent,
+            matching: matching(stored, question.request, identity),
+            selected: selected.entry,
+            purpose: sent == nil ? .response : .validation
+        )
+    }
+
+    /// Returns the background revalidation of a stale response. It always requests the entire representation.
+    func revalidation(
+        of selected: Candidate,
+        _ question: CacheQuestion,
+        _ identity: String?,
+        _ stored: [CacheEntry]
+    ) -> ConditionalRequest {
+        var request = question.request
+        for name in [HTTPHeaderName.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
+        let sent = Self.conditional(request, by: selected.stored)
+        return forwarding(
+            request,
+            identity,
+            .stale,
+            sent: sent,
+            matching: matching(stored, request, identity),
+            selected: selected.entry,
+            purpose: sent == nil ? .response : .validation
+        )
+    }
+
+    /// Returns the request with conditions made from the stored response's validators; nil if it has none.
+    private static func conditional(_ request: HTTPRequest, by terms: ResponseTerms) -> HTTPRequest? {
+        var conditional = request
+        if let tag = terms.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
+        if terms.lastModified != nil { conditional.headers[.ifModifiedSince] = terms.head.headers[.lastModified] }
+        return terms.entityTag == nil && terms.lastModified == nil ? nil : conditional
+    }
+}

@@ -1,0 +1,145 @@
+import SluiceHTTP
+
+/// Receives the body of an entry piece by piece. The entry becomes visible with ``commit()``; without it, nothing is
+/// stored.
+///
+/// A small body is stored in one piece, like any entry. A larger one goes to storage piece by piece, and no more of it
+/// stays in memory than the memory limit of one entry.
+package final class CacheBodyWriter: Sendable {
+    private struct State {
+        /// The body so far; nil once it exceeds the memory limit of an entry.
+        var buffer: Data? = Data()
+        /// The number of bytes of the buffer that have been sent to storage.
+        var written = 0
+        var count = 0
+        /// The storage writer for a body larger than ``wholeLimit``.
+        var writer: (any CacheWriter)?
+        /// True if the entry is still to be stored in storage.
+        var isForStorage: Bool
+        var isOver = false
+    }
+
+    /// The maximum body size, in bytes, that is stored without a storage writer.
+    package static let wholeLimit = 256 << 10
+
+    private let store: CacheStore
+    private let entry: CacheEntry
+    private let state: Locked<State>
+
+    init(_ store: CacheStore, _ entry: CacheEntry) {
+        self.store = store
+        self.entry = entry
+        state = Locked(State(isForStorage: store.hasStorage && entry.key.space != .memoryValues))
+    }
+
+    /// Receives the next piece. Must be called by one task at a time.
+    ///
+    /// - Returns: True if further pieces are useful; false if the body exceeds the limits of every tier or storage has
+    ///   failed.
+    @discardableResult
+    package func write(_ piece: Data) async -> Bool {
+        let (limits, head) = (store.configuration, entry.byteCount)
+        let (pieces, writer, isWriterNeeded) = state.withLock { state -> (Data?, (any CacheWriter)?, Bool) in
+            guard !state.isOver else { return (nil, nil, false) }
+            let (count, overflow) = state.count.addingReportingOverflow(piece.count)
+            let size = overflow ? .max : count.addingReportingOverflow(head).partialValue
+            state.count = count
+            if overflow || size < 0 || !limits.disk.admits(bytes: size) {
+                state.isForStorage = false
+                state.writer = nil
+            }
+            if !overflow, size >= 0, limits.memory.admits(bytes: size) || state.isForStorage && count <= Self.wholeLimit
+            {
+                state.buffer?.append(piece)
+            } else {
+                defer { state.buffer = nil }
+                guard state.isForStorage else {
+                    state.isOver = true
+                    return (nil, nil, false)
+                }
+                if state.writer == nil { return ((state.buffer ?? Data()) + piece, nil, true) }
+            }
+            guard state.isForStorage, count > Self.wholeLimit else { return (nil, nil, false) }
+            if let writer = state.writer { return (piece, writer, false) }
+            return (state.buffer ?? piece, nil, true)
+        }
+        if let pieces { await store(pieces, writer, opens: isWriterNeeded) }
+        return state.withLock { !$0.isOver }
+    }
+
+    /// Sends pieces to storage. Opens a storage writer for the first ones.
+    private func store(_ pieces: Data, _ writer: (any CacheWriter)?, opens: Bool) async {
+        do throws(SluiceError) {
+            var writer = writer
+            if opens, let storage = store.storage {
+                let opened = try await storage.writer(for: entry)
+                state.withLock { $0.writer = $0.isOver ? nil : opened }
+                writer = opened
+            }
+            try await writer?.write(pieces)
+        } catch {
+            state.withLock { state in
+                state.writer = nil
+                state.isForStorage = false
+                if state.buffer == nil { state.isOver = true }
+            }
+            store.notify(.writeFailed(error))
+        }
+    }
+
+    /// Makes the entry visible, in the place of the previous entry with its key and variant.
+    ///
+    /// - Returns: True if a tier stores the entry. A small entry is in memory at once. If the body was sent to storage
+    ///   piece by piece, the call returns when storage has committed it.
+    @discardableResult
+    package func commit() async -> Bool {
+        let (buffer, writer, isOver) = state.withLock { state in
+            defer {
+                state.isOver = true
+                state.buffer = nil
+                state.writer = nil
+            }
+            return (state.buffer, state.writer, state.isOver)
+        }
+        if isOver { return false }
+        let whole = buffer.map { entry.with(body: $0) }
+        guard let writer else {
+            guard let whole else { return false }
+            store.keep(whole)
+            return true
+        }
+        let name = CacheStore.EntryName(key: entry.key, variant: entry.variant)
+        let isStored = await store.commit(writer, name, entry: whole)
+        return isStored || whole != nil
+    }
+
+    /// Discards the entry.
+    package func abandon() {
+        state.withLock { state in
+            state.isOver = true
+            state.buffer = nil
+            state.writer = nil
+        }
+    }
+}
+
+extension CacheStore {
+    /// Creates a writer for an entry whose body arrives in pieces.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry without its body.
+    ///   - length: The length of the body, if known.
+    /// - Returns: The writer; nil if no tier would store the entry.
+    package nonisolated func writer(for entry: CacheEntry, length: Int64? = nil) async -> CacheBodyWriter? {
+        guard entry.isLive(at: date) else { return nil }
+        let isForStorage = hasStorage && entry.key.space != .memoryValues
+        let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length ?? 0))
+        let bytes = overflow ? .max : size
+        guard configuration.memory.admits(bytes: bytes) || isForStorage && configuration.disk.admits(bytes: bytes)
+        else {
+            if length != nil { notify(.skipped(entry.key, bytes: bytes)) }
+            return nil
+        }
+        return CacheBodyWriter(self, entry)
+    }
+}

@@ -1,0 +1,319 @@
+import SluiceHTTP
+
+// MARK: - Reading entries
+
+extension CacheStore {
+    /// The work that follows an access.
+    private struct Errand: OptionSet {
+        let rawValue: Int
+
+        static let drain = Errand(rawValue: 1)
+        static let look = Errand(rawValue: 2)
+    }
+
+    /// Returns the unexpired entries for a key, in memory or waiting to be written, newest first. Never waits.
+    package nonisolated func recall(_ key: CacheKey) -> [CacheEntry] {
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entries, errand) = state.withLock { state in
+            var touches: [MemoryTier.Touch] = []
+            var entries = state.memory.recall(key, at: now, touches: &touches)
+            if state.pending.concerns(key) { entries.merge(state.pending.unwritten(key), at: date) }
+            return (entries, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entries
+    }
+
+    /// Returns the entry for a key, in memory or waiting to be written, if it is the only one. Like ``recall(_:)``,
+    /// without an array.
+    package nonisolated func recallOnly(_ key: CacheKey) -> CacheEntry? {
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entry, errand) = state.withLock { state -> (CacheEntry?, Errand) in
+            var touches: [MemoryTier.Touch] = []
+            var entry = state.memory.recallOnly(key, at: now, touches: &touches)
+            if state.pending.concerns(key) {
+                var entries = entry.map { [$0] } ?? []
+                entries.merge(state.pending.unwritten(key), at: date)
+                entry = entries.count == 1 ? entries.first : nil
+            }
+            return (entry, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entry
+    }
+
+    /// Returns the unexpired entries for a key, in memory and in storage, newest first.
+    ///
+    /// Entries read from storage are also kept in memory.
+    package nonisolated func entries(for key: CacheKey) async -> [CacheEntry] {
+        guard let storage, key.space != .memoryValues else { return recall(key) }
+        await beginLooking()
+        let begun = state.withLock { $0.pending.beginRead() }
+        let found: Result<[CacheEntry], SluiceError>
+        do throws(SluiceError) {
+            found = .success(try await storage.entries(for: key, at: date))
+        } catch {
+            found = .failure(error)
+        }
+        return recall(key, with: found, since: begun)
+    }
+
+    /// Reads entries like ``entries(for:)``, but without a task. Returns false if that is not possible because storage
+    /// does not support it or has not been opened; `completion` is then never called. `completion` runs on a thread of
+    /// the storage, which it must not block.
+    package nonisolated func entries(for key: CacheKey, completion: @escaping @Sendable ([CacheEntry]) -> Void) -> Bool
+    {
+        guard let storage = storage as? any CallbackCacheStorage else { return false }
+        let begun: Int? = state.withLock { state in
+            state.looksForOthers ? state.pending.beginRead() : nil
+        }
+        guard let begun else { return false }
+        storage.entries(for: key, at: date) { [self] in completion(recall(key, with: $0, since: begun)) }
+        return true
+    }
+
+    /// Returns the entries for a key, including those found in storage, which are also kept in memory.
+    private nonisolated func recall(
+        _ key: CacheKey,
+        with found: Result<[CacheEntry], SluiceError>,
+        since begun: Int
+    ) -> [CacheEntry] {
+        var stored: [CacheEntry] = []
+        switch found {
+        case .success(let entries): stored = entries
+        case .failure(let error): if !error.isCancellation { notify(.readFailed(error)) }
+        }
+        let date = self.date
+        let now = date.timeIntervalSinceReferenceDate
+        let (entries, errand) = state.withLock { [stored] state in
+            let corrected = state.pending.correct(stored, of: key, since: begun)
+            var touches: [MemoryTier.Touch] = []
+            var entries = state.memory.recall(key, at: now, touches: &touches)
+            // Another process may have changed the storage since the read began, so the entry is returned but not kept
+            // in memory.
+            let added = entries.merge(corrected, at: date)
+            for entry in added.reversed() {
+                let isStored = !state.pending.holds(entry)
+                if state.foreignChange <= begun, state.memory.insert(entry, isStored: isStored, at: now) {
+                    continue
+                }
+                var lifetime = CacheEntry.Lifetime(of: entry)
+                let last = lifetime.told(entry)
+                lifetime.extend(at: now)
+                if isStored, let touch = MemoryTier.Touch(entry, lifetime, last: last, at: now) {
+                    touches.append(touch)
+                }
+            }
+            if !added.isEmpty { _ = state.memory.recall(key, at: now, touches: &touches) }
+            state.pending.endRead(begun)
+            return (entries, occasion(of: touches, at: now, &state))
+        }
+        run(errand)
+        return entries
+    }
+
+    /// Records accesses and returns the work to do after the lock is released.
+    private nonisolated func occasion(
+        of touches: [MemoryTier.Touch],
+        at now: Double,
+        _ state: inout State
+    ) -> Errand {
+        guard hasStorage else { return [] }
+        var errand: Errand = []
+        if !touches.isEmpty, state.note(touches) { errand.insert(.drain) }
+        // The absolute value, because the clock may have been set back.
+        if state.looksForOthers, abs(now - state.looked) >= 1 {
+            state.looked = now
+            errand.insert(.look)
+        }
+        return errand
+    }
+
+    private nonisolated func run(_ errand: Errand) {
+        guard !errand.isEmpty else { return }
+        if errand.contains(.drain) { startDraining() }
+        if errand.contains(.look) { Task.detached { await self.lookForForeignChanges() } }
+    }
+
+    /// Asks storage for foreign changes once before the first read or write, so that it reports later ones.
+    nonisolated func beginLooking() async {
+        guard let storage else { return }
+        let isFirst = state.withLock { state in
+            defer { state.looksForOthers = true }
+            return !state.looksForOthers
+        }
+        // An error is ignored, because the next operation fails with it too.
+        if isFirst { _ = try? await storage.hasForeignChanges() }
+    }
+
+    /// Drops the entries in memory that another process may have changed.
+    private nonisolated func lookForForeignChanges() async {
+        guard let storage else { return }
+        do throws(SluiceError) {
+            guard try await storage.hasForeignChanges() else { return }
+        } catch {
+            return notify(.readFailed(error))
+        }
+        state.withLock { state in
+            state.memory.forgetStored { state.pending.holds($0) }
+            state.foreignChange = state.pending.mark()
+        }
+    }
+}
+
+extension CacheStore.State {
+    /// The number of accesses that are recorded before they are written to storage.
+    private static let touchLimit = 64
+
+    /// Records accesses to entries.
+    ///
+    /// - Returns: True if the caller has to start the draining task.
+    fileprivate mutating func note(_ touches: [MemoryTier.Touch]) -> Bool {
+        var isDue = false
+        for touch in touches {
+            self.touches[CacheStore.EntryName(key: touch.key, variant: touch.variant)] = touch
+            if touch.isExtension { isDue = true }
+        }
+        guard isDue || self.touches.count >= Self.touchLimit else { return false }
+        queueTouches()
+        return beginDraining()
+    }
+}
+
+extension [CacheEntry] {
+    /// Adds the unexpired entries of other variants, newest first.
+    ///
+    /// - Returns: The added entries.
+    @discardableResult
+    fileprivate mutating func merge(_ others: [CacheEntry], at now: Date) -> [CacheEntry] {
+        if others.isEmpty { return [] }
+        let added = others.filter { other in
+            other.isLive(at: now) && !contains { $0.variant == other.variant }
+        }
+        guard !added.isEmpty else { return [] }
+        append(contentsOf: added)
+        if count > 1 { sort { $0.stored > $1.stored } }
+        return added
+    }
+}
+
+// MARK: - Storing and removing entries
+
+extension CacheStore {
+    /// Stores an entry: in memory at once, in storage later. Never waits.
+    ///
+    /// If the entry exceeds the limits of a tier, that tier removes the previous entry with its key and variant. An
+    /// expired entry also removes the previous one.
+    package nonisolated func keep(_ entry: CacheEntry) {
+        put(entry, isAwaited: false)
+    }
+
+    /// Stores an entry.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - isAwaited: True if the caller waits for the write. Such writes are not limited by `pendingBytes`, because
+    ///     there is at most one per caller.
+    /// - Returns: The number of the change to wait for; nil if nothing is written.
+    @discardableResult
+    package nonisolated func put(_ entry: CacheEntry, isAwaited: Bool) -> Int? {
+        let date = self.date
+        guard entry.isLive(at: date) else {
+            return drop(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited)
+        }
+        let bytes = entry.byteCount
+        let isForStorage = hasStorage && entry.key.space != .memoryValues
+        let isAdmitted = isForStorage && configuration.disk.admits(bytes: bytes)
+        let (isInMemory, number, begins) = state.withLock { state -> (Bool, Int?, Bool) in
+            let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
+            // Accesses to the previous entry do not apply to this one.
+            state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
+            guard isForStorage else { return (isInMemory, nil, false) }
+            let number: Int
+            if isAdmitted, isAwaited || state.pending.bytes <= configuration.pendingBytes {
+                number = state.pending.store(entry, bytes: bytes)
+            } else {
+                if isAdmitted {
+                    state.dropped.count += 1
+                    state.dropped.bytes += bytes
+                }
+                number = state.pending.remove(CacheSelection(entry.key, variant: entry.variant))
+            }
+            if isAwaited { state.awaited[number] = .open }
+            return (isInMemory, number, state.beginDraining())
+        }
+        if begins { startDraining() }
+        if isForStorage ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
+        return number
+    }
+
+    /// Removes entries: from memory at once, from storage later. They are not returned in the meantime. Never waits.
+    package nonisolated func discard(_ selection: CacheSelection) {
+        drop(selection, isAwaited: false)
+    }
+
+    /// Removes entries.
+    ///
+    /// - Parameters:
+    ///   - selection: The entries.
+    ///   - isAwaited: True if the caller waits for the write.
+    /// - Returns: The number of the change to wait for; nil if nothing is written.
+    @discardableResult
+    package nonisolated func drop(_ selection: CacheSelection, isAwaited: Bool) -> Int? {
+        let isForStorage = hasStorage && selection.spaces.map { $0 != [.memoryValues] && !$0.isEmpty } ?? true
+        let (number, begins) = state.withLock { state -> (Int?, Bool) in
+            state.memory.remove(selection)
+            guard isForStorage else { return (nil, false) }
+            let number = state.pending.remove(selection)
+            if isAwaited { state.awaited[number] = .open }
+            return (number, state.beginDraining())
+        }
+        if begins { startDraining() }
+        return number
+    }
+
+    /// Makes an entry visible whose body has already been written to storage.
+    ///
+    /// - Parameters:
+    ///   - writer: The storage writer that has received the body.
+    ///   - name: The key and variant of the entry.
+    ///   - entry: The entry with its body, if it fits into memory.
+    /// - Returns: True if storage has committed the entry.
+    nonisolated func commit(_ writer: any CacheWriter, _ name: EntryName, entry: CacheEntry?) async -> Bool {
+        let now = date.timeIntervalSinceReferenceDate
+        let (number, begins) = state.withLock { state in
+            if let entry {
+                state.memory.insert(entry, isStored: false, at: now)
+            } else {
+                state.memory.remove(CacheSelection(name.key, variant: name.variant))
+            }
+            state.touches[name] = nil
+            let number = state.pending.commit(writer, name.key, variant: name.variant, entry: entry)
+            state.awaited[number] = .open
+            return (number, state.beginDraining())
+        }
+        if begins { startDraining() }
+        return await failure(of: number) == nil
+    }
+
+    /// Waits until an awaited change has been written. Must be called once for each change.
+    ///
+    /// - Returns: The error if the write failed; nil if it succeeded.
+    nonisolated func failure(of number: Int) async -> SluiceError? {
+        defer { state.synchronize() }
+        return await withUnsafeContinuation { continuation in
+            let outcome: SluiceError?? = state.withLock { state in
+                switch state.awaited.removeValue(forKey: number) {
+                case .settled(let error): return .some(error)
+                case .open:
+                    state.awaited[number] = .asked(continuation)
+                    return .none
+                case .asked, nil: return .some(nil)
+                }
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import SluiceHTTP
+
+/// A store of values and responses, in memory and in persistent storage.
+///
+/// ```swift
+/// let cache = CacheStore(directory: caches) {
+///     $0.disk.bytes = 1 << 30
+///     $0.expiration = .days(30)
+/// }
+/// try await cache.set(user, for: "me", expiration: .days(1), tags: ["account"])
+/// let user: User? = try await cache.value(for: "me")
+/// try await cache.remove(tag: "account")
+/// ```
+///
+/// Entries can be read at once and are written later, several in one transaction. Reads never wait for writes. If the
+/// disk is full, read-only or broken, entries stay in memory and ``Configuration/onEvent`` is called. Removed entries
+/// are never returned by this process, even if storage could not remove them.
+///
+/// The least recently used entries are evicted if space is needed. Several processes may share a directory. A process
+/// sees the changes of others within about one second after its next access, which may still return old entries. Use
+/// one store per directory in a process.
+public actor CacheStore {
+    /// The mutable state, which is locked for a few instructions at a time.
+    struct State {
+        var memory: MemoryTier
+        var pending = PendingChanges()
+        var touches: [EntryName: MemoryTier.Touch] = [:]
+        /// True while a task is writing changes.
+        var isDraining = false
+        /// True if failed removals are to be retried.
+        var retriesOwed = false
+        /// The changes whose callers wait for the result, by their numbers.
+        var awaited: [Int: Awaited] = [:]
+        /// The continuations that wait in ``flush()``, with the number of the last change they wait for.
+        var flushing: [(number: Int, continuation: UnsafeContinuation<Void, Never>)] = []
+        /// The entries that were not passed to storage since the last ``CacheEvent/writesDropped(count:bytes:)``.
+        var dropped = CacheSize()
+        /// True if storage has been asked for foreign changes once, so that it reports later ones.
+        var looksForOthers = false
+        /// The time at which storage was last asked for foreign changes, in seconds since the reference date.
+        var looked = -Double.infinity
+        /// The change number at which foreign changes were last found.
+        var foreignChange = 0
+    }
+
+    /// The state of a change whose caller waits for the result.
+    enum Awaited {
+        case open
+        case asked(UnsafeContinuation<SluiceError?, Never>)
+        case settled(SluiceError?)
+    }
+
+    /// The key and variant that identify an entry.
+    struct EntryName: Hashable {
+        let key: CacheKey
+        let variant: String
+    }
+
+    /// The configuration of the store.
+    public nonisolated let configuration: Configuration
+    nonisolated let storage: (any CacheStorage)?
+    nonisolated let hasStorage: Bool
+    /// True if the clock is the system's, which is then read directly.
+    private nonisolated let isTimeReal: Bool
+    nonisolated let state: Locked<State>
+    /// The hashes of the keys requested with ``DataSource/firstLaunch`` since the process started.
+    private nonisolated let asked = Locked<Set<Int>>([])
+
+    var isEvicting = false
+    var evictionIsDue = false
+    /// The size of the writes since the last eviction, and the time of that eviction; nil before the first one.
+    var written = CacheSize()
+    var evicted: ContinuousClock.Instant?
+    var retry: Task<Void, Never>?
+    var retryDelay = Duration.seconds(1)
+
+    /// Creates a store in memory and in a directory. No file is opened before it is needed.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - name: The name of its files, without an extension.
+    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
+    public init(directory: URL, name: String = "cache", configure: (inout Configuration) -> Void = { _ in }) {
+        var configuration = Configuration()
+        configure(&configuration)
+        self.init(directory: directory, name: name, configuration: configuration)
+    }
+
+    /// Creates a store in memory and in a directory. No file is opened before it is needed.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - name: The name of its files, without an extension.
+    ///   - configuration: The limits and options.
+    public init(directory: URL, name: String = "cache", configuration: Configuration) {
+        let storage = SQLiteCacheStorage(
+            directory: directory,
+            name: name,
+            time: configuration.time,
+            onEvent: configuration.onEvent
+        )
+        self.init(storage: storage, configuration: configuration)
+    }
+
+    /// Creates a store in memory and in a custom storage.
+    ///
+    /// - Parameters:
+    ///   - storage: The persistent storage; nil for memory only.
+    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
+    public init(storage: (any CacheStorage)?, configure: (inout Configuration) -> Void = { _ in }) {
+        var configuration = Configuration()
+        configure(&configuration)
+        self.init(storage: storage, configuration: configuration)
+    }
+
+    /// Creates a store in memory and in a custom storage.
+    ///
+    /// - Parameters:
+    ///   - storage: The persistent storage; nil for memory only.
+    ///   - configuration: The limits and options.
+    public init(storage: (any CacheStorage)?, configuration: Configuration) {
+        self.storage = storage
+        hasStorage = storage != nil
+        isTimeReal = configuration.time is SystemClock
+        self.configuration = configuration
+        state = Locked(State(memory: MemoryTier(limits: configuration.memory)))
+        if storage != nil { WriteBehindExit.register() }
+    }
+
+    deinit {
+        retry?.cancel()
+    }
+
+    /// Returns true for the first call with a key in the process.
+    package nonisolated func isAskedFirst(_ key: CacheKey) -> Bool {
+        asked.withLock { $0.insert(key.hashValue).inserted }
+    }
+
+    /// The current time.
+    package nonisolated var date: Date { isTimeReal ? Date() : configuration.time.date }
+
+    nonisolated func notify(_ event: CacheEvent) {
+        configuration.onEvent?(event)
+    }
+}
+
+extension CacheStore: CustomReflectable {
+    /// A mirror with the configuration and without entries.
+    public nonisolated var customMirror: Mirror {
+        Mirror(self, children: ["configuration": configuration], displayStyle: .class)
+    }
+}
+
+extension CacheStore {
+    /// The limits and options of a store.
+    public struct Configuration: Sendable {
+        /// The limits in memory: 32 MiB by default, and 4 MiB for one entry.
+        public var memory = CacheLimits(bytes: 32 << 20, entryBytes: 4 << 20)
+        /// The limits in storage: 256 MiB by default, and 32 MiB for one entry.
+        public var disk = CacheLimits(bytes: 256 << 20, entryBytes: 32 << 20)
+        /// The number of bytes that may wait to be written to storage: 64 MiB by default. Beyond that, further
+        /// responses are kept in memory only. Values set by name are not affected, because their callers wait for the
+        /// write.
+        public var pendingBytes = 64 << 20
+        /// True if the model decoded from a response in memory is reused for further requests. The default is true. A
+        /// model that is an object is decoded for each request; objects within a model are shared. A model counts
+        /// towards the memory limit with three times the size of its JSON.
+        public var keepsModels = true
+        /// The default expiration of values and of responses stored for data sources. The default is never.
+        public var expiration = CacheExpiration.never
+        /// The clock. The default is the system's.
+        public var time: any SluiceClock = SystemClock()
+        /// Called with the events of the store, on any thread. The default is nil. It should return quickly.
+        public var onEvent: (@Sendable (CacheEvent) -> Void)?
+
+        /// Creates the default configuration.
+        public init() {}
+    }
+
+    /// The size of a store in memory and in storage.
+    public struct Size: Sendable, Hashable {
+        /// The size in memory.
+        public var memory: CacheSize
+        /// The size in storage; zero if there is none.
+        public var disk: CacheSize
+
+        /// Creates a size; zero by default.
+        public init(memory: CacheSize = CacheSize(), disk: CacheSize = CacheSize()) {
+            self.memory = memory
+            self.disk = disk
+        }
+    }
+}
+
+// MARK: - Removal and size
+
+extension CacheStore {
+    /// Removes all entries with a tag, from all containers and partitions, including responses to requests.
+    ///
+    /// - Parameter tag: The tag.
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
+    public nonisolated func remove(tag: String) async throws(SluiceError) {
+        var selection = CacheSelection()
+        selection.tag = tag
+        try await waitUntilWritten(drop(selection, isAwaited: true))
+    }
+
+    /// Removes all entries, from all containers and partitions, including responses to requests.
+    ///
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
+    ///   read them.
+    public nonisolated func removeAll() async throws(SluiceError) {
+        try await waitUntilWritten(drop(CacheSelection(), isAwaited: true))
+    }
+
+    /// Removes expired entries, from storage in short steps.
+    ///
+    /// Expired entries are never returned; removing them frees space.
+    ///
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them.
+    public func removeExpired() async throws(SluiceError) {
+        var gone = CacheSelection()
+        let now = date
+        gone.expired = now
+        state.withLock { [gone] in $0.memory.remove(gone) }
+        guard let storage else { return }
+        while try await storage.evict(to: CacheLimits(), at: now) > 0 { await Task.yield() }
+    }
+
+    package nonisolated func waitUntilWritten(_ number: Int?) async throws(SluiceError) {
+        if let number, let failure = await failure(of: number) { throw failure }
+    }
+
+    /// The current size. Entries that are not yet written count in memory only.
+    ///
+    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage cannot be read.
+    public nonisolated var size: Size {
+        get async throws(SluiceError) {
+            let memory = state.withLock { $0.memory.size }
+            return Size(memory: memory, disk: try await storage?.size() ?? CacheSize())
+        }
+    }
+}

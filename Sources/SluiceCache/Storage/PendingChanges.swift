@@ -1,0 +1,374 @@
+import SluiceHTTP
+
+/// The changes that wait to be written to storage, in order. Reads take them into account before storage makes them.
+///
+/// Every change has a number. Storage executes a read at an unknown moment between its beginning and its end.
+/// Therefore, the result of a read is corrected with all changes that storage had not made when the read began.
+/// Repeating changes in order yields the final contents, no matter how many of them storage had already made. Changes
+/// are kept as long as a read is in progress that began before storage made them.
+struct PendingChanges {
+    /// The kinds of changes to write.
+    enum Write: Sendable {
+        case change(CacheChange)
+        /// Commits an entry whose body has been written to storage but is not visible yet.
+        case commit(any CacheWriter, CacheKey, variant: String)
+    }
+
+    /// A change that waits to be written or is being written.
+    struct Item: Sendable {
+        let number: Int
+        let write: Write
+        let bytes: Int
+        /// True for a removal that failed before.
+        var isOwed = false
+
+        var isRemoval: Bool {
+            if case .change(.remove) = write { true } else { false }
+        }
+    }
+
+    /// The effect of a change on a key, for reads.
+    struct KeyChange {
+        let number: Int
+        /// The variant; nil for all variants.
+        let variant: String?
+        /// The stored entry; nil if it is removed or its body is only in storage.
+        var entry: CacheEntry?
+        /// The number at which storage had made the change.
+        var settled: Int?
+
+        /// Returns true if storage had made the change by then.
+        func isSettled(by number: Int) -> Bool { settled.map { $0 <= number } ?? false }
+    }
+
+    /// A removal that concerns more than one key.
+    struct Sweep {
+        let number: Int
+        let selection: CacheSelection
+        var settled: Int?
+
+        func isSettled(by number: Int) -> Bool { settled.map { $0 <= number } ?? false }
+    }
+
+    /// The size in bytes that a removal counts as.
+    static let removalBytes = 256
+    /// The number of failed removals up to which all of them are retried with every batch. Above it, they are retried
+    /// only occasionally.
+    static let promptLimit = 64
+    /// The maximum number of failed removals that are kept individually.
+    static let owedLimit = 16_384
+    /// The maximum number of removals that may wait individually.
+    static let removalLimit = 262_144
+
+    var counter = 0
+    var keyed: [CacheKey: [KeyChange]] = [:]
+    var sweeps: [Sweep] = []
+    var queue: [Item] = []
+    /// The failed removals, which are retried first.
+    var owed: [Int: Item] = [:]
+    /// The queued changes that later changes have superseded.
+    var superseded: Set<Int> = []
+    /// The number of the last change passed to storage.
+    var taken = 0
+    /// The number of reads in progress, by the number at which they began.
+    var readers: [Int: Int] = [:]
+    /// The changes that storage has made and reads may still need, in the order of completion.
+    var settled: [(at: Int, key: CacheKey?)] = []
+    /// The bytes of the changes that wait or are being written.
+    var bytes = 0
+    /// The number of removals in the queue.
+    var removals = 0
+
+    /// True if no change affects reads.
+    var isEmpty: Bool { keyed.isEmpty && sweeps.isEmpty }
+
+    /// The number of the last change that waits or was passed to storage.
+    var lastNumber: Int { queue.last?.number ?? taken }
+
+    /// Returns a new number, later than all changes and reads so far.
+    mutating func mark() -> Int {
+        counter += 1
+        return counter
+    }
+
+    /// Adds an access to an entry.
+    mutating func touch(_ touch: MemoryTier.Touch) {
+        counter += 1
+        let change = CacheChange.touch(
+            touch.key,
+            variant: touch.variant,
+            stored: touch.stored,
+            accessed: touch.accessed,
+            expires: touch.expires
+        )
+        append(Item(number: counter, write: .change(change), bytes: 0))
+    }
+
+    /// Adds an entry, which replaces the one with its key and variant.
+    mutating func store(_ entry: CacheEntry, bytes: Int) -> Int {
+        add(.change(.store(entry)), to: entry.key, variant: entry.variant, entry: entry, bytes: bytes)
+    }
+
+    /// Adds the commit of an entry whose body has been written to storage. `entry` is the complete entry if it fits
+    /// into memory.
+    mutating func commit(_ writer: any CacheWriter, _ key: CacheKey, variant: String, entry: CacheEntry?) -> Int {
+        add(
+            .commit(writer, key, variant: variant),
+            to: key,
+            variant: variant,
+            entry: entry,
+            bytes: entry?.body.count ?? 0
+        )
+    }
+
+    /// Adds a removal.
+    mutating func remove(_ selection: CacheSelection) -> Int {
+        if let key = selection.key {
+            return add(
+                .change(.remove(selection)),
+                to: key,
+                variant: selection.variant,
+                entry: nil,
+                bytes: Self.removalBytes
+            )
+        }
+        counter += 1
+        sweeps.append(Sweep(number: counter, selection: selection))
+        append(Item(number: counter, write: .change(.remove(selection)), bytes: Self.removalBytes))
+        return counter
+    }
+
+    private mutating func add(
+        _ write: Write,
+        to key: CacheKey,
+        variant: String?,
+        entry: CacheEntry?,
+        bytes: Int
+    ) -> Int {
+        counter += 1
+        var changes = keyed.removeValue(forKey: key) ?? []
+        changes.removeAll { change in
+            guard change.number > taken, variant == nil || change.variant == variant else { return false }
+            superseded.insert(change.number)
+            return true
+        }
+        changes.append(KeyChange(number: counter, variant: variant, entry: entry))
+        keyed[key] = changes
+        append(Item(number: counter, write: write, bytes: bytes))
+        return counter
+    }
+
+    private mutating func append(_ item: Item) {
+        queue.append(item)
+        bytes += item.bytes
+        if item.isRemoval { removals += 1 }
+        if removals > Self.removalLimit { collapse() }
+    }
+
+    /// Returns the next changes to write, failed removals first; nil if there are none.
+    ///
+    /// - Parameters:
+    ///   - count: The maximum number of changes, besides failed removals.
+    ///   - limit: The approximate maximum number of bytes of these changes.
+    ///   - retries: True to return all failed removals, even if there are no other changes.
+    /// - Returns: The changes in order.
+    mutating func take(count: Int, bytes limit: Int, retries: Bool) -> [Item]? {
+        guard !queue.isEmpty || retries && !owed.isEmpty else { return nil }
+        var batch: [Item] = []
+        if retries || owed.count <= Self.promptLimit {
+            batch = owed.values.sorted { $0.number < $1.number }
+            owed = [:]
+            taken = max(taken, batch.last?.number ?? 0)
+        }
+        var size = 0
+        var end = queue.startIndex
+        while end < queue.endIndex, end < count, size < limit {
+            let item = queue[end]
+            if item.isRemoval { removals -= 1 }
+            if superseded.remove(item.number) != nil {
+                bytes -= item.bytes
+            } else {
+                size += item.bytes
+                batch.append(item)
+            }
+            taken = max(taken, item.number)
+            end += 1
+        }
+        queue.removeSubrange(..<end)
+        return batch
+    }
+}
+
+// MARK: - Reading while changes wait
+
+extension PendingChanges {
+    /// Begins a read of storage.
+    ///
+    /// - Returns: The number to pass to ``endRead(_:)``.
+    mutating func beginRead() -> Int {
+        readers[counter, default: 0] += 1
+        return counter
+    }
+
+    /// Ends a read of storage, and drops the changes that only this read needed.
+    mutating func endRead(_ begun: Int) {
+        guard let count = readers[begun] else { return }
+        readers[begun] = count > 1 ? count - 1 : nil
+        forgetSettled()
+    }
+
+    /// Applies the changes that storage had not made when a read began to the result of that read.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries read from storage.
+    ///   - key: The key.
+    ///   - begun: The number of the read.
+    /// - Returns: The current entries for the key, in no particular order.
+    func correct(_ entries: [CacheEntry], of key: CacheKey, since begun: Int) -> [CacheEntry] {
+        let changes = keyed[key] ?? []
+        if changes.isEmpty, sweeps.isEmpty { return entries }
+        var entries = entries
+        var next = sweeps.startIndex
+        func sweep(before number: Int) {
+            while next < sweeps.endIndex, sweeps[next].number < number {
+                let selection = sweeps[next].selection
+                if !sweeps[next].isSettled(by: begun) { entries.removeAll { selection.contains($0) } }
+                next += 1
+            }
+        }
+        for change in changes where !change.isSettled(by: begun) {
+            sweep(before: change.number)
+            entries.removeAll { change.variant == nil || $0.variant == change.variant }
+            if let entry = change.entry { entries.append(entry) }
+        }
+        sweep(before: .max)
+        return entries
+    }
+
+    /// Returns true if there is a change to this key.
+    func concerns(_ key: CacheKey) -> Bool {
+        !keyed.isEmpty && keyed[key] != nil
+    }
+
+    /// Returns the entries for a key that have not been written to storage.
+    func unwritten(_ key: CacheKey) -> [CacheEntry] {
+        correct([], of: key, since: counter)
+    }
+
+    /// Returns true if a change contains this entry, because storage has not written it or a read may still need it.
+    func holds(_ entry: CacheEntry) -> Bool {
+        keyed[entry.key]?.contains { $0.entry === entry } ?? false
+    }
+
+    /// Drops the changes that storage had made before the oldest read in progress.
+    mutating func forgetSettled() {
+        guard !settled.isEmpty else { return }
+        let first = readers.keys.min() ?? .max
+        let end = settled.firstIndex { $0.at > first } ?? settled.endIndex
+        for (_, key) in settled[..<end] {
+            if let key, var changes = keyed.removeValue(forKey: key) {
+                changes.removeAll { $0.isSettled(by: first) }
+                if !changes.isEmpty { keyed[key] = changes }
+            } else if key == nil {
+                sweeps.removeAll { $0.isSettled(by: first) }
+            }
+        }
+        settled.removeSubrange(..<end)
+    }
+}
+
+// MARK: - Settling changes
+
+extension PendingChanges {
+    /// Records the result of a batch.
+    ///
+    /// A failed store becomes a removal, because storage may contain an older entry. A failed removal is kept until it
+    /// succeeds.
+    ///
+    /// - Parameters:
+    ///   - batch: The changes passed to storage.
+    ///   - failed: The numbers of the changes that failed.
+    /// - Returns: The entries that storage has written.
+    mutating func settle(_ batch: [Item], failed: Set<Int>) -> [CacheEntry] {
+        counter += 1
+        var stored: [CacheEntry] = []
+        for item in batch {
+            bytes -= item.bytes
+            let selection: CacheSelection
+            switch item.write {
+            case .change(.store(let entry)): selection = CacheSelection(entry.key, variant: entry.variant)
+            case .change(.remove(let removed)): selection = removed
+            case .change(.touch): continue
+            case .commit(_, let key, let variant): selection = CacheSelection(key, variant: variant)
+            }
+            let hasFailed = failed.contains(item.number)
+            if hasFailed { owe(selection, number: item.number) } else { settled.append((counter, selection.key)) }
+            guard let key = selection.key else {
+                if !hasFailed, let index = sweeps.firstIndex(where: { $0.number == item.number }) {
+                    sweeps[index].settled = counter
+                }
+                continue
+            }
+            if !hasFailed { forgetOwed(key, variant: selection.variant, before: item.number) }
+            guard let index = keyed[key]?.firstIndex(where: { $0.number == item.number }) else { continue }
+            if hasFailed {
+                keyed[key]?[index].entry = nil
+            } else {
+                if let entry = keyed[key]?[index].entry { stored.append(entry) }
+                keyed[key]?[index].settled = counter
+            }
+        }
+        forgetSettled()
+        if owed.count > Self.owedLimit { collapse() }
+        return stored
+    }
+
+    /// Records a removal that must be made before all later changes.
+    private mutating func owe(_ selection: CacheSelection, number: Int) {
+        if let key = selection.key { forgetOwed(key, variant: selection.variant, before: number) }
+        owed[number] = Item(
+            number: number,
+            write: .change(.remove(selection)),
+            bytes: Self.removalBytes,
+            isOwed: true
+        )
+        bytes += Self.removalBytes
+    }
+
+    /// Drops failed removals that a later change with the same key and variant supersedes.
+    private mutating func forgetOwed(_ key: CacheKey, variant: String?, before number: Int) {
+        guard !owed.isEmpty, let changes = keyed[key] else { return }
+        let kept = changes.filter { change in
+            guard change.number < number, change.variant == variant, let item = owed[change.number] else { return true }
+            bytes -= item.bytes
+            owed[change.number] = nil
+            return false
+        }
+        if kept.count < changes.count { keyed[key] = kept.isEmpty ? nil : kept }
+    }
+
+    /// Replaces failed and queued changes, up to the last queued removal, by a single removal of all entries in
+    /// storage.
+    ///
+    /// Entries in storage are lost, but no removal is. Memory use stays bounded however long storage fails.
+    mutating func collapse() {
+        let lastRemoval = queue.lastIndex(where: \.isRemoval)
+        let end = lastRemoval.map { $0 + 1 } ?? queue.startIndex
+        guard let last = lastRemoval.map({ queue[$0].number }) ?? owed.keys.max() else { return }
+        let replaced = owed.values + queue[..<end]
+        let numbers = Set(replaced.map(\.number))
+        for item in replaced { bytes -= item.bytes }
+        superseded.subtract(numbers)
+        owed = [:]
+        removals = 0
+        queue.removeSubrange(..<end)
+        keyed = keyed.compactMapValues { changes in
+            let kept = changes.filter { !numbers.contains($0.number) }
+            return kept.isEmpty ? nil : kept
+        }
+        sweeps.removeAll { numbers.contains($0.number) }
+        let place = sweeps.firstIndex { $0.number > last } ?? sweeps.endIndex
+        sweeps.insert(Sweep(number: last, selection: CacheSelection()), at: place)
+        owe(CacheSelection(), number: last)
+    }
+}

@@ -1,0 +1,172 @@
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The files of a SQLite cache: the database, its log, the index of the log and a lock file. All functions block.
+/// Errors are `errno` values; 0 means no error.
+struct CacheFiles: Sendable {
+    /// The identity of a file, independent of its path.
+    struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    let directory: String
+    private let name: String
+
+    init(directory: URL, name: String) {
+        self.directory = directory.path
+        // The name must not contain path separators.
+        let plain = String(
+            decoding: name.utf8.map { $0 == 0 || $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 },
+            as: UTF8.self
+        )
+        self.name = plain.isEmpty ? "cache" : plain
+    }
+
+    var database: String { "\(directory)/\(name).sqlite" }
+
+    /// The suffixes of the files that SQLite creates next to a database.
+    private static let companions = ["-wal", "-shm", "-journal"]
+    /// The maximum number of databases that are kept after they were moved out of the way. The oldest are removed.
+    private static let asideLimit = 2
+
+    /// The identity of the database file; nil if there is none.
+    var identity: Identity? {
+        var status = stat()
+        guard stat(database, &status) == 0 else { return nil }
+        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+    }
+
+    /// True if there is a log that is not empty, or if this cannot be determined.
+    var hasLog: Bool { logSize.map { $0 > 0 } ?? (errno != ENOENT) }
+
+    /// The size of the log in bytes; nil if it cannot be read.
+    var logSize: Int64? {
+        var status = stat()
+        return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    /// Creates the directory and its missing parents, accessible to this user only.
+    func makeDirectory() -> Int32 {
+        var missing: [String] = []
+        var path = directory
+        var status = stat()
+        while stat(path, &status) != 0 {
+            guard errno == ENOENT else { return errno }
+            missing.append(path)
+            path = SystemFile.folder(of: path)
+            if missing.last == path { return ENOENT }
+        }
+        for path in missing.reversed() where mkdir(path, S_IRWXU) != 0 && errno != EEXIST { return errno }
+        return 0
+    }
+
+    /// Creates an empty database file, accessible to this user only, if there is none.
+    ///
+    /// Must not be called with open connections: closing any file descriptor of the file releases SQLite's locks on it.
+    func makeDatabase() -> Int32 {
+        let descriptor = open(database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
+        guard descriptor >= 0 else { return errno == EEXIST ? 0 : errno }
+        // Existing companion files belong to a database that was removed.
+        for companion in Self.companions { unlink(database + companion) }
+        close(descriptor)
+        return 0
+    }
+
+    /// Renames the database and its companion files, and removes the oldest databases that were renamed before.
+    ///
+    /// - Parameter lock: The lock, which the caller holds so that only one process does this.
+    /// - Returns: The new path, and the error.
+    func setAside(with lock: CacheLock) -> (path: String, error: Int32) {
+        var seconds = timespec()
+        clock_gettime(CLOCK_REALTIME, &seconds)
+        let path = "\(directory)/\(asidePrefix)\(seconds.tv_sec)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        // The database is renamed first. A log without its database is useless, but a database without its log has
+        // different contents.
+        guard rename(database, path) == 0 else { return (path, errno) }
+        for companion in Self.companions { rename(database + companion, path + companion) }
+        removeOldest()
+        return (path, 0)
+    }
+
+    /// Removes the database and its companion files.
+    ///
+    /// - Parameter lock: The lock, which the caller holds so that no process opens the database in the meantime.
+    /// - Returns: The error.
+    func remove(with lock: CacheLock) -> Int32 {
+        guard unlink(database) == 0 else { return errno }
+        for companion in Self.companions { unlink(database + companion) }
+        return 0
+    }
+
+    private var asidePrefix: String { "\(name).corrupt-" }
+
+    private func removeOldest() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let aside = names.filter { name in
+            name.hasPrefix(asidePrefix) && !Self.companions.contains { name.hasSuffix($0) }
+        }
+        for name in aside.sorted().dropLast(Self.asideLimit) {
+            for companion in [""] + Self.companions { unlink("\(directory)/\(name)\(companion)") }
+        }
+    }
+
+    /// Waits for the lock under which the database is opened, created, moved or removed.
+    ///
+    /// - Parameter patience: The maximum time to wait, in milliseconds.
+    /// - Returns: The lock.
+    /// - Throws: An error if the lock cannot be taken in time.
+    func lock(patience: Int) throws(SystemFailure) -> CacheLock {
+        try CacheLock.take("\(directory)/\(name).lock", patience: patience)
+    }
+}
+
+/// A lock on a file, held until it is released. The system releases it when the process ends.
+final class CacheLock: Sendable {
+    private let descriptor: Int32
+
+    private init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Waits for the lock.
+    ///
+    /// - Parameters:
+    ///   - path: The lock file. It is created if necessary and never removed.
+    ///   - patience: The maximum time to wait, in milliseconds.
+    /// - Returns: The lock.
+    /// - Throws: An error if the lock cannot be taken in time.
+    static func take(_ path: String, patience: Int) throws(SystemFailure) -> CacheLock {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)
+        guard descriptor >= 0 else { throw SystemFailure(number: errno) }
+        for waited in 0... {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { break }
+            guard errno == EWOULDBLOCK || errno == EINTR, waited < patience else {
+                let error = errno
+                close(descriptor)
+                throw SystemFailure(number: error)
+            }
+            usleep(1000)
+        }
+        return CacheLock(descriptor: descriptor)
+    }
+
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}
+
+/// An `errno` value.
+struct SystemFailure: Error, Hashable, CustomStringConvertible {
+    let number: Int32
+
+    var description: String { String(cString: strerror(number)) }
+}

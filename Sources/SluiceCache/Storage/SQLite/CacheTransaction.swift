@@ -1,0 +1,346 @@
+import CSQLite
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An atomic set of changes to a cache, including its totals.
+struct CacheTransaction {
+    let connection: SQLiteConnection
+    let tuning: CacheTuning
+    /// True if an earlier attempt failed because the disk was full.
+    let isRetry: Bool
+    /// True if the transaction left pieces to sweep or pages to return.
+    var leavesWork = false
+    /// True if other processes must drop what they have in memory. Evictions do not count, because evicted entries were
+    /// valid.
+    var isChange = false
+    private var change = CacheSize()
+    private var isEmptied = false
+    private var next: Int64?
+
+    /// Begins a transaction. Waits until no other process writes.
+    init(_ connection: SQLiteConnection, _ tuning: CacheTuning, isRetry: Bool) throws(SQLiteFailure) {
+        self.connection = connection
+        self.tuning = tuning
+        self.isRetry = isRetry
+        // A transaction that begins as a read fails if another process writes before its first write.
+        try connection.run("BEGIN IMMEDIATE")
+    }
+
+    /// Commits the transaction and updates the totals.
+    func commit() throws(SQLiteFailure) {
+        if isEmptied { try connection.run("UPDATE total SET count = 0, bytes = 0 WHERE id = 1") }
+        if change != CacheSize() {
+            try connection.run(
+                "UPDATE total SET count = max(0, count + ?1), bytes = max(0, bytes + ?2) WHERE id = 1",
+                .integer(Int64(change.count)),
+                .integer(Int64(change.bytes))
+            )
+        }
+        if isChange { try connection.run("UPDATE total SET changes = (changes + 1) & 4294967295 WHERE id = 1") }
+        if let next { try connection.run("UPDATE total SET next = ?1 WHERE id = 1", .integer(next)) }
+        try connection.run("COMMIT")
+    }
+
+    /// Returns a number that no entry has had.
+    mutating func newNumber() throws(SQLiteFailure) -> Int64 {
+        let number: Int64
+        if let next {
+            number = next
+        } else {
+            guard let next = try connection.integer("SELECT next FROM total WHERE id = 1") else {
+                throw .malformed("The total")
+            }
+            number = next
+        }
+        guard number > 0, number < CacheSchema.entryLimit else { throw .malformed("The next number") }
+        next = number + 1
+        return number
+    }
+
+    mutating func count(added bytes: Int64) {
+        change.count &+= 1
+        change.bytes &+= Int(clamping: bytes)
+    }
+
+    mutating func count(removed bytes: Int64, entries: Int64 = 1) {
+        change.count &-= Int(clamping: entries)
+        change.bytes &-= Int(clamping: bytes)
+    }
+
+    mutating func countNothing() {
+        change = CacheSize()
+        isEmptied = true
+    }
+
+    /// Removes an entry. The pieces of a small entry are removed at once, those of a large one later.
+    mutating func discard(_ number: Int64, size: Int64) throws(SQLiteFailure) {
+        try connection.run("DELETE FROM entry WHERE id = ?1", .integer(number))
+        try connection.run("DELETE FROM tag WHERE entry = ?1", .integer(number))
+        count(removed: size)
+        try discardPieces(of: number, isLarge: size > tuning.stepBytes)
+    }
+
+    mutating func discardPieces(of number: Int64, isLarge: Bool) throws(SQLiteFailure) {
+        if isLarge {
+            try connection.run("INSERT OR REPLACE INTO garbage VALUES (?1, ?1)", .integer(number))
+            leavesWork = true
+        } else {
+            let pieces = try Self.pieces(of: number...number)
+            try connection.run(
+                "DELETE FROM piece WHERE id >= ?1 AND id <= ?2",
+                .integer(pieces.lowerBound),
+                .integer(pieces.upperBound)
+            )
+        }
+    }
+
+    /// Returns the range of the piece numbers of some entries.
+    static func pieces(of numbers: ClosedRange<Int64>) throws(SQLiteFailure) -> ClosedRange<Int64> {
+        guard numbers.lowerBound >= 0, numbers.upperBound < CacheSchema.entryLimit else {
+            throw .malformed("An entry's number")
+        }
+        return numbers.lowerBound << CacheSchema.pieceBits...(numbers.upperBound + 1) << CacheSchema.pieceBits - 1
+    }
+}
+
+extension CacheSize {
+    /// Reads the totals of a cache.
+    init(totalOf connection: SQLiteConnection) throws(SQLiteFailure) {
+        let statement = try connection.statement("SELECT count, bytes FROM total WHERE id = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { throw .malformed("The total") }
+        self.init(
+            bytes: Int(clamping: max(0, statement.integer(1))),
+            count: Int(clamping: max(0, statement.integer(0)))
+        )
+    }
+}
+
+// MARK: - Storing
+
+extension CacheTransaction {
+    /// The columns of an entry's row that depend on its data.
+    struct Row {
+        let head: Int
+        let length: Int64
+        let checksum: Int64
+
+        /// Returns the size that the entry counts as.
+        func size(of entry: CacheEntry) -> Int64 {
+            let key = entry.key.partition.utf8.count + entry.key.name.utf8.count + entry.variant.utf8.count
+            return Int64(key + head) + length
+        }
+    }
+
+    /// Stores an entry, which replaces the one with its key and variant.
+    mutating func store(_ entry: CacheEntry) throws(SQLiteFailure) {
+        let head = EntryHead(entry).encoded
+        var checksum = EntryChecksum(entry.key, variant: entry.variant)
+        head.withUnsafeBytes { checksum.add($0) }
+        entry.body.withUnsafeBytes { checksum.add($0) }
+        let number = try newNumber()
+        var first = head
+        first.append(contentsOf: entry.body.prefix(max(0, tuning.pieceSize - head.count)))
+        try first.withUnsafeBytes { bytes in
+            Result { () throws(SQLiteFailure) in try insert(bytes, as: 0, of: number) }
+        }.get()
+        var rest = entry.body.dropFirst(first.count - head.count)
+        var place: Int64 = 1
+        while !rest.isEmpty {
+            try insert(rest.prefix(tuning.pieceSize), as: place, of: number)
+            rest = rest.dropFirst(tuning.pieceSize)
+            place += 1
+        }
+        let row = Row(head: head.count, length: Int64(entry.body.count), checksum: checksum.value)
+        try insert(row, of: entry, as: number)
+    }
+
+    /// Makes an entry visible whose pieces have been inserted.
+    mutating func insert(_ row: Row, of entry: CacheEntry, as number: Int64) throws(SQLiteFailure) {
+        try removeWhatIsUnderTheKey(of: entry)
+        let size = row.size(of: entry)
+        let expires = entry.expires.flatMap(\.column)
+        try connection.run(
+            "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            .integer(number),
+            .integer(Int64(entry.key.space.rawValue)),
+            .string(entry.key.partition),
+            .string(entry.key.name),
+            .string(entry.variant),
+            .real(entry.stored.column ?? 0),
+            expires.map { .real($0) } ?? .null,
+            .integer(size),
+            .integer(Int64(row.head)),
+            .integer(row.length),
+            .integer(row.checksum),
+            .integer(EntryChecksum(entry.key, variant: entry.variant).seal(until: expires))
+        )
+        for tag in entry.tags {
+            try connection.run("INSERT OR IGNORE INTO tag VALUES (?1, ?2)", .string(tag), .integer(number))
+        }
+        count(added: size)
+        isChange = true
+    }
+
+    func insert(_ piece: Data, as place: Int64, of number: Int64) throws(SQLiteFailure) {
+        try piece.withUnsafeBytes { bytes in
+            Result { () throws(SQLiteFailure) in try insert(bytes, as: place, of: number) }
+        }.get()
+    }
+
+    func insert(_ bytes: UnsafeRawBufferPointer, as place: Int64, of number: Int64) throws(SQLiteFailure) {
+        let pieces = try Self.pieces(of: number...number)
+        guard place < pieces.upperBound - pieces.lowerBound else {
+            throw SQLiteFailure.tooLarge
+        }
+        let statement = try connection.statement("INSERT INTO piece VALUES (?1, ?2)")
+        defer { statement.reset() }
+        try statement.bind(.integer(pieces.lowerBound + place))
+        try statement.bind(staying: bytes, at: 2)
+        _ = try statement.step()
+    }
+
+    private mutating func removeWhatIsUnderTheKey(of entry: CacheEntry) throws(SQLiteFailure) {
+        let statement = try connection.statement(
+            "SELECT id, size FROM entry WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4"
+        )
+        try statement.bind(CacheTransaction.key(entry.key, variant: entry.variant))
+        // The statement must be reset before the row is deleted.
+        let old: (number: Int64, size: Int64)?
+        do throws(SQLiteFailure) {
+            old = try statement.step() ? (statement.integer(0), statement.integer(1)) : nil
+            statement.reset()
+        } catch {
+            statement.reset()
+            throw error
+        }
+        if let old { try discard(old.number, size: old.size) }
+    }
+
+    /// Records an access to an entry and its new expiration, unless the entry has been replaced.
+    func touch(
+        _ key: CacheKey,
+        variant: String,
+        of stored: Date?,
+        accessed: Date,
+        expires: Date?
+    ) throws(SQLiteFailure) {
+        let expires = expires.flatMap(\.column)
+        try connection.run(
+            """
+            UPDATE entry SET accessed = ?5, expires = ?6, seal = ?7
+            WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4 AND (?8 IS NULL OR stored = ?8)
+            """,
+            .integer(Int64(key.space.rawValue)),
+            .string(key.partition),
+            .string(key.name),
+            .string(variant),
+            .real(accessed.column ?? 0),
+            expires.map { .real($0) } ?? .null,
+            .integer(EntryChecksum(key, variant: variant).seal(until: expires)),
+            stored.flatMap(\.column).map { .real($0) } ?? .null
+        )
+    }
+
+    static func key(_ key: CacheKey, variant: String) -> [SQLiteStatement.Value] {
+        [.integer(Int64(key.space.rawValue)), .string(key.partition), .string(key.name), .string(variant)]
+    }
+}
+
+extension Date {
+    /// The column value; nil for NaN, which SQLite does not support.
+    var column: Double? {
+        timeIntervalSinceReferenceDate.isNaN ? nil : timeIntervalSinceReferenceDate
+    }
+}
+
+// MARK: - Drafts
+
+/// Drafts are entries whose bodies are still arriving. Only their writers access them.
+extension CacheTransaction {
+    /// Creates a draft.
+    ///
+    /// - Parameters:
+    ///   - token: A random number that distinguishes the draft from one with the same number in a file that was
+    ///     replaced.
+    ///   - now: The current time.
+    /// - Returns: The number of the draft.
+    /// - Throws: An error if the draft cannot be created.
+    mutating func beginDraft(_ token: Int64, at now: Date) throws(SQLiteFailure) -> Int64 {
+        let number = try newNumber()
+        try connection.run(
+            "INSERT INTO draft VALUES (?1, ?2, ?3, ?4, ?5)",
+            .integer(number),
+            .integer(token),
+            .integer(Int64(getpid())),
+            .string(Self.world),
+            .real(now.column ?? 0)
+        )
+        return number
+    }
+
+    /// Checks that a draft still exists, and extends its lifetime.
+    func keepDraft(_ number: Int64, _ token: Int64, at now: Date) throws(SQLiteFailure) {
+        let kept = try connection.integer(
+            "SELECT id FROM draft WHERE id = ?1 AND token = ?2",
+            .integer(number),
+            .integer(token)
+        )
+        if kept == nil { throw .removed }
+        try connection.run("UPDATE draft SET touched = ?2 WHERE id = ?1", .integer(number), .real(now.column ?? 0))
+    }
+
+    /// Turns a draft into an entry.
+    mutating func finishDraft(_ number: Int64, as entry: CacheEntry, _ row: Row) throws(SQLiteFailure) {
+        try connection.run("DELETE FROM draft WHERE id = ?1", .integer(number))
+        try insert(row, of: entry, as: number)
+    }
+
+    mutating func discardDraft(_ number: Int64, _ token: Int64) throws(SQLiteFailure) {
+        let found = try connection.integer(
+            "SELECT id FROM draft WHERE id = ?1 AND token = ?2",
+            .integer(number),
+            .integer(token)
+        )
+        if found == nil { return }
+        try connection.run("DELETE FROM draft WHERE id = ?1", .integer(number))
+        try discardPieces(of: number, isLarge: true)
+    }
+
+    /// Discards the drafts of processes that have ended, and those that have not been written to for a long time.
+    mutating func discardAbandonedDrafts(at now: Date) throws(SQLiteFailure) {
+        let time = now.timeIntervalSinceReferenceDate
+        let abandoned = try connection.withStatement("SELECT id, token, process, world, touched FROM draft") {
+            statement throws(SQLiteFailure) -> [(number: Int64, token: Int64)] in
+            var abandoned: [(number: Int64, token: Int64)] = []
+            while try statement.step() {
+                let isGone = statement.string(3) == Self.world && !Self.isRunning(statement.integer(2))
+                let age = abs(time - (statement.real(4) ?? 0))
+                if isGone || !(age < tuning.draftLifetime) {
+                    abandoned.append((statement.integer(0), statement.integer(1)))
+                }
+            }
+            return abandoned
+        }
+        for draft in abandoned { try discardDraft(draft.number, draft.token) }
+    }
+
+    private static func isRunning(_ process: Int64) -> Bool {
+        guard let number = pid_t(exactly: process), number > 0 else { return false }
+        return kill(number, 0) == 0 || errno != ESRCH
+    }
+
+    /// The PID namespace, because processes in different containers may have the same process ID.
+    private static let world: String = {
+        var name = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/self/ns/pid", &name, name.count)
+        return String(decoding: name.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
+}

@@ -1,0 +1,191 @@
+import SluiceHTTP
+
+/// A cache storage in a SQLite database, which several processes on one machine may share.
+///
+/// ```swift
+/// let storage = SQLiteCacheStorage(directory: caches, name: "shop") { logger.notice("\($0)") }
+/// ```
+///
+/// No file is read or created before the first use. A file that is damaged or not a database is moved out of the way,
+/// with an event, and a new one is created. Each entry has a checksum; an entry that does not match it is treated as
+/// missing. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
+/// the file is tried again every few seconds. Strings that are canonically equivalent but have different bytes are
+/// different names.
+public final class SQLiteCacheStorage: CacheStorage {
+    let database: CacheDatabase
+
+    /// Creates a storage.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of its files, on a local disk. If it does not exist, it is created for this user
+    ///     only.
+    ///   - name: The name of its files, to which `.sqlite` and other suffixes are added.
+    ///   - time: The clock.
+    ///   - onEvent: Called with events, on a thread that must not be blocked for long.
+    public convenience init(
+        directory: URL,
+        name: String = "cache",
+        time: any SluiceClock = SystemClock(),
+        onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+    ) {
+        self.init(
+            directory: directory,
+            name: name,
+            time: time,
+            schema: .current,
+            tuning: CacheTuning(),
+            onEvent: onEvent
+        )
+    }
+
+    init(
+        directory: URL,
+        name: String = "cache",
+        time: any SluiceClock = SystemClock(),
+        schema: CacheSchema = .current,
+        tuning: CacheTuning,
+        onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+    ) {
+        database = CacheDatabase(
+            files: CacheFiles(directory: directory, name: name),
+            schema: schema,
+            tuning: tuning,
+            time: time,
+            onEvent: onEvent ?? { _ in }
+        )
+    }
+
+    /// Returns all unexpired variants under a key, newest first.
+    ///
+    /// Does not wait for writes.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - now: The current time.
+    /// - Returns: The entries.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+        entries(
+            of: try await database.read { connection throws(SQLiteFailure) in
+                try EntryLookup(key, at: now, in: connection)
+            }
+        )
+    }
+
+    private func entries(of found: EntryLookup) -> [CacheEntry] {
+        if !found.broken.isEmpty {
+            database.writeLater { transaction throws(SQLiteFailure) in try transaction.removeBroken(found.broken) }
+        }
+        return found.entries
+    }
+
+    /// Makes changes in their order, in one transaction.
+    ///
+    /// - Parameter changes: The changes. Making several at once is much faster than making each one separately. A
+    ///   single removal of very many entries is made in steps, between which other changes run.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func apply(_ changes: [CacheChange]) async throws(SluiceError) {
+        if changes.isEmpty { return }
+        if changes.count == 1, case .remove(let selection) = changes[0] { return try await remove(selection) }
+        try await database.write { transaction throws(SQLiteFailure) in
+            for change in changes {
+                switch change {
+                case .store(let entry): try transaction.store(entry)
+                case .remove(let selection): _ = try transaction.remove(selection)
+                case .touch(let key, let variant, let stored, let accessed, let expires):
+                    try transaction.touch(key, variant: variant, of: stored, accessed: accessed, expires: expires)
+                }
+            }
+        }
+    }
+
+    private func remove(_ selection: CacheSelection) async throws(SluiceError) {
+        let limit = database.tuning.removalStep
+        while try await database.write({ transaction throws(SQLiteFailure) in
+            try transaction.remove(selection, atMost: limit)
+        }) {}
+    }
+
+    /// Creates a writer for an entry whose body arrives in pieces. The entry is invisible until it is committed. If the
+    /// process ends before, the written part is removed later.
+    ///
+    /// - Parameter entry: The entry without its body.
+    /// - Returns: The writer. It does not write before it has received more than 128 KiB.
+    /// - Throws: Nothing.
+    public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
+        SQLiteCacheWriter(entry, in: database)
+    }
+
+    /// Returns the number of entries and the size of their keys, heads and bodies in bytes.
+    ///
+    /// - Returns: The size, which is maintained with the entries and not recounted.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func size() async throws(SluiceError) -> CacheSize {
+        try await database.read { connection throws(SQLiteFailure) in try CacheSize(totalOf: connection) }
+    }
+
+    /// Removes some entries in one short step: at most a few hundred entries or a few MiB.
+    ///
+    /// - Parameters:
+    ///   - limits: The limits. `entryBytes` is ignored.
+    ///   - now: The current time.
+    /// - Returns: The number of removed entries; 0 once there is nothing to remove.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int {
+        try await database.write { transaction throws(SQLiteFailure) in try transaction.evict(to: limits, at: now) }
+    }
+
+    /// Returns true if another process, or another storage in this process, has changed the database since the last
+    /// call; false for the first call.
+    ///
+    /// - Returns: True if there are foreign changes.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func hasForeignChanges() async throws(SluiceError) -> Bool {
+        try await database.writer.queue.result { [database] in database.hasForeignChanges() }.get()
+    }
+}
+
+extension SQLiteCacheStorage: CallbackCacheStorage {
+    func entries(
+        for key: CacheKey,
+        at now: Date,
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+    ) {
+        database.read { connection throws(SQLiteFailure) in
+            try EntryLookup(key, at: now, in: connection)
+        } completion: { [self] in
+            completion($0.map(entries))
+        }
+    }
+}
+
+/// The parameters of a SQLite cache. Tests use small values.
+struct CacheTuning: Sendable {
+    /// The maximum number of bytes of a piece, which is one row.
+    var pieceSize = 128 << 10
+    /// The maximum number of entries or pieces that one step of eviction or sweeping removes in one transaction.
+    var stepCount = 256
+    /// The maximum number of bytes that such a step removes, or that one transaction of a streamed body writes.
+    var stepBytes = 4 << 20
+    /// The number of rows up to which a removal also removes the pieces. Otherwise, the pieces are swept later.
+    var removalCount = 512
+    /// The maximum number of rows that a removal removes in one transaction, if it is the only change.
+    var removalStep = 10_000
+    /// The time in milliseconds that a writer waits for another process.
+    var patience = 5000
+    /// The time after which a database that cannot be used is tried again.
+    var retryInterval = Duration.seconds(5)
+    /// The interval at which readers check that the path still refers to the file.
+    var checkInterval = Duration.milliseconds(100)
+    /// The time in seconds after the last write at which a draft counts as abandoned.
+    var draftLifetime = 3600.0
+    /// The number of log pages at which SQLite runs a checkpoint.
+    var checkpointPages = 2000
+    /// The log size in bytes above which the log is emptied as soon as possible, because opening the file reads all of
+    /// it.
+    var logLimit: Int64 = 16 << 20
+    /// The number of pages from which an empty file is replaced by a new one, which is faster than sweeping it.
+    var renewalPages: Int64 = 4096
+    /// The maximum number of pages of the file; nil for SQLite's own limit.
+    var pageLimit: Int?
+}

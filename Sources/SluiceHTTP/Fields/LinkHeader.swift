@@ -1,0 +1,168 @@
+/// The links of a response's `Link` header fields (RFC 8288 §3).
+///
+/// ```swift
+/// let links = LinkHeader(#"</users?page=2>; rel="next", </users?page=9>; rel="last""#)
+/// links["next"]?.target   // /users?page=2
+/// ```
+public struct LinkHeader: Sendable, Hashable {
+    /// All links, in order.
+    public let links: [WebLink]
+
+    /// Parses the value of one field, or the values of several joined by commas.
+    public init(_ field: String) {
+        self.init(fields: [field])
+    }
+
+    /// Parses the values of several fields. Invalid content ends the field that contains it, and the links before it
+    /// are kept (RFC 8288, appendix B.2).
+    ///
+    /// - Parameter fields: The value of each `Link` field.
+    public init(fields: [String]) {
+        links = fields.flatMap { field in
+            var reader = LinkReader(field)
+            var links: [WebLink] = []
+            while let link = reader.nextLink() { links.append(link) }
+            return links
+        }
+    }
+
+    /// The first link with a relation type, compared case-insensitively, whose context is the resource of the response.
+    /// Links with an ``WebLink/anchor`` have another context and are skipped.
+    public subscript(relation: String) -> WebLink? {
+        let relation = relation.lowercased()
+        return links.first { $0.anchor == nil && $0.relations.contains(relation) }
+    }
+}
+
+extension HTTPResponse {
+    /// The links of the `Link` header fields (RFC 8288 §3).
+    public var links: LinkHeader { LinkHeader(fields: headers.fieldValues(for: "Link").map(\.linkText)) }
+}
+
+/// A link from one resource to another, as given in a `Link` header field (RFC 8288 §2).
+public struct WebLink: Sendable, Hashable {
+    /// A target attribute or another parameter of a link.
+    public struct Parameter: Sendable, Hashable {
+        /// The name in lowercase.
+        public let name: String
+        /// The value without quotes and backslashes; empty if there is none.
+        public let value: String
+    }
+
+    /// The target: a URL, or a reference relative to the URL of the response.
+    public let target: String
+    /// The parameters, in order. Values of names that end in `*` stay encoded (RFC 8187).
+    public let parameters: [Parameter]
+
+    /// The relation types in lowercase: the words of the first `rel` parameter (RFC 8288 §3.3).
+    public var relations: [String] {
+        guard let value = self["rel"] else { return [] }
+        return value.utf8.split { $0 == 0x20 || $0 == 0x09 }.map { Substring($0).lowercased() }
+    }
+
+    /// The context, if it is not the resource of the response: a URL, or a reference relative to the URL of the
+    /// response (RFC 8288 §3.2).
+    public var anchor: String? { self["anchor"] }
+
+    /// The value of the first parameter with a name, compared case-insensitively; nil if there is none.
+    public subscript(parameter: String) -> String? {
+        let name = parameter.lowercased()
+        return parameters.first { $0.name == name }?.value
+    }
+}
+
+// MARK: - Parsing
+
+extension FieldValue {
+    /// The value of a `Link` field as text. Bytes of a target that are not UTF-8 are percent-encoded, other such bytes
+    /// become replacement characters.
+    fileprivate var linkText: String {
+        if let exactText { return exactText }
+        var text = ""
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            let end = rest[start...].firstIndex(of: UInt8(ascii: ">")) ?? rest.endIndex
+            text += String(decoding: rest[..<start], as: UTF8.self) + FieldValue(bytes: rest[start..<end]).uriText
+            rest = rest[end...]
+        }
+        return text + String(decoding: rest, as: UTF8.self)
+    }
+}
+
+/// A parser for the value of a `Link` field (RFC 8288, appendix B).
+private struct LinkReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    /// Returns the next link, or nil at the end and at invalid content.
+    mutating func nextLink() -> WebLink? {
+        repeat { skipSpace() } while skip(",")
+        guard skip("<") else { return nil }
+        let target = take { $0 == UInt8(ascii: ">") }
+        guard skip(">") else { return nil }
+        var parameters: [WebLink.Parameter] = []
+        skipSpace()
+        while skip(";") {
+            if let parameter = parameter() { parameters.append(parameter) }
+            skipSpace()
+        }
+        if rest.first != nil, rest.first != UInt8(ascii: ",") { rest = rest[rest.endIndex...] }
+        return WebLink(target: String(Substring(target)), parameters: parameters)
+    }
+
+    /// Parses a parameter after its semicolon. Returns nil if it is empty.
+    private mutating func parameter() -> WebLink.Parameter? {
+        skipSpace()
+        let name = take { $0.isSpace || $0 == UInt8(ascii: "=") || $0.endsParameter }
+        skipSpace()
+        var value = ""
+        if skip("=") {
+            skipSpace()
+            value = skip("\"") ? quoted() : String(Substring(take(until: \.endsParameter).trimmed))
+        }
+        return name.isEmpty ? nil : WebLink.Parameter(name: Substring(name).lowercased(), value: value)
+    }
+
+    /// Parses a quoted string after its opening quote (RFC 9110 §5.6.4). An unterminated string ends with the text.
+    private mutating func quoted() -> String {
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { break }
+            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func skipSpace() {
+        rest = rest.drop(while: \.isSpace)
+    }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private mutating func take(until isEnd: (UInt8) -> Bool) -> Substring.UTF8View {
+        let taken = rest.prefix { !isEnd($0) }
+        rest = rest[taken.endIndex...]
+        return taken
+    }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == 0x20 || self == 0x09 }
+    fileprivate var endsParameter: Bool { self == UInt8(ascii: ";") || self == UInt8(ascii: ",") }
+}
+
+extension Substring.UTF8View {
+    /// The text without trailing spaces and tabs.
+    fileprivate var trimmed: Self {
+        var text = self
+        while text.last?.isSpace == true { text = text.dropLast() }
+        return text
+    }
+}

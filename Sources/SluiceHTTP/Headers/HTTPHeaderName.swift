@@ -1,0 +1,112 @@
+/// The name of a header field. Comparison ignores case (RFC 9110 §5.1).
+public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as written, which is also how it is sent.
+    public let rawValue: String
+
+    /// Creates a name. A name that is not a token is rejected when a request that contains it is sent.
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates a name from a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// The name as written.
+    public var description: String { rawValue }
+
+    /// Compares names without regard to case.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.rawValue.utf8.elementsEqual(rhs.rawValue.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+
+    /// Hashes without regard to case.
+    public func hash(into hasher: inout Hasher) {
+        for byte in rawValue.utf8 { hasher.combine(byte.asciiLowercased) }
+    }
+
+    /// `Accept`
+    public static let accept: Self = "Accept"
+    /// `Accept-Encoding`
+    public static let acceptEncoding: Self = "Accept-Encoding"
+    /// `Authorization`
+    public static let authorization: Self = "Authorization"
+    /// `Connection`
+    public static let connection: Self = "Connection"
+    /// `Content-Encoding`
+    public static let contentEncoding: Self = "Content-Encoding"
+    /// `Content-Length`
+    public static let contentLength: Self = "Content-Length"
+    /// `Content-Type`
+    public static let contentType: Self = "Content-Type"
+    /// `Cookie`
+    public static let cookie: Self = "Cookie"
+    /// `Date`
+    public static let date: Self = "Date"
+    /// `ETag`
+    public static let eTag: Self = "ETag"
+    /// `Expect`
+    public static let expect: Self = "Expect"
+    /// `Host`
+    public static let host: Self = "Host"
+    /// `Location`
+    public static let location: Self = "Location"
+    /// `Origin`
+    public static let origin: Self = "Origin"
+    /// `Proxy-Authorization`
+    public static let proxyAuthorization: Self = "Proxy-Authorization"
+    /// `Referer`
+    public static let referer: Self = "Referer"
+    /// `Set-Cookie`
+    public static let setCookie: Self = "Set-Cookie"
+    /// `Transfer-Encoding`
+    public static let transferEncoding: Self = "Transfer-Encoding"
+    /// `User-Agent`
+    public static let userAgent: Self = "User-Agent"
+}
+
+extension UInt8 {
+    /// The byte with `A`…`Z` converted to lowercase.
+    @inlinable package var asciiLowercased: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+
+    /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
+    package var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+}
+
+/// Names that Sluice's modules share.
+extension HTTPHeaderName {
+    package static let age: Self = "Age"
+    package static let cacheControl: Self = "Cache-Control"
+    package static let cacheStatus: Self = "Cache-Status"
+    package static let contentDisposition: Self = "Content-Disposition"
+    package static let contentLanguage: Self = "Content-Language"
+    package static let contentLocation: Self = "Content-Location"
+    package static let contentRange: Self = "Content-Range"
+    package static let expires: Self = "Expires"
+    package static let ifMatch: Self = "If-Match"
+    package static let ifModifiedSince: Self = "If-Modified-Since"
+    package static let ifNoneMatch: Self = "If-None-Match"
+    package static let ifRange: Self = "If-Range"
+    package static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
+    package static let lastModified: Self = "Last-Modified"
+    package static let lastEventID: Self = "Last-Event-ID"
+    package static let pragma: Self = "Pragma"
+    package static let range: Self = "Range"
+    package static let vary: Self = "Vary"
+
+    /// The fields that describe content. Responses without content omit them.
+    package static let contentFields: [Self] = [
+        .contentEncoding, .contentLanguage, .contentLength, .contentRange, .contentType,
+    ]
+}

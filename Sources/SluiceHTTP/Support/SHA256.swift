@@ -1,0 +1,58 @@
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CCrypto
+#endif
+
+/// SHA-256 (FIPS 180-4) from the system's library.
+package enum SystemSHA256 {
+    /// Returns the 32 bytes of the digest; nil if the library fails, as OpenSSL may without its providers.
+    package static func digest(of data: [UInt8]) -> [UInt8]? {
+        #if canImport(CryptoKit)
+        Array(SHA256.hash(data: data))
+        #else
+        var digest = [UInt8](repeating: 0, count: 32)
+        return sluice_sha256(data, data.count, &digest) == 1 ? digest : nil
+        #endif
+    }
+
+    /// Returns the digest in 64 hexadecimal digits.
+    package static func hexDigest(of data: Data) -> String? {
+        digest(of: [UInt8](data)).map { digest in
+            HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
+        }
+    }
+
+    private static let pieceSize = 256 << 10
+
+    /// Returns the SHA-256 of bytes that a function supplies piece by piece.
+    ///
+    /// - Parameter next: Fills the buffer as far as it can and returns the number of bytes; 0 at the end.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    /// - Throws: The error of the function.
+    package static func digest<Failure: Error>(
+        reading next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> [UInt8]? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
+        defer { buffer.deallocate() }
+        #if canImport(CryptoKit)
+        var hash = SHA256()
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { return Array(hash.finalize()) }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        }
+        #else
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
+        while true {
+            let count = try next(buffer)
+            if count <= 0 { break }
+            guard EVP_DigestUpdate(context, buffer.baseAddress, min(count, buffer.count)) == 1 else { return nil }
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        return EVP_DigestFinal_ex(context, &digest, nil) == 1 ? digest : nil
+        #endif
+    }
+}

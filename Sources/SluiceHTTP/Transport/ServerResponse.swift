@@ -1,0 +1,40 @@
+/// A response with its whole body, before it is validated and decoded into a model.
+public struct ServerResponse: Sendable {
+    /// The request of the response, after interceptors and redirects.
+    public var request: HTTPRequest
+    /// Status, headers and version.
+    public var head: HTTPResponse
+    /// The body, decompressed.
+    public var body: Data
+    /// The metrics of the transfer; of the last one if there were redirects.
+    public var metrics: TransferMetrics
+    /// The source of the response: the server or the cache.
+    public var source: ResponseSource
+    /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none. The cache does not store it.
+    public var trailers: HTTPHeaders
+    /// The server's failure, if a stored response was used in its place.
+    package var failure: SluiceError?
+    /// The decoded model of the stored body that this response was made from; nil if the response came from the server.
+    package var storedModel: StoredModel?
+
+    /// Creates a response.
+    public init(
+        request: HTTPRequest,
+        head: HTTPResponse,
+        body: Data,
+        metrics: TransferMetrics = TransferMetrics(),
+        source: ResponseSource = .server,
+        trailers: HTTPHeaders = [:]
+    ) {
+        self.trailers = trailers
+        self.source = source
+        self.request = request
+        self.head = head
+        self.body = body
+        self.metrics = metrics
+    }
+}
+
+/// The outcome of sending a request: the server's response, whatever its status, or the error for which none was
+/// received.
+public typealias TransportOutcome = Result<ServerResponse, SluiceError>

@@ -1,0 +1,104 @@
+/// Percent-encoding (RFC 3986 §2).
+package enum PercentEncoding {
+    /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no
+    /// triplet. Existing triplets are kept.
+    package static func completed(_ text: String) -> String {
+        if text.utf8.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) { return text }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let isKept = byte == UInt8(ascii: "%") ? triplet(in: bytes[...], at: index) != nil : isAllowed(byte)
+            append(byte, to: &output, isKept)
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Appends a name or value of a query, in which all but unreserved characters are encoded.
+    package static func append(component text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 { append(byte, to: &bytes, byte.isUnreserved) }
+    }
+
+    @inline(__always)
+    private static func append(_ byte: UInt8, to bytes: inout [UInt8], _ isKept: Bool) {
+        if isKept { return bytes.append(byte) }
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(digit(byte >> 4))
+        bytes.append(digit(byte & 15))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+    }
+
+    /// Returns true if a byte is allowed in a path or query. A `%` is allowed only at the start of a triplet.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7F...0xFF: false
+        case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
+            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"):
+            false
+        default: true
+        }
+    }
+}
+
+// MARK: - Triplets
+
+extension PercentEncoding {
+    /// Returns the byte that `%` and two hexadecimal digits encode (RFC 3986 §2.1), or nil if there is no such triplet.
+    package static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
+        bytes.percentTriplet(at: index)
+    }
+
+    /// Appends bytes in percent-encoding. Unreserved characters are kept. With `keepsReserved`, reserved characters and
+    /// existing triplets are kept too (RFC 6570 §3.2.1).
+    package static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8], keepsReserved: Bool) {
+        let digits = StaticString("0123456789ABCDEF")
+        digits.withUTF8Buffer { digits in
+            for (index, byte) in zip(bytes.indices, bytes) {
+                let isKept =
+                    byte.isUnreserved
+                    || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
+                if isKept {
+                    output.append(byte)
+                } else {
+                    output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                }
+            }
+        }
+    }
+
+    /// Returns the offset in bytes at which the first `count` characters of UTF-8 text end.
+    ///
+    /// Characters are code points. With `countsTriplets`, a percent-encoded code point counts as one and is not split.
+    package static func end(ofFirst count: Int, in bytes: [UInt8], countsTriplets: Bool) -> Int {
+        var end = 0
+        var left = count
+        while end < bytes.count, left > 0 {
+            left -= 1
+            if countsTriplets, let lead = triplet(in: bytes[...], at: end) {
+                end += 3
+                var continuations = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0
+                while continuations > 0, end < bytes.count, let byte = triplet(in: bytes[...], at: end),
+                    byte & 0xC0 == 0x80
+                {
+                    continuations -= 1
+                    end += 3
+                }
+            } else {
+                end += 1
+                while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+            }
+        }
+        return end
+    }
+
+    /// Returns the value of a hexadecimal digit, or nil for any other byte.
+    package static func hexadecimal(_ byte: UInt8) -> UInt8? { byte.hexadecimalValue }
+
+    /// Returns true for the general and the sub-delimiters of RFC 3986 §2.2.
+    private static func isReserved(_ byte: UInt8) -> Bool {
+        ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
+    }
+}

@@ -1,0 +1,262 @@
+import SluiceHTTP
+
+/// A JSON value with dynamic access to its contents.
+///
+/// ```swift
+/// let json = try JSON(parsing: data)
+/// let name = json.data.items[0].name.stringValue
+/// let total = json[path: "data.total"].int
+/// let body: JSON = ["name": "Ada", "tags": ["a", "b"], "age": 36]
+/// ```
+///
+/// Lookups never trap or throw: a missing value is ``JSON/null``. To get an error that names the missing value, use
+/// ``value(at:as:)``. Numbers keep their original digits, see ``JSONNumber``. Values with the same meaning are equal,
+/// so 1 equals 1.0.
+///
+/// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself declares take precedence.
+/// To access a member with such a name, use a subscript, such as `json["count"]`. The names are ``count``,
+/// ``description``, `value`, ``contains(_:)``, ``encoded(_:)``, ``formatted(_:)``, ``decoded(as:by:)`` and the
+/// accessors from ``string`` to ``dictionaryValue``. None of them is a `JSON`, so the compiler rejects an expression
+/// that continues from one, such as `json.value.name`.
+@dynamicMemberLookup
+public enum JSON: Sendable, Hashable {
+    /// The value `null`, and the result of reading a missing value.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number with its literal.
+    case number(JSONNumber)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSON])
+    /// An object. The order of its members is not significant (RFC 8259 §1) and is not kept.
+    case object([String: JSON])
+
+    /// True if this is `null` or the result of reading a missing value. ``contains(_:)`` distinguishes the two.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The number of elements of an array or members of an object; 0 for other kinds.
+    public var count: Int {
+        switch self {
+        case .array(let elements): elements.count
+        case .object(let members): members.count
+        case .null, .bool, .number, .string: 0
+        }
+    }
+}
+
+extension JSON {
+    /// The kinds of a JSON value (RFC 8259 §3).
+    public enum Kind: Sendable, Hashable, CustomStringConvertible {
+        /// `null`.
+        case null
+        /// `true` or `false`.
+        case boolean
+        /// A number.
+        case number
+        /// A string.
+        case string
+        /// An array.
+        case array
+        /// An object.
+        case object
+
+        /// The kind of a value.
+        public init(_ json: JSON) {
+            self =
+                switch json {
+                case .null: .null
+                case .bool: .boolean
+                case .number: .number
+                case .string: .string
+                case .array: .array
+                case .object: .object
+                }
+        }
+
+        /// The kind with its article, such as “an array”.
+        public var description: String {
+            switch self {
+            case .null: "null"
+            case .boolean: "a boolean"
+            case .number: "a number"
+            case .string: "a string"
+            case .array: "an array"
+            case .object: "an object"
+            }
+        }
+    }
+}
+
+// MARK: - Parsing
+
+extension JSON {
+    /// Parses a JSON text (RFC 8259) in UTF-8. Parsing is strict: comments, trailing commas and NaN are errors.
+    ///
+    /// The root can be any value. If an object has several members with the same name, the first is used, as with
+    /// `JSONDecoder`. Arrays and objects may be nested at most 512 levels deep.
+    ///
+    /// - Parameter data: The text. A leading byte order mark is skipped.
+    /// - Throws: A ``JSONSyntaxError`` with the reason and location.
+    public init(parsing data: Data) throws(JSONSyntaxError) {
+        let document = try JSONDocument(data)
+        self.init(document, document.root)
+    }
+
+    /// Parses a JSON text (RFC 8259), as ``init(parsing:)-(Data)`` does.
+    ///
+    /// - Parameter text: The text.
+    /// - Throws: A ``JSONSyntaxError`` with the reason and location.
+    public init(parsing text: String) throws(JSONSyntaxError) {
+        let document = try JSONDocument(text)
+        self.init(document, document.root)
+    }
+
+    /// Creates a value from a node. The parser's depth limit bounds the recursion.
+    package init(_ document: JSONDocument, _ node: JSONDocument.Node) {
+        switch document.kind(of: node) {
+        case .null: self = .null
+        case .false: self = .bool(false)
+        case .true: self = .bool(true)
+        case .number: self = .number(JSONNumber(checked: document.text(of: node)))
+        case .string: self = .string(document.string(of: node))
+        case .array:
+            var elements: [JSON] = []
+            elements.reserveCapacity(document.count(of: node))
+            for element in document.elements(of: node) { elements.append(JSON(document, element)) }
+            self = .array(elements)
+        case .object:
+            var members: [String: JSON] = [:]
+            members.reserveCapacity(document.count(of: node))
+            for (key, value) in document.members(of: node) {
+                let key = document.string(of: key)
+                if let first = members.updateValue(JSON(document, value), forKey: key) { members[key] = first }
+            }
+            self = .object(members)
+        }
+    }
+}
+
+// MARK: - Reading values
+
+// Accessors without conversion. They return nil for values of another kind.
+extension JSON {
+    /// The string; nil if this is not a string.
+    public var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    /// The number as an `Int`; nil if this is not a number, has a fraction, or does not fit.
+    public var int: Int? { integer() }
+
+    /// The number as an `Int64`; nil if this is not a number, has a fraction, or does not fit.
+    public var int64: Int64? { integer() }
+
+    /// The number as a `UInt64`; nil if this is not a number, has a fraction, or does not fit.
+    public var uint64: UInt64? { integer() }
+
+    /// The number as the nearest `Double`; nil if this is not a number, or is too large for a finite `Double`.
+    public var double: Double? {
+        if case .number(let number) = self { number.double } else { nil }
+    }
+
+    /// The boolean; nil if this is not a boolean.
+    public var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The elements of the array; nil if this is not an array.
+    public var array: [JSON]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The members of the object; nil if this is not an object.
+    public var dictionary: [String: JSON]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    private func integer<Integer: FixedWidthInteger>() -> Integer? {
+        if case .number(let number) = self { number.exactly() } else { nil }
+    }
+}
+
+// Accessors that convert. They return a value for every kind.
+extension JSON {
+    /// The string, the literal of a number, or `true` or `false`; an empty string for other kinds.
+    public var stringValue: String {
+        switch self {
+        case .string(let text): text
+        case .number(let number): number.text
+        case .bool(let value): value ? "true" : "false"
+        case .null, .array, .object: ""
+        }
+    }
+
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
+    public var intValue: Int { integerValue() }
+
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
+    public var int64Value: Int64 { integerValue() }
+
+    /// A number, or a string that contains one, truncated to an integer; 1 for `true`; 0 for all other values and for
+    /// numbers that do not fit.
+    public var uint64Value: UInt64 { integerValue() }
+
+    /// A number, or a string that contains one, as the nearest `Double`; 1 for `true`; 0 for all other values and for
+    /// numbers that are too large.
+    public var doubleValue: Double { numberValue?.double ?? 0 }
+
+    /// True for `true`, a number other than 0, and the strings “true”, “t”, “yes”, “y” and “1” in any case.
+    public var boolValue: Bool {
+        switch self {
+        case .bool(let value): value
+        case .number(let number): !number.isZero
+        case .string(let text): ["true", "t", "yes", "y", "1"].contains(text.lowercased())
+        case .null, .array, .object: false
+        }
+    }
+
+    /// The elements of an array; empty for other kinds.
+    public var arrayValue: [JSON] { array ?? [] }
+
+    /// The members of an object; empty for other kinds.
+    public var dictionaryValue: [String: JSON] { dictionary ?? [:] }
+
+    private func integerValue<Integer: FixedWidthInteger>() -> Integer {
+        numberValue?.truncated() ?? 0
+    }
+
+    private var numberValue: JSONNumber? {
+        switch self {
+        case .number(let number): number
+        case .string(let text): JSONNumber(forgiving: text)
+        case .bool(let value): JSONNumber(value ? 1 : 0)
+        case .null, .array, .object: nil
+        }
+    }
+}
+
+extension JSONNumber {
+    /// Creates a number from decimal text that may have surrounding whitespace, a plus sign or leading zeros.
+    fileprivate init?(forgiving text: String) {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        var utf8 = text.utf8.drop(while: isSpace)
+        while let last = utf8.last, isSpace(last) { utf8.removeLast() }
+        let trimmed = String(Substring(utf8))
+        if let number = JSONNumber(trimmed) {
+            self = number
+            return
+        }
+        // `Double` also accepts hexadecimal digits, infinity and NaN.
+        let isDecimal = utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.eE".utf8.contains($0)
+        }
+        guard isDecimal, let number = Double(trimmed).flatMap(JSONNumber.init) else { return nil }
+        self = number
+    }
+}

@@ -1,0 +1,160 @@
+import SluiceHTTP
+
+/// Finds the end of a string or number and validates it.
+///
+/// The text must be followed by a zero byte, which is invalid in strings and numbers.
+enum JSONScanner {
+    typealias Failure = JSONParser.Failure
+
+    /// Finds the end of a number (RFC 8259, section 6).
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - start: The offset of the sign or the first digit.
+    /// - Returns: The offset after the number, and true if it has neither fraction nor exponent.
+    /// - Throws: The syntax error in the number.
+    static func number(
+        in bytes: UnsafePointer<UInt8>,
+        from start: Int
+    ) throws(Failure) -> (end: Int, isInteger: Bool) {
+        var position = start
+        if bytes[position] == UInt8(ascii: "-") { position &+= 1 }
+        if bytes[position] == UInt8(ascii: "0") {
+            position &+= 1
+            if isDigit(bytes[position]) { throw Failure("a number may not begin with 0", at: start) }
+        } else {
+            position = try digits(in: bytes, from: position)
+        }
+        var isInteger = true
+        if bytes[position] == UInt8(ascii: ".") {
+            isInteger = false
+            position = try digits(in: bytes, from: position &+ 1)
+        }
+        if bytes[position] | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            position &+= 1
+            if bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") { position &+= 1 }
+            position = try digits(in: bytes, from: position)
+        }
+        return (position, isInteger)
+    }
+
+    @inline(__always)
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    @inline(__always)
+    private static func digits(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
+        guard isDigit(bytes[start]) else { throw Failure("a digit is expected here", at: start) }
+        var position = start &+ 1
+        while isDigit(bytes[position]) { position &+= 1 }
+        return position
+    }
+
+    /// Finds the end of a string (RFC 8259, section 7).
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - start: The offset of the opening quotation mark.
+    ///   - length: The length of the text. At least seven bytes after it must be readable.
+    /// - Returns: The offset after the string, and whether it has no escapes and is ASCII only.
+    /// - Throws: The syntax error in the string.
+    static func string(
+        in bytes: UnsafePointer<UInt8>,
+        from start: Int,
+        length: Int
+    ) throws(Failure) -> (end: Int, isPlain: Bool, isASCII: Bool) {
+        var position = start &+ 1
+        var isPlain = true
+        var isASCII = true
+        while true {
+            position = pastOrdinaryBytes(in: bytes, from: position)
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                return (position &+ 1, isPlain, isASCII)
+            case UInt8(ascii: "\\"):
+                isPlain = false
+                position = try escape(in: bytes, from: position)
+            case 0x80...:
+                isASCII = false
+                repeat {
+                    position = try scalar(in: bytes, from: position)
+                } while bytes[position] >= 0x80
+            default:
+                guard position < length else { throw Failure("it ends within a string", at: position) }
+                throw Failure("a control character in a string must be escaped", at: position)
+            }
+        }
+    }
+
+    /// Skips ASCII characters other than quotation marks, backslashes and control characters, eight bytes at a time.
+    @inline(__always)
+    private static func pastOrdinaryBytes(in bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
+        var position = start
+        while true {
+            let word = UInt64(littleEndian: UnsafeRawPointer(bytes + position).loadUnaligned(as: UInt64.self))
+            // The high bit marks a byte that was found. A borrow can set a wrong bit only above a correct one.
+            let quotes = word ^ 0x2222_2222_2222_2222
+            let backslashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+            let found =
+                ((quotes &- 0x0101_0101_0101_0101) & ~quotes)
+                | ((backslashes &- 0x0101_0101_0101_0101) & ~backslashes)
+                | ((word &- 0x2020_2020_2020_2020) & ~word)
+                | word
+            let marks = found & 0x8080_8080_8080_8080
+            if marks != 0 { return position &+ marks.trailingZeroBitCount / 8 }
+            position &+= 8
+        }
+    }
+
+    /// Skips an escape. A surrogate pair is skipped as a whole.
+    private static func escape(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
+        switch bytes[start + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return start + 2
+        case UInt8(ascii: "u"):
+            let unit = try codeUnit(in: bytes, from: start + 2)
+            guard unit & 0xF800 == 0xD800 else { return start + 6 }
+            guard unit & 0xFC00 == 0xD800,
+                bytes[start + 6] == UInt8(ascii: "\\"), bytes[start + 7] == UInt8(ascii: "u"),
+                try codeUnit(in: bytes, from: start + 8) & 0xFC00 == 0xDC00
+            else { throw Failure("a surrogate stands alone", at: start) }
+            return start + 12
+        default:
+            throw Failure("there is no such escape", at: start)
+        }
+    }
+
+    private static func codeUnit(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> UInt32 {
+        var unit: UInt32 = 0
+        for position in start..<(start + 4) {
+            guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
+                throw Failure("four hexadecimal digits are expected here", at: start)
+            }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    /// Skips a multibyte scalar (RFC 3629, section 4).
+    @inline(__always)
+    private static func scalar(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
+        // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
+        let (length, second): (Int, ClosedRange<UInt8>)
+        switch bytes[start] {
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: throw Failure("a string is not valid UTF-8", at: start)
+        }
+        guard second.contains(bytes[start + 1]),
+            length < 3 || bytes[start + 2] & 0xC0 == 0x80,
+            length < 4 || bytes[start + 3] & 0xC0 == 0x80
+        else { throw Failure("a string is not valid UTF-8", at: start) }
+        return start + length
+    }
+}

@@ -1,0 +1,272 @@
+import SluiceHTTP
+
+/// The decoder of a single value. Each decoder is one step of the coding path.
+final class LenientDecoder: Decoder {
+    package typealias Node = JSONDocument.Node
+
+    let input: LenientInput
+    let node: Node
+    /// The decoder of the enclosing value; nil for the root value.
+    let parent: LenientDecoder?
+    /// The key or index of the value in the parent.
+    let key: (any CodingKey)?
+    /// The type that decodes itself from the value; nil if it is unknown.
+    let type: Any.Type?
+    let depth: Int
+
+    /// The decoder of the object or array in this string value, once it was requested.
+    private var content: LenientDecoder?
+    /// The members by their converted names. Created only if a dictionary is faster than a search.
+    var members: [String: Node]?
+    /// The model's default values, created when the first value is missing.
+    var defaults: PropertyDefaults?
+
+    /// Creates the decoder of the root value.
+    init(_ input: LenientInput) {
+        self.input = input
+        node = input.document.root
+        parent = nil
+        key = nil
+        type = nil
+        depth = 0
+    }
+
+    /// Creates the decoder of a value in an object or array, or of another type for the same value.
+    init(
+        _ input: LenientInput,
+        node: Node,
+        parent: LenientDecoder?,
+        key: (any CodingKey)?,
+        type: Any.Type?,
+        depth: Int
+    ) {
+        self.input = input
+        self.node = node
+        self.parent = parent
+        self.key = key
+        self.type = type
+        self.depth = depth
+    }
+
+    /// Returns the decoder of a value inside this one.
+    func child(at node: Node, under key: any CodingKey, type: Any.Type? = nil) -> LenientDecoder {
+        LenientDecoder(input, node: node, parent: self, key: key, type: type, depth: depth + 1)
+    }
+
+    /// Returns the decoder of a missing value, which is treated as null.
+    func absentChild(under key: any CodingKey) -> LenientDecoder {
+        let null = LenientInput(.null, decoder: input.decoder, memory: input.memory)
+        return LenientDecoder(null, node: null.document.root, parent: self, key: key, type: nil, depth: depth + 1)
+    }
+
+    var kind: JSONDocument.Kind { input.kind(of: node) }
+
+    var userInfo: [CodingUserInfoKey: Any] { input.decoder.userInfo }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var decoder: LenientDecoder? = self
+        while let step = decoder {
+            if let key = step.key { path.append(key) }
+            decoder = step.parent
+        }
+        return path.reversed()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(LenientKeyedContainer<Key>(decoder: try holding(.object)))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        LenientUnkeyedContainer(decoder: try holding(.array))
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        self
+    }
+
+    /// Returns the decoder of an object or array: this decoder, or that of the JSON text in its string.
+    private func holding(_ wanted: JSONDocument.Kind) throws -> LenientDecoder {
+        if kind == wanted { return self }
+        let wantedType: Any.Type = wanted == .object ? [String: Any].self : [Any].self
+        guard kind == .string, input.conversions.contains(.jsonInStrings) else { throw mismatch(wantedType) }
+        if content == nil { content = try parseString() }
+        guard let content, content.kind == wanted else { throw mismatch(wantedType) }
+        return content
+    }
+
+    /// Parses the string if it looks like an object or array.
+    private func parseString() throws -> LenientDecoder? {
+        let text = input.document.string(of: node)
+        let first = text.utf8.first { !JSONParser.isWhiteSpace($0) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        do {
+            let document = try JSONDocument(text, maximumDepth: JSONParser.maximumDepth - depth)
+            let content = LenientInput(document, decoder: input.decoder, memory: input.memory)
+            return LenientDecoder(
+                content,
+                node: document.root,
+                parent: parent,
+                key: key,
+                type: type,
+                depth: depth
+            )
+        } catch {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: codingPath,
+                    debugDescription: "The string was to hold JSON. \(error.description)",
+                    underlyingError: error
+                )
+            )
+        }
+    }
+}
+
+extension LenientDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { kind == .null }
+
+    @inline(__always)
+    func decode<Value: LenientScalar>(_ type: Value.Type) throws -> Value {
+        try scalar(at: node) ?? unread(node, under: nil)
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try decodeValue(type)
+    }
+}
+
+// MARK: - Members
+
+extension LenientDecoder {
+    /// The maximum number of members for which a linear search is used instead of a dictionary.
+    private static let tableThreshold = 16
+
+    /// Returns the value of a member of this object; nil if there is none.
+    func member(_ name: String) -> Node? {
+        if let members { return members[name] }
+        guard input.convertsNames || input.document.count(of: node) > Self.tableThreshold else {
+            return input.document.member(name, of: node)
+        }
+        var members: [String: Node] = [:]
+        members.reserveCapacity(input.document.count(of: node))
+        forEachMember { name, value in
+            if members[name] == nil { members[name] = value }
+        }
+        self.members = members
+        return members[name]
+    }
+
+    /// Returns the value of a member of this object; nil if there is none or it is null.
+    @inline(__always)
+    func presentMember(_ name: String) -> Node? {
+        guard let node = member(name), input.kind(of: node) != .null else { return nil }
+        return node
+    }
+
+    /// The unique names of this object's members, in order.
+    var names: [String] {
+        var seen: Set<String> = []
+        var names: [String] = []
+        forEachMember { name, _ in
+            if seen.insert(name).inserted { names.append(name) }
+        }
+        return names
+    }
+
+    private func forEachMember(_ body: (String, Node) -> Void) {
+        let convert = nameConversion()
+        for (key, value) in input.document.members(of: node) {
+            let name = input.document.string(of: key)
+            body(convert?(name) ?? name, value)
+        }
+    }
+
+    /// Returns the conversion of this object's names by the key decoding strategy; nil for none.
+    private func nameConversion() -> ((String) -> String)? {
+        // The keys of a dictionary are data and are not converted.
+        guard input.convertsNames, !(type is any StringKeyedDictionary.Type) else { return nil }
+        switch input.decoder.keyDecodingStrategy {
+        case .useDefaultKeys:
+            return nil
+        case .convertFromSnakeCase:
+            let memory = input.memory
+            return { name in
+                if let known = memory.names[name] { return known }
+                let converted = name.convertedFromSnakeCase
+                memory.names[name] = converted
+                return converted
+            }
+        case .custom(let convert):
+            let path = codingPath
+            return { name in convert(path + [LenientName(name)]).stringValue }
+        @unknown default:
+            return nil
+        }
+    }
+}
+
+/// A dictionary with string keys, which a key decoding strategy does not convert.
+private protocol StringKeyedDictionary {}
+
+extension Dictionary: StringKeyedDictionary where Key == String, Value: Decodable {}
+
+extension String {
+    /// The name converted from snake case to camel case as by `JSONDecoder`: `__one_two_THREE_` is `__oneTwoThree_`.
+    fileprivate var convertedFromSnakeCase: String {
+        let leading = prefix { $0 == "_" }
+        let rest = self[leading.endIndex...]
+        let trailing = rest.reversed().prefix { $0 == "_" }.count
+        let words = rest.dropLast(trailing).split(separator: "_")
+        guard let first = words.first, words.count > 1 else { return self }
+        return leading + first.lowercased() + words.dropFirst().map(\.capitalized).joined() + rest.suffix(trailing)
+    }
+}
+
+// MARK: - Errors
+
+extension LenientDecoder {
+    /// Returns the error for a value that does not have the type and cannot be converted to it.
+    ///
+    /// - Parameters:
+    ///   - wanted: The requested type.
+    ///   - node: The value; nil for this decoder's own value.
+    ///   - key: The key of `node`.
+    /// - Returns: An error that contains only the kind of the value.
+    func mismatch(_ wanted: Any.Type, at node: Node? = nil, under key: (any CodingKey)? = nil) -> DecodingError {
+        let kind = input.kind(of: node ?? self.node)
+        let context = DecodingError.Context(
+            codingPath: codingPath + (key.map { [$0] } ?? []),
+            debugDescription: kind == .null
+                ? "Expected \(wanted), found null."
+                : "Expected \(wanted), found \(kind.noun) that cannot become one without loss."
+        )
+        return kind == .null ? .valueNotFound(wanted, context) : .typeMismatch(wanted, context)
+    }
+
+    func missing(_ key: any CodingKey) -> DecodingError {
+        .keyNotFound(
+            key,
+            DecodingError.Context(codingPath: codingPath, debugDescription: "There is no “\(key.stringValue)”.")
+        )
+    }
+
+    func corrupted(_ description: String, under key: (any CodingKey)? = nil) -> DecodingError {
+        .dataCorrupted(
+            DecodingError.Context(codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: description)
+        )
+    }
+}
+
+extension JSONDocument.Kind {
+    fileprivate var noun: String {
+        switch self {
+        case .null: "null"
+        case .true, .false: "a Bool"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

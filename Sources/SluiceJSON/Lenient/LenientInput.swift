@@ -1,0 +1,66 @@
+import SluiceHTTP
+
+/// A JSON document that is being decoded, and the options of the decoder.
+final class LenientInput {
+    package typealias Node = JSONDocument.Node
+
+    let document: JSONDocument
+    let decoder: LenientJSONDecoder
+    /// The decoder's conversions, copied for fast access.
+    let conversions: LenientJSONDecoder.Conversions
+    let convertsNames: Bool
+    /// A cache shared with the JSON texts inside strings of this document.
+    let memory: Memory
+
+    /// A cache of results that are needed repeatedly.
+    final class Memory {
+        /// The names converted from snake case.
+        var names: [String: String] = [:]
+        /// The offsets of properties in the mirrors of types with default values.
+        var properties: [ObjectIdentifier: [String: Int]] = [:]
+    }
+
+    init(_ document: JSONDocument, decoder: LenientJSONDecoder, memory: Memory = Memory()) {
+        self.document = document
+        self.decoder = decoder
+        self.memory = memory
+        conversions = decoder.conversions
+        if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
+    }
+
+    @inline(__always)
+    func kind(of node: Node) -> JSONDocument.Kind { document.kind(of: node) }
+
+    /// Calls a closure with the text of a number, or of a string that may contain one, without surrounding whitespace.
+    @inline(__always)
+    func withNumberText<Result>(of node: Node, _ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
+        let entry = document.tape[node.index]
+        switch entry.kind {
+        case .number:
+            return document.withBytes(of: node) { body($0) }
+        case .string where conversions.contains(.numbersFromStrings):
+            return withTrimmedString(of: node, body)
+        default:
+            return nil
+        }
+    }
+
+    /// Calls a closure with the value of a string, without surrounding whitespace.
+    func withTrimmedString<Result>(of node: Node, _ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
+        if document.tape[node.index].isPlain {
+            return document.withBytes(of: node) { body($0.dropFirst().dropLast().trimmingWhiteSpace) }
+        }
+        var string = document.string(of: node)
+        return string.withUTF8 { body($0[...].trimmingWhiteSpace) }
+    }
+}
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+    /// The bytes without leading and trailing spaces, tabs and line breaks.
+    fileprivate var trimmingWhiteSpace: UnsafeBufferPointer<UInt8> {
+        var rest = self
+        while let byte = rest.first, byte == 0x20 || (0x09...0x0D).contains(byte) { rest.removeFirst() }
+        while let byte = rest.last, byte == 0x20 || (0x09...0x0D).contains(byte) { rest.removeLast() }
+        return UnsafeBufferPointer(rebasing: rest)
+    }
+}

@@ -1,0 +1,237 @@
+import SluiceHTTP
+
+extension LenientDecoder {
+    /// Reads a scalar from a value; nil if the conversion would lose information.
+    @inline(__always)
+    func scalar<Value: LenientScalar>(at node: Node) -> Value? {
+        Value.read(node, of: input)
+    }
+
+    /// Returns the neutral value for null if allowed, otherwise throws the error for a value that is not a scalar of
+    /// the type.
+    @inline(never)
+    func unread<Value: LenientScalar>(_ node: Node, under key: (any CodingKey)?) throws -> Value {
+        guard input.kind(of: node) == .null, let value = neutralValue(of: Value.self) else {
+            throw mismatch(Value.self, at: node, under: key)
+        }
+        return value
+    }
+
+    /// Decodes a value inside this decoder's value.
+    func decode<Value: Decodable>(_ type: Value.Type, at node: Node, under key: any CodingKey) throws -> Value {
+        if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: key) }
+        return try child(at: node, under: key, type: type).decodeOwnValue(type)
+    }
+
+    /// Decodes another type from this decoder's own value.
+    func decodeValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: nil) }
+        let sibling = LenientDecoder(input, node: node, parent: parent, key: key, type: type, depth: depth)
+        return try sibling.decodeOwnValue(type)
+    }
+
+    /// Returns the type as a scalar type that can be read without a decoder; nil if it is none or the value is a
+    /// container.
+    @inline(__always)
+    private func scalarType(_ type: any Decodable.Type, at node: Node) -> (any LenientScalar.Type)? {
+        // Most models are objects and arrays, which are never scalars.
+        let kind = input.kind(of: node)
+        guard kind != .object, kind != .array else { return nil }
+        return type as? any LenientScalar.Type
+    }
+
+    /// Reads a scalar whose type is known only at run time.
+    @inline(never)
+    private func read<Value>(
+        _ scalar: any LenientScalar.Type,
+        as type: Value.Type,
+        at node: Node,
+        under key: (any CodingKey)?
+    ) throws -> Value {
+        if let value = scalar.read(node, of: input) as? Value { return value }
+        guard input.kind(of: node) == .null, let value = neutralValue(of: type) else {
+            throw mismatch(type, at: node, under: key)
+        }
+        return value
+    }
+
+    /// Decodes the type that this decoder was created for. Null is replaced with a neutral value if allowed.
+    private func decodeOwnValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        guard kind == .null else { return try decodeByType(type) }
+        do {
+            return try decodeByType(type)
+        } catch {
+            guard let value = neutralValue(of: type) else { throw error }
+            return value
+        }
+    }
+
+    /// Decodes a type with its own initializer, except for types that JSON decoders handle specially.
+    private func decodeByType<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if type == Date.self { return try cast(decodeDate(), to: type) }
+        if type == Data.self { return try cast(decodeData(), to: type) }
+        if type == URL.self { return try cast(decodeURL(), to: type) }
+        if type is any LenientScalar.Type { throw mismatch(type) }
+        return try type.init(from: self)
+    }
+
+    private func cast<Value>(_ value: some Any, to type: Value.Type) throws -> Value {
+        guard let value = value as? Value else { throw mismatch(type) }
+        return value
+    }
+
+    private func read<Value: LenientScalar>(_ type: Value.Type = Value.self, for wanted: Any.Type) throws -> Value {
+        guard let value = Value.read(node, of: input) else { throw mismatch(wanted) }
+        return value
+    }
+
+    private func decodeDate() throws -> Date {
+        switch input.decoder.dateDecodingStrategy {
+        case .deferredToDate:
+            return Date(timeIntervalSinceReferenceDate: try read(for: Date.self))
+        case .secondsSince1970:
+            return Date(timeIntervalSince1970: try read(for: Date.self))
+        case .millisecondsSince1970:
+            return Date(timeIntervalSince1970: try read(Double.self, for: Date.self) / 1000)
+        case .iso8601:
+            guard kind == .string else { throw mismatch(Date.self) }
+            let date = input.withTrimmedString(of: node) { text in
+                try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)
+            }
+            guard let date else { throw corrupted("Expected a date and time as ISO 8601 writes them.") }
+            return date
+        case .custom(let decode):
+            return try decode(self)
+        #if !canImport(FoundationEssentials)
+        case .formatted(let formatter):
+            guard kind == .string else { throw mismatch(Date.self) }
+            guard let date = formatter.date(from: input.document.string(of: node)) else {
+                throw corrupted("Expected a date in the formatter's format.")
+            }
+            return date
+        #endif
+        @unknown default:
+            return try Date(from: self)
+        }
+    }
+
+    private func decodeData() throws -> Data {
+        switch input.decoder.dataDecodingStrategy {
+        case .deferredToData:
+            return try Data(from: self)
+        case .base64:
+            guard kind == .string else { throw mismatch(Data.self) }
+            guard let data = Data(base64Encoded: input.document.string(of: node)) else {
+                throw corrupted("Expected Base64.")
+            }
+            return data
+        case .custom(let decode):
+            return try decode(self)
+        @unknown default:
+            return try Data(from: self)
+        }
+    }
+
+    private func decodeURL() throws -> URL {
+        guard kind == .string else { throw mismatch(URL.self) }
+        guard let url = URL(string: input.document.string(of: node)) else { throw corrupted("Expected a URL.") }
+        return url
+    }
+}
+
+// MARK: - Missing values
+
+extension LenientDecoder {
+    /// Returns the replacement for a scalar that is missing or null.
+    @inline(never)
+    func replacement<Value: LenientScalar>(for key: any CodingKey) throws -> Value {
+        if let value: Value = defaultValue(for: key) { return value }
+        if let value = neutralValue(of: Value.self) { return value }
+        guard let node = member(key.stringValue) else { throw missing(key) }
+        throw mismatch(Value.self, at: node, under: key)
+    }
+
+    /// Returns the replacement for a value that is missing or null, or decodes the type from null.
+    func replacement<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
+        if let type = type as? any OptionalValue.Type, let value = type.absent as? Value { return value }
+        if let value: Value = defaultValue(for: key) { return value }
+        guard let node = member(key.stringValue) else {
+            guard let value = neutralValue(of: type) else { throw missing(key) }
+            return value
+        }
+        return try decode(type, at: node, under: key)
+    }
+
+    /// Returns the neutral value of a type; nil if it has none or ``LenientJSONDecoder/missingValues`` is `fail`.
+    func neutralValue<Value>(of type: Value.Type) -> Value? {
+        guard input.decoder.missingValues == .neutral else { return nil }
+        switch type {
+        case let type as any LenientScalar.Type: return type.init() as? Value
+        case let type as any LenientCollection.Type: return type.init() as? Value
+        case let type as any DefaultInitializable.Type: return type.init() as? Value
+        default: return nil
+        }
+    }
+
+    /// Returns the default value of a ``DefaultInitializable`` model for a key.
+    private func defaultValue<Value>(for key: any CodingKey) -> Value? {
+        guard let type = type as? any DefaultInitializable.Type else { return nil }
+        if defaults == nil { defaults = PropertyDefaults(of: type.init()) }
+        return defaults?.value(of: key.stringValue, memory: input.memory) as? Value
+            // The stored property of a property wrapper.
+            ?? defaults?.value(of: "_" + key.stringValue, memory: input.memory) as? Value
+    }
+}
+
+private protocol OptionalValue {
+    static var absent: Self { get }
+}
+
+extension Optional: OptionalValue {
+    static var absent: Self { nil }
+}
+
+/// A collection whose neutral value is empty.
+private protocol LenientCollection {
+    init()
+}
+
+extension Array: LenientCollection {}
+extension ContiguousArray: LenientCollection {}
+extension Dictionary: LenientCollection {}
+extension Set: LenientCollection {}
+extension Data: LenientCollection {}
+
+/// The properties of a model with default values.
+struct PropertyDefaults {
+    private let type: ObjectIdentifier
+    private let mirror: Mirror
+
+    init(of model: some DefaultInitializable) {
+        type = ObjectIdentifier(Swift.type(of: model))
+        mirror = Mirror(reflecting: model)
+    }
+
+    /// Returns the value of a property, including those of superclasses.
+    func value(of name: String, memory: LenientInput.Memory) -> Any? {
+        let children = mirror.children
+        // Access to a child of a mirror is slow, so the offset is cached for other models of the same type.
+        if let offset = memory.properties[type]?[name],
+            let index = children.index(children.startIndex, offsetBy: offset, limitedBy: children.endIndex),
+            index < children.endIndex
+        {
+            let child = children[index]
+            if child.label == name { return child.value }
+        }
+        for (offset, child) in children.enumerated() where child.label == name {
+            memory.properties[type, default: [:]][name] = offset
+            return child.value
+        }
+        var ancestor = mirror.superclassMirror
+        while let mirror = ancestor {
+            if let child = mirror.children.first(where: { $0.label == name }) { return child.value }
+            ancestor = mirror.superclassMirror
+        }
+        return nil
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceCache
+
+/// Invariants of the cache for random requests, responses and times.
+@Suite struct CacheInvariantTests {
+    private static let responseFields = [
+        "Cache-Control: max-age=5", "Cache-Control: max-age=0", "Cache-Control: max-age=30, stale-while-revalidate=20",
+        "Cache-Control: no-cache", "Cache-Control: no-store", "Cache-Control: must-revalidate, max-age=3",
+        "Cache-Control: public", "Cache-Control: private", "Cache-Control: immutable",
+        "Cache-Control: stale-if-error=30",
+        "Cache-Control: max-age=\"", "Cache-Control: no-cache=\"X\"", "Expires: {20}", "Expires: 0",
+        "Last-Modified: {-100}",
+        "Last-Modified: x", "ETag: \"1\"", "ETag: \"2\"", "ETag: W/\"1\"", "ETag: 1", "Vary: X", "Vary: Y, X",
+        "Vary: *", "Age: 3",
+        "Age: x", "Date: {-4}", "Date: x", "Content-Encoding: gzip", "Content-Length: 10",
+        "Content-Range: bytes 0-4/10",
+        "Content-Range: bytes 5-9/10", "Content-Range: x", "Set-Cookie: a=b", "Connection: X, Vary", "Location: /a",
+        "X: z",
+    ]
+
+    private static let requestFields = [
+        "Cache-Control: no-cache", "Cache-Control: no-store", "Cache-Control: only-if-cached",
+        "Cache-Control: max-stale",
+        "Cache-Control: max-stale=9", "Cache-Control: min-fresh=4", "Cache-Control: max-age=2",
+        "Cache-Control: stale-if-error=9",
+        "Pragma: no-cache", "Range: bytes=0-4", "Range: bytes=5-", "Range: bytes=-2", "Range: bytes=0-1,4-5",
+        "Range: x",
+        "If-Range: \"1\"", "If-Range: {-100}", "If-None-Match: \"1\"", "If-None-Match: *", "If-Modified-Since: {0}",
+        "If-Match: \"1\"", "If-Unmodified-Since: {0}", "X: 1", "X: 2", "Y: 1",
+    ]
+
+    private static func lines(_ fields: [String], upTo limit: Int, _ random: inout SeededGenerator) -> HTTPHeaders {
+        let count = Int.random(in: 0...limit, using: &random)
+        let chosen = (0..<count).compactMap { _ in fields.randomElement(using: &random) }
+        return HTTPHeaders(lines: chosen.joined(separator: "\n"))
+    }
+
+    @Test(arguments: 0..<20)
+    func nothingIsServedThatMayNotBe(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let statuses = [200, 200, 200, 200, 200, 200, 200, 206, 304, 404, 416, 500, 503, 301, 103, 299]
+        let methods: [HTTPMethod] = [.get, .get, .get, .get, .head, .post]
+        var served = 0
+        for _ in 0..<12 {
+            let options = HTTPCaching(
+                staleIfError: Bool.random(using: &random) ? .seconds(10) : nil,
+                staleWhileRevalidate: Bool.random(using: &random) ? .seconds(10) : nil
+            )
+            let cache = CacheSimulation(options)
+            var now = 0.0
+            for _ in 0..<25 {
+                now += Double.random(in: -1...4, using: &random)
+                let request = CacheFixture.request(
+                    Self.lines(Self.requestFields, upTo: Bool.random(using: &random) ? 0 : 3, &random),
+                    method: methods.randomElement(using: &random) ?? .get
+                )
+                let identity = [nil, nil, nil, "ann", "bob"].randomElement(using: &random) ?? nil
+                let status = HTTPStatus(rawValue: statuses.randomElement(using: &random) ?? 200)
+                var headers = HTTPHeaders(
+                    lines: Bool.random(using: &random) ? "Cache-Control: max-age=9\nETag: \"1\"" : ""
+                )
+                headers.append(contentsOf: Self.lines(Self.responseFields, upTo: 4, &random))
+                let body = "\(identity ?? "-")0123456789".prefix(10)
+                let before = cache.kept(request)
+                let isDown = Int.random(in: 0..<5, using: &random) == 0
+                let answer = cache.send(
+                    request,
+                    at: now,
+                    identity: identity,
+                    isDown
+                        ? nil
+                        : { _ in
+                            (HTTPResponse(status: status, headers: headers), String(body))
+                        }
+                )
+                if let answer { Self.check(answer, request, identity, now, before) }
+                Self.check(cache.kept(request))
+                served += answer?.serving == nil ? 0 : 1
+            }
+        }
+        #expect(served > 20)
+    }
+
+    private static func check(
+        _ answer: CacheSimulation.Answer,
+        _ request: HTTPRequest,
+        _ identity: String?,
+        _ now: Double,
+        _ before: [CacheEntry]
+    ) {
+        guard let serving = answer.serving else { return }
+        let terms = serving.response
+        let wishes = RequestDirectives(request.headers)
+        let rules = CacheRules()
+        #expect(request.method == .get || request.method == .head)
+        #expect(before.contains { $0 === serving.entry })
+        let owner = serving.entry.response?.identity
+        #expect(owner == identity || owner == nil && serving.entry.response?.terms.directives.isPublic == true)
+        // A fresh response that is served is never older than its freshness lifetime.
+        if !serving.isStale { #expect(terms.age(at: CacheFixture.at(now)) < rules.lifetime(of: terms)) }
+        if !serving.isRevalidated {
+            #expect(!terms.directives.isNoCache)
+            #expect(!serving.isStale || !terms.directives.mustRevalidate)
+            #expect(!wishes.isNoCache || wishes.staleIfError != nil)
+            #expect(
+                now >= terms.received - CacheFixture.start.timeIntervalSinceReferenceDate
+                    || wishes.maxStale == .infinity
+            )
+        }
+        let head = answer.head
+        #expect(head.headers.values(for: .age).count == 1)
+        if head.status == 206 {
+            let range = head.headers[.contentRange].flatMap(ContentRange.init)
+            #expect(range?.range?.count == serving.body.count)
+            #expect(request.headers.contains(.range) && request.method == .get)
+            #expect(!head.headers.hasContentCoding)
+        }
+        if head.status == 304 {
+            #expect(!CacheFields(request.headers).isDisjoint(with: .ownConditions))
+        }
+        if request.headers.contains(.range) == false, request.method == .get, head.status == 200 {
+            #expect(serving.entry.response?.part == nil)
+        }
+    }
+
+    private static func check(_ kept: [CacheEntry]) {
+        #expect(Set(kept.map(\.variant)).count == kept.count)
+        for entry in kept {
+            guard let response = entry.response else { continue }
+            #expect(response.method == .get)
+            #expect(response.terms.vary != .anything)
+            #expect(!response.terms.directives.isNoStore)
+            #expect(!response.head.headers.contains(.connection))
+            #expect(response.head.headers.values(for: .date).count == 1)
+            #expect(![304, 412, 416].contains(response.head.status.rawValue))
+            #expect((response.head.status == 206) == (response.part != nil))
+            if let part = response.part { #expect(part.isWhole(in: entry) && part.range != 0..<part.total) }
+        }
+    }
+}

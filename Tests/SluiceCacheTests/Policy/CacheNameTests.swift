@@ -1,0 +1,111 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import SluiceCache
+
+/// The names under which responses are stored, the requests that share a fetch, and the names that a change invalidates.
+@Suite struct CacheNameTests {
+    @Test(arguments: [
+        ("https", "a.b", "/x?y=1", "https://a.b/x?y=1"),
+        ("HTTPS", "A.B", "/X", "https://a.b/X"),
+        ("https", "a.b:443", "/", "https://a.b/"),
+        ("http", "a.b:80", "/", "http://a.b/"),
+        ("http", "a.b:443", "/", "http://a.b:443/"),
+        ("https", "a.b:", "/", "https://a.b/"),
+        ("https", "[::1]:8443", "/", "https://[::1]:8443/"),
+        ("https", "a.b", "", "https://a.b/"),
+        ("https", "a.b", "?q", "https://a.b/?q"),
+        ("https", "a.b", "/x#part", "https://a.b/x"),
+        ("https", "a.b", "/%7Euser/%c3%a9%2F", "https://a.b/~user/%C3%A9%2F"),
+        ("https", "a.b", "/%61%2e%zz%4", "https://a.b/a.%zz%4"),
+        ("https", "a.b", "/?", "https://a.b/?"),
+        ("https", "a.b", "/a//b/./c", "https://a.b/a//b/./c"),
+    ])
+    func aURLHasOneForm(scheme: String, authority: String, path: String, name: String) {
+        // RFC 9110 §4.2.3, RFC 3986 §6.2
+        let request = HTTPRequest(scheme: scheme, authority: authority, path: path)
+        #expect(CacheRules.name(of: request) == name)
+        var head = request
+        head.method = .head
+        #expect(CacheRules.name(of: head) == name)
+    }
+
+    @Test(arguments: [
+        ("X: y", true), ("Range: bytes=0-1", false), ("If-None-Match: \"a\"", false), ("If-Match: \"a\"", false),
+        ("If-Modified-Since: {0}", false), ("If-Unmodified-Since: {0}", false), ("If-Range: \"a\"", false),
+        ("Cache-Control: no-store", false), ("Cache-Control: no-cache", false), ("Cache-Control: max-age=5", false),
+        ("Cache-Control: min-fresh=5", false), ("Pragma: no-cache", false), ("Cache-Control: max-stale=5", true),
+        ("Cache-Control: only-if-cached", true), ("cache-control: NO-STORE", false),
+    ])
+    func onlyWhatAnythingStoredCanAnswerIsShared(lines: String, isShared: Bool) {
+        #expect(CacheRules.mayShare(CacheFixture.request(HTTPHeaders(lines: lines))) == isShared)
+    }
+
+    @Test func onlyAGetWithoutABodyIsShared() {
+        #expect(!CacheRules.mayShare(CacheFixture.request(method: .head)))
+        #expect(!CacheRules.mayShare(CacheFixture.request(method: .post)))
+        #expect(!CacheRules.mayShare(CacheFixture.request(body: .data(Data([1])))))
+    }
+
+    struct Change: Sendable {
+        var method: HTTPMethod = .post
+        var status: HTTPStatus = 200
+        var lines = "X: y"
+        let names: [String]
+    }
+
+    @Test(arguments: [
+        // §4.4: successful requests with unsafe and unknown methods.
+        Change(names: ["https://a.b/a"]),
+        Change(method: .put, status: 201, names: ["https://a.b/a"]),
+        Change(method: .delete, status: 204, names: ["https://a.b/a"]),
+        Change(method: .patch, status: 302, names: ["https://a.b/a"]),
+        Change(method: "PURGE", names: ["https://a.b/a"]),
+        Change(method: "get", names: ["https://a.b/a"]),
+        Change(status: 400, names: []),
+        Change(status: 500, names: []),
+        Change(status: 100, names: []),
+        Change(method: .get, names: []),
+        Change(method: .head, names: []),
+        Change(method: .options, names: []),
+        Change(method: .trace, names: []),
+        // Other URLs, only of the same origin.
+        Change(status: 201, lines: "Location: /b", names: ["https://a.b/a", "https://a.b/b"]),
+        Change(lines: "Location: b?c=d#e", names: ["https://a.b/a", "https://a.b/b?c=d"]),
+        Change(lines: "Content-Location: https://A.b:443/%62", names: ["https://a.b/a", "https://a.b/b"]),
+        Change(
+            lines: "Location: /b\nContent-Location: /c",
+            names: ["https://a.b/a", "https://a.b/b", "https://a.b/c"]
+        ),
+        Change(lines: "Location: https://a.b/a", names: ["https://a.b/a"]),
+        Change(lines: "Location: ../x/./y", names: ["https://a.b/a", "https://a.b/x/y"]),
+        Change(lines: "Location: /ü b", names: ["https://a.b/a", "https://a.b/%C3%BC%20b"]),
+        Change(lines: "Location: https://c.d/b", names: ["https://a.b/a"]),
+        Change(lines: "Location: http://a.b/b", names: ["https://a.b/a"]),
+        Change(lines: "Location: https://a.b:8443/b", names: ["https://a.b/a"]),
+        Change(lines: "Location: //c.d/b", names: ["https://a.b/a"]),
+        Change(lines: "Location: mailto:x@a.b", names: ["https://a.b/a"]),
+        Change(lines: "Location: https://a.b", names: ["https://a.b/a", "https://a.b/"]),
+        Change(lines: "Location:", names: ["https://a.b/a"]),
+    ])
+    func aChangeOutdatesWhatItMayHaveChanged(_ row: Change) {
+        let head = HTTPResponse(status: row.status, headers: HTTPHeaders(lines: row.lines))
+        let request = CacheFixture.request(method: row.method)
+        #expect(CacheRules.invalidations(after: head, to: request) == row.names)
+    }
+
+    @Test func aPostRemovesWhatAGetHadBrought() throws {
+        let cache = CacheSimulation()
+        let head = CacheFixture.head([.cacheControl: "max-age=60"])
+        _ = cache.send(at: 0) { _ in (head, "old") }
+        _ = cache.send(CacheFixture.request(path: "/b"), at: 0) { _ in (head, "other") }
+        let post = CacheFixture.request(method: .post)
+        let failed = try #require(cache.send(post, at: 1) { _ in (CacheFixture.head([:], status: 500), "") })
+        #expect(failed.status == "Sluice; fwd=method; fwd-status=500")
+        #expect(cache.kept().count == 1)
+        _ = cache.send(post, at: 1) { _ in (CacheFixture.head([.location: "/b"], status: 201), "") }
+        #expect(cache.kept().isEmpty)
+        #expect(cache.kept(CacheFixture.request(path: "/b")).isEmpty)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import SluiceTesting
+import Testing
+import XCTest
+
+@testable import Sluice
+@testable import SluiceCache
+
+@Suite struct CacheExpirationTests {
+    private static let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    @Test(arguments: [
+        (CacheExpiration.seconds(1.5), 1.5), (.seconds(0), 0), (.seconds(-3), -3), (.days(2), 172_800),
+        (.after(.milliseconds(250)), 0.25),
+        (.seconds(.nan), 0), (.seconds(.infinity), 1e11), (.seconds(-.infinity), -1e11),
+        (.days(.greatestFiniteMagnitude), 1e11),
+        (.after(.seconds(Int64.max)), 1e11), (.after(.seconds(Int64.min)), -1e11), (.date(now + 7), 7),
+    ])
+    func itEndsAfterItsTime(expiration: CacheExpiration, seconds: Double) throws {
+        let date = try #require(expiration.date(from: Self.now))
+        #expect(abs(date.timeIntervalSince(Self.now) - seconds) < 1e-3)
+        #expect(expiration.renewal == nil)
+    }
+
+    @Test func whatNeverEndsHasNoEnd() {
+        #expect(CacheExpiration.never.date(from: Self.now) == nil)
+        #expect(CacheExpiration.never.extendedOnAccess.renewal == nil)
+    }
+
+    @Test func anAccessPutsTheEndOffByTheSameTimeUnlessItIsADate() {
+        #expect(CacheExpiration.days(1).extendedOnAccess.renewal == .seconds(86_400))
+        #expect(CacheExpiration.date(Self.now).extendedOnAccess.renewal == nil)
+        #expect(CacheExpiration.seconds(-1).extendedOnAccess.renewal == nil)
+    }
+
+    /// An entry stored at 0, with and without a later access.
+    @Test(arguments: [
+        (expires: 10.0, renewal: 0.0, now: 9.9, isLive: true), (10, 0, 10, false), (10, 0, 11, false),
+        // The clock was set back, by a little and by a lot.
+        (10, 0, -59, true), (10, 0, -61, false), (10, 10, -59, true), (10, 10, -61, false),
+        // Extended an hour after it was stored, and read at an earlier time.
+        (3610, 10, 3605, true), (3610, 10, 3000, false),
+        (.infinity, 0, -1e9, true), (.nan, 0, 0, false),
+    ])
+    func whatIsGoneOrFromTheFutureIsNotGivenOut(expires: Double, renewal: Double, now: Double, isLive: Bool) {
+        let entry = CacheEntry(
+            key: CacheKey("a"),
+            body: Data(),
+            stored: Self.now,
+            expires: expires == .infinity ? nil : Self.now + expires,
+            renewal: renewal > 0 ? .seconds(renewal) : nil
+        )
+        #expect(entry.isLive(at: Self.now + now) == isLive)
+    }
+}
+
+final class CacheStoreExpirationTests: XCTestCase {
+    private let storage = ScriptedStorage()
+    private let time = TestClock()
+
+    private func makeStore(_ configure: (inout CacheStore.Configuration) -> Void = { _ in }) -> CacheStore {
+        var configuration = CacheStore.Configuration()
+        configuration.time = time
+        configure(&configuration)
+        return CacheStore(storage: storage, configuration: configuration)
+    }
+
+    private func assertValue(_ store: CacheStore, is expected: Int?, line: UInt = #line) async throws {
+        let value: Int? = try await store.value(for: "n")
+        XCTAssertEqual(value, expected, line: line)
+    }
+
+    func testAValueIsGoneWhenItsTimeIsUpInMemoryAndInStorage() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(10))
+        time.advance(by: .seconds(9))
+        try await assertValue(store, is: 1)
+        try await assertValue(makeStore(), is: 1)
+        time.advance(by: .seconds(1))
+        try await assertValue(store, is: nil)
+        try await assertValue(makeStore(), is: nil)
+    }
+
+    func testTheStoresOwnExpirationIsForWhatSaysNothingElse() async throws {
+        let store = makeStore { $0.expiration = .seconds(10) }
+        try await store.set(1, for: "n")
+        try await store.set(2, for: "forever", expiration: .never)
+        time.advance(by: .seconds(11))
+        try await assertValue(store, is: nil)
+        let kept: Int? = try await store.value(for: "forever")
+        XCTAssertEqual(kept, 2)
+    }
+
+    func testEachAccessPutsTheEndOff() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
+        for _ in 0..<5 {
+            time.advance(by: .seconds(9))
+            try await assertValue(store, is: 1)
+        }
+        await store.flush()
+        XCTAssertEqual(storage.state.read.touches.last?.expires, time.date + 10)
+        time.advance(by: .seconds(10))
+        try await assertValue(store, is: nil)
+    }
+
+    func testAnAccessPutsTheEndOffWithoutAnyRoomInMemoryToo() async throws {
+        let store = makeStore { $0.memory.count = 0 }
+        try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
+        await store.flush()
+        time.advance(by: .seconds(9))
+        try await assertValue(store, is: 1)
+        await store.flush()
+        XCTAssertEqual(storage.state.read.touches.map(\.expires), [time.date + 10])
+    }
+
+    func testAnExtensionIsNotAWriteForEachAccess() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(80).extendedOnAccess)
+        for _ in 0..<100 {
+            time.advance(by: .milliseconds(500))
+            try await assertValue(store, is: 1)
+        }
+        await store.flush()
+        // 50 seconds, in steps of an eighth of 80 seconds.
+        XCTAssertEqual(storage.state.read.touches.count, 5)
+    }
+
+    func testAValueThatIsGoneWhenItIsSetRemovesWhatWasThere() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n")
+        try await store.set(2, for: "n", expiration: .seconds(0))
+        try await assertValue(store, is: nil)
+        XCTAssertEqual(storage.names, [])
+    }
+
+    func testWhatIsGoneIsCleanedAway() async throws {
+        let store = makeStore()
+        for number in 0..<7 { try await store.set(number, for: "\(number)", expiration: .seconds(10)) }
+        try await store.memory.set(8, for: "8", expiration: .date(time.date + 10))
+        try await store.set(9, for: "n")
+        try await store.set(9, for: "later", expiration: .days(1))
+        time.advance(by: .seconds(60))
+        try await store.removeExpired()
+        let size = try await store.size
+        XCTAssertEqual(size.memory.count, 2)
+        XCTAssertEqual(storage.names, ["later", "n"])
+    }
+
+    func testAContainerCleansItsOwnOnly() async throws {
+        let store = makeStore()
+        try await store.memory.set(1, for: "n", expiration: .seconds(1))
+        try await store.set(1, for: "n", expiration: .seconds(1))
+        time.advance(by: .seconds(2))
+        try await store.memory.removeExpired()
+        var size = try await store.size
+        XCTAssertEqual(size.memory.count, 1)
+        try await store.memoryAndDisk.removeExpired()
+        size = try await store.size
+        XCTAssertEqual(size, CacheStore.Size())
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+@testable import SluiceCache
+
+@Suite struct MemoryTierTests {
+    private func entry(_ name: String, bytes: Int = 0, variant: String = "", stored: Double = 0) -> CacheEntry {
+        CacheEntry(
+            key: CacheKey(name, in: .responses),
+            variant: variant,
+            body: Data(count: bytes),
+            stored: Date(timeIntervalSinceReferenceDate: stored)
+        )
+    }
+
+    private func recall(_ tier: inout MemoryTier, _ name: String, at now: Double = 0) -> [CacheEntry] {
+        var touches: [MemoryTier.Touch] = []
+        return tier.recall(.of(name), at: now, touches: &touches)
+    }
+
+    @Test func whatWasAskedForTheLongestAgoGoesFirst() {
+        var tier = MemoryTier(limits: CacheLimits(count: 3))
+        for name in ["a", "b", "c"] { tier.insert(entry(name), isStored: false, at: 0) }
+        #expect(recall(&tier, "a").count == 1)
+        tier.insert(entry("d"), isStored: false, at: 0)
+        #expect(recall(&tier, "b").isEmpty)
+        #expect(["a", "c", "d"].allSatisfy { recall(&tier, $0).count == 1 })
+        #expect(tier.size.count == 3)
+    }
+
+    @Test func asManyGoAsTheNewOneNeedsRoom() {
+        let one = entry("0").byteCount
+        var tier = MemoryTier(limits: CacheLimits(bytes: one * 4))
+        for name in 0..<4 { tier.insert(entry("\(name)"), isStored: false, at: 0) }
+        #expect(tier.size == CacheSize(bytes: one * 4, count: 4))
+        tier.insert(entry("4", bytes: one), isStored: false, at: 0)
+        #expect((0..<5).map { recall(&tier, "\($0)").count } == [0, 0, 1, 1, 1])
+        #expect(tier.size == CacheSize(bytes: one * 4, count: 3))
+    }
+
+    @Test(arguments: [
+        CacheLimits(bytes: 100), CacheLimits(bytes: 0), CacheLimits(count: 0), CacheLimits(entryBytes: 1),
+        CacheLimits(bytes: -1), CacheLimits(bytes: .min, count: .min, entryBytes: .min),
+    ])
+    func whatIsOverTheLimitsIsNotKeptAndCostsNobodyHisPlace(limits: CacheLimits) {
+        var tier = MemoryTier(limits: limits)
+        let isKept = tier.insert(entry("a", bytes: 1000), isStored: false, at: 0)
+        #expect(!isKept)
+        #expect(tier.size == CacheSize())
+        #expect(recall(&tier, "a").isEmpty)
+    }
+
+    @Test func whatIsTooLargeTakesWhatItReplacesAlong() {
+        var tier = MemoryTier(limits: CacheLimits(entryBytes: 1000))
+        tier.insert(entry("a", bytes: 10), isStored: false, at: 0)
+        let isKept = tier.insert(entry("a", bytes: 2000), isStored: false, at: 0)
+        #expect(!isKept)
+        #expect(recall(&tier, "a").isEmpty)
+    }
+
+    @Test func variantsComeTheNewestFirst() {
+        var tier = MemoryTier(limits: CacheLimits())
+        for stored in [3.0, 1, 4, 2] {
+            tier.insert(entry("a", variant: "\(stored)", stored: stored), isStored: false, at: 9)
+        }
+        #expect(recall(&tier, "a", at: 9).map(\.variant) == ["4.0", "3.0", "2.0", "1.0"])
+        var touches: [MemoryTier.Touch] = []
+        #expect(tier.recallOnly(.of("a"), at: 9, touches: &touches) == nil)
+    }
+
+    @Test func anAccessIsNotedForStorageOnceAMinute() {
+        var tier = MemoryTier(limits: CacheLimits())
+        tier.insert(entry("a", stored: 100), isStored: true, at: 100)
+        tier.insert(entry("b", stored: 100), isStored: false, at: 100)
+        var noted: [Double] = []
+        for now in stride(from: 100.0, through: 300, by: 10) {
+            var touches: [MemoryTier.Touch] = []
+            _ = tier.recallOnly(.of("a"), at: now, touches: &touches)
+            _ = tier.recallOnly(.of("b"), at: now, touches: &touches)
+            noted += touches.map(\.accessed.timeIntervalSinceReferenceDate)
+        }
+        #expect(noted == [160, 220, 280])
+    }
+
+    /// A simple model of the memory tier.
+    private struct Model {
+        let limits: CacheLimits
+        /// The entries, the least recently used first.
+        var entries: [(entry: CacheEntry, isStored: Bool)] = []
+
+        var bytes: Int { entries.reduce(0) { $0 + $1.entry.byteCount } }
+
+        mutating func insert(_ entry: CacheEntry, isStored: Bool) {
+            entries.removeAll { $0.entry.key == entry.key && $0.entry.variant == entry.variant }
+            guard limits.admits(bytes: entry.byteCount) else { return }
+            entries.append((entry, isStored))
+            while bytes > limits.bytes ?? .max || entries.count > limits.count ?? .max { entries.removeFirst() }
+        }
+
+        mutating func recall(_ key: CacheKey, at now: Double) -> Set<ObjectIdentifier> {
+            let found = entries.filter { $0.entry.key == key }
+            entries.removeAll { $0.entry.key == key }
+            let live = found.filter { $0.entry.expires.map { $0.timeIntervalSinceReferenceDate > now } ?? true }
+            entries += live.sorted { $0.entry.stored > $1.entry.stored }
+            return Set(live.map { ObjectIdentifier($0.entry) })
+        }
+    }
+
+    @Test(arguments: 1...8)
+    func itIsWhatAListWouldBe(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let limits = CacheLimits(bytes: 20_000, count: seed % 2 == 0 ? 25 : nil, entryBytes: 2000)
+        var tier = MemoryTier(limits: limits)
+        var model = Model(limits: limits)
+        for step in 0..<4000 {
+            let now = Double(step)
+            let name = "\(Int.random(in: 0..<20, using: &generator))"
+            let isStored = Bool.random(using: &generator)
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<9:
+                let new = CacheEntry(
+                    of: name,
+                    String(repeating: "x", count: Int.random(in: 0..<2200, using: &generator)),
+                    variant: Int.random(in: 0..<3, using: &generator) == 0 ? "v" : "",
+                    stored: Date(timeIntervalSinceReferenceDate: now),
+                    expires: Bool.random(using: &generator)
+                        ? Date(timeIntervalSinceReferenceDate: now + .random(in: 1..<200, using: &generator)) : nil,
+                    tags: ["\(step % 7)"]
+                )
+                tier.insert(new, isStored: isStored, at: now)
+                model.insert(new, isStored: isStored)
+            case 9..<17:
+                let found = Set(recall(&tier, name, at: now).map { ObjectIdentifier($0) })
+                let expected = model.recall(.of(name), at: now)
+                #expect(found == expected)
+            case 17:
+                var selection = CacheSelection(.of(name))
+                if step % 3 == 0 { selection.name = nil }
+                selection.tag = step % 2 == 0 ? "\(step % 7)" : nil
+                selection.variant = step % 5 == 0 ? "v" : nil
+                tier.remove(selection)
+                model.entries.removeAll { selection.contains($0.entry) }
+            case 18 where step % 10 == 0:
+                // Marked entries are in storage. The others are still to be written.
+                tier.forgetStored { entry in model.entries.contains { $0.entry === entry && !$0.isStored } }
+                model.entries.removeAll { $0.isStored }
+            default:
+                guard let (some, _) = model.entries.randomElement(using: &generator) else { continue }
+                tier.markStored(some)
+                for index in model.entries.indices where model.entries[index].entry === some {
+                    model.entries[index].isStored = true
+                }
+            }
+            guard tier.size == CacheSize(bytes: model.bytes, count: model.entries.count) else {
+                Issue.record("At step \(step) it is \(tier.size), and not \(model.bytes), \(model.entries.count).")
+                return
+            }
+        }
+    }
+}

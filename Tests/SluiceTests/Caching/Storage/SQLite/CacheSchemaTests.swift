@@ -1,0 +1,140 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+@testable import SluiceCache
+
+@Suite struct CacheSchemaTests {
+    private let folder = CacheFolder()
+
+    private static let next = CacheSchema(
+        steps: CacheSchema.current.steps + [["ALTER TABLE total ADD COLUMN hits INTEGER NOT NULL DEFAULT 0"]]
+    )
+
+    private func make(_ statements: String...) throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: folder.files.database))
+        let connection = try folder.connection()
+        for statement in statements { try connection.execute(statement) }
+    }
+
+    @Test func anEmptyFileBecomesACache() async throws {
+        try make()
+        let storage = folder.storage()
+        try await storage.store(CacheEntry("a"))
+        let connection = try folder.connection()
+        #expect(try connection.integer("PRAGMA user_version") == 1)
+        #expect(try connection.integer("PRAGMA application_id") == CacheSchema.application)
+        #expect(try connection.integer("PRAGMA auto_vacuum") == 2)
+        #expect(folder.told == ["opened"])
+    }
+
+    @Test func anOlderFileIsBroughtToThisVersionWithWhatIsInIt() async throws {
+        try await folder.storage().store(CacheEntry("a"))
+        let storage = folder.storage(schema: Self.next)
+        #expect(try await storage.entries("a").count == 1)
+        #expect(try folder.connection().integer("PRAGMA user_version") == 2)
+        #expect(try folder.connection().integer("SELECT hits FROM total") == 0)
+        #expect(folder.told == ["opened", "opened"])
+    }
+
+    @Test func aStepThatFailsLeavesTheFileAsItWas() async throws {
+        try await folder.storage().store(CacheEntry("a"))
+        let broken = CacheSchema(steps: Self.next.steps + [["SELECT 1", "INSERT INTO total VALUES (1, 0, 0, 0, 0)"]])
+        let connection = try folder.connection()
+        #expect(throws: SQLiteFailure.self) { try broken.prepare(connection, isReadOnly: false) }
+        #expect(try connection.integer("PRAGMA user_version") == 1)
+        #expect(try await folder.storage().entries("a").count == 1)
+    }
+
+    @Test func aNewerFileIsLeftAloneAndTriedAgainLater() async throws {
+        let next = folder.storage(schema: Self.next)
+        try await next.store(CacheEntry("a"))
+        let storage = folder.storage()
+        for _ in 0..<3 {
+            let error = await cacheFailure { _ = try await storage.entries("a") }
+            #expect(error?.code == .cacheFailed)
+            #expect(error?.step == .cache)
+            #expect(error?.description.contains("its version is 2") == true)
+            #expect(await cacheFailure { try await storage.store(CacheEntry("b")) }?.code == .cacheFailed)
+        }
+        #expect(folder.told == ["opened", "unavailable"])
+        #expect(try await next.entries("a").count == 1)
+        try folder.connection().run("PRAGMA user_version = 1")
+        #expect(await cacheFailure { _ = try await storage.size() } != nil, "not yet")
+        folder.time.advance(by: .seconds(6))
+        #expect(try await storage.entries("a").count == 1)
+        #expect(folder.told == ["opened", "unavailable", "opened"])
+    }
+
+    @Test func aNewerProgramMayTakeAFileOverThatIsInUse() async throws {
+        let rebuilt = CacheSchema(
+            steps: CacheSchema.current.steps + [["ALTER TABLE entry RENAME COLUMN size TO bytes"]]
+        )
+        for first in ["read", "written"] {
+            let folder = CacheFolder()
+            let storage = folder.storage()
+            try await storage.store(CacheEntry("a"))
+            #expect(try await storage.entries("a").count == 1)
+            _ = try rebuilt.prepare(try folder.connection(), isReadOnly: false)
+            let error = await cacheFailure {
+                if first == "read" {
+                    _ = try await storage.entries("a")
+                } else {
+                    try await storage.store(CacheEntry("b"))
+                }
+            }
+            #expect(error?.description.contains("its version is 2") == true, "\(first): \(String(describing: error))")
+            #expect(folder.told == ["opened", "unavailable"])
+            #expect(try folder.connection().integer("SELECT COUNT(*) FROM entry") == 1)
+        }
+    }
+
+    @Test func anotherProgramsDatabaseIsLeftAlone() async throws {
+        try make("CREATE TABLE accounts (name TEXT)", "INSERT INTO accounts VALUES ('ada')")
+        let error = await cacheFailure { try await folder.storage().store(CacheEntry("a")) }
+        #expect(error?.description.contains("another program's") == true)
+        #expect(try folder.connection().integer("SELECT COUNT(*) FROM accounts") == 1)
+        #expect(folder.told == ["unavailable"])
+    }
+
+    @Test func tablesThatAreNotThereMakeItNoSoundDatabase() async throws {
+        for table in ["entry", "piece", "total", "tag", "draft", "garbage"] {
+            let folder = CacheFolder()
+            try await folder.storage().store(CacheEntry("a", tags: ["t"]))
+            try folder.connection().execute("DROP TABLE \(table)")
+            let storage = folder.storage()
+            _ = try await storage.entries("a")
+            _ = try await storage.size()
+            try await storage.store(CacheEntry("b", body: .noise(5000), tags: ["t"]))
+            let writer = try await storage.writer(for: CacheEntry("c"))
+            try await writer.write(.noise(5000))
+            try await writer.commit()
+            #expect(try await storage.body("c") == .noise(5000), "\(table)")
+            await folder.waitForSweeping(of: storage)
+            #expect(folder.told.filter { $0 == "set aside" }.count <= 1)
+        }
+    }
+
+    @Test func aFolderThatCannotBeMadeIsToldOnce() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let events = Shared<[CacheEvent]>([])
+        let storage = SQLiteCacheStorage(directory: file.appending(path: "cache")) { event in
+            events.change { $0.append(event) }
+        }
+        for _ in 0..<2 {
+            let error = await cacheFailure { _ = try await storage.size() }
+            #expect(error?.code == .cacheFailed)
+            #expect(error?.description.contains("Not a directory") == true)
+        }
+        #expect(events.read.count == 1)
+    }
+
+    @Test func aFolderInTheFilesPlaceIsAnError() async throws {
+        try FileManager.default.createDirectory(atPath: folder.files.database, withIntermediateDirectories: true)
+        #expect(await cacheFailure { _ = try await folder.storage().size() }?.code == .cacheFailed)
+    }
+}

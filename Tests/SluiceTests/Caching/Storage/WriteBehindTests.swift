@@ -1,0 +1,221 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+@testable import SluiceCache
+
+final class WriteBehindTests: XCTestCase {
+    private let storage = ScriptedStorage()
+    private let events = Shared<[CacheEvent]>([])
+
+    private func makeStore(
+        memory: CacheLimits = CacheLimits(),
+        _ configure: (inout CacheStore.Configuration) -> Void = { _ in }
+    ) -> CacheStore {
+        var configuration = CacheStore.Configuration()
+        configuration.memory = memory
+        configuration.time = TestClock()
+        configuration.onEvent = { [events] event in events.change { $0.append(event) } }
+        configure(&configuration)
+        return CacheStore(storage: storage, configuration: configuration)
+    }
+
+    func testAHitNeverWaitsForAWrite() async {
+        let store = makeStore()
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        store.keep(CacheEntry(of: "a", "1"))
+        await eventually { [storage] in storage.state.read.writes == 1 }
+        store.keep(CacheEntry(of: "b", "2"))
+        XCTAssertEqual(store.recall(.of("a")).map(\.text), ["1"])
+        XCTAssertEqual(store.recallOnly(.of("b"))?.text, "2")
+        let found = await store.entries(for: .of("b"))
+        XCTAssertEqual(found.map(\.text), ["2"])
+        gate.open()
+        await store.flush()
+        XCTAssertEqual(storage.names, ["a", "b"])
+    }
+
+    func testWhatGathersWhileStorageWritesIsWrittenTogether() async {
+        let store = makeStore()
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        store.keep(CacheEntry(of: "first"))
+        await eventually { [storage] in storage.state.read.writes == 1 }
+        for number in 0..<100 { store.keep(CacheEntry(of: "\(number)")) }
+        gate.open()
+        await store.flush()
+        XCTAssertEqual(storage.state.read.batches.map(\.count), [1, 100])
+    }
+
+    func testWhatMemoryHasNoRoomForIsReadWhileItWaitsToBeWritten() async {
+        let store = makeStore(memory: CacheLimits(count: 1))
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        for name in ["a", "b", "c"] { store.keep(CacheEntry(of: name, name)) }
+        XCTAssertEqual(store.recall(.of("a")).map(\.text), ["a"])
+        XCTAssertEqual(store.recallOnly(.of("b"))?.text, "b")
+        let found = await store.entries(for: .of("a"))
+        XCTAssertEqual(found.map(\.text), ["a"])
+        gate.open()
+        await store.flush()
+    }
+
+    func testWhatIsRemovedIsNotReadFromStorageThatStillHasIt() async {
+        let store = makeStore(memory: CacheLimits(count: 0))
+        store.keep(CacheEntry(of: "a", tags: ["t"]))
+        store.keep(CacheEntry(of: "b"))
+        await store.flush()
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        var tagged = CacheSelection()
+        tagged.tag = "t"
+        store.discard(tagged)
+        store.discard(CacheSelection(.of("b")))
+        for name in ["a", "b"] {
+            let found = await store.entries(for: .of(name))
+            XCTAssertTrue(found.isEmpty)
+        }
+        XCTAssertEqual(storage.names, ["a", "b"])
+        gate.open()
+        await store.flush()
+        XCTAssertEqual(storage.names, [])
+    }
+
+    func testAReadThatIsOvertakenByARemovalDoesNotUndoIt() async {
+        let store = makeStore()
+        storage.state.change { $0.entries = [CacheEntry(of: "a", "old", tags: ["t"])] }
+        let gate = AsyncSignal()
+        storage.hold(reads: gate)
+        let reading = Task { await store.entries(for: .of("a")) }
+        await eventually { [storage] in storage.state.read.reads == 1 }
+        var tagged = CacheSelection()
+        tagged.tag = "t"
+        store.discard(tagged)
+        await store.flush()
+        gate.open()
+        let found = await reading.value
+        XCTAssertTrue(found.isEmpty)
+        XCTAssertTrue(store.recall(.of("a")).isEmpty)
+    }
+
+    func testAReadThatIsOvertakenByANewerEntryGivesTheNewerOne() async {
+        for memory in [CacheLimits(), CacheLimits(count: 0)] {
+            let store = makeStore(memory: memory)
+            storage.state.change { $0 = ScriptedStorage.State(entries: [CacheEntry(of: "a", "old")]) }
+            let gate = AsyncSignal()
+            storage.hold(reads: gate)
+            let reading = Task { await store.entries(for: .of("a")) }
+            await eventually { [storage] in storage.state.read.reads == 1 }
+            store.keep(CacheEntry(of: "a", "new"))
+            await store.flush()
+            gate.open()
+            let found = await reading.value
+            XCTAssertEqual(found.map(\.text), ["new"])
+            storage.hold()
+            let again = await store.entries(for: .of("a"))
+            XCTAssertEqual(again.map(\.text), ["new"])
+        }
+    }
+
+    func testStorageThatFailsCostsNothingOfMemory() async {
+        let store = makeStore()
+        storage.fail { _ in true }
+        storage.state.change { $0.isReadBroken = true }
+        for number in 0..<50 { store.keep(CacheEntry(of: "\(number)", "\(number)")) }
+        await store.flush()
+        for number in 0..<50 {
+            let found = await store.entries(for: .of("\(number)"))
+            XCTAssertEqual(found.map(\.text), ["\(number)"])
+        }
+        XCTAssertTrue(
+            events.read.contains { if case .writeFailed(let error) = $0 { error.code == .cacheFailed } else { false } }
+        )
+        XCTAssertTrue(events.read.contains { if case .readFailed = $0 { true } else { false } })
+    }
+
+    func testAnEntryThatCannotBeWrittenCostsTheOthersNothing() async {
+        let store = makeStore()
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        storage.fail { if case .store(let entry) = $0 { entry.key.name == "bad" } else { false } }
+        for name in ["a", "bad", "b", "c"] { store.keep(CacheEntry(of: name)) }
+        gate.open()
+        await store.flush()
+        XCTAssertEqual(storage.names, ["a", "b", "c"])
+        XCTAssertEqual(store.recall(.of("bad")).count, 1)
+    }
+
+    func testWhatCouldNotBeReplacedInStorageIsNotReadFromIt() async {
+        let store = makeStore(memory: CacheLimits(count: 1))
+        store.keep(CacheEntry(of: "a", "old"))
+        await store.flush()
+        storage.fail { _ in true }
+        store.keep(CacheEntry(of: "a", "new"))
+        await store.flush()
+        store.keep(CacheEntry(of: "b"))
+        await store.flush()
+        let found = await store.entries(for: .of("a"))
+        XCTAssertTrue(found.isEmpty)
+        storage.fail(nil)
+        await store.flush()
+        XCTAssertEqual(storage.names, [])
+    }
+
+    func testARemovalThatFailedIsRememberedAndMadeLater() async {
+        let time = TestClock()
+        let store = makeStore(memory: CacheLimits(count: 0)) { $0.time = time }
+        store.keep(CacheEntry(of: "a"))
+        await store.flush()
+        storage.fail { if case .remove = $0 { true } else { false } }
+        store.discard(CacheSelection())
+        await store.flush()
+        XCTAssertEqual(storage.names, ["a"])
+        let found = await store.entries(for: .of("a"))
+        XCTAssertTrue(found.isEmpty)
+        storage.fail(nil)
+        await time.sleepers(1)
+        time.advance(by: .seconds(2))
+        await eventually { [storage] in storage.names.isEmpty }
+    }
+
+    func testWhatStorageCannotKeepPaceWithStaysInMemoryOnly() async {
+        let store = makeStore { $0.pendingBytes = 10_000 }
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        let text = String(repeating: "x", count: 3000)
+        for number in 0..<10 { store.keep(CacheEntry(of: "\(number)", text)) }
+        gate.open()
+        await store.flush()
+        XCTAssertEqual(storage.names, ["0", "1", "2", "3"])
+        XCTAssertEqual(store.recall(.of("9")).count, 1)
+        let dropped = events.read.compactMap { if case .writesDropped(let count, _) = $0 { count } else { nil } }
+        XCTAssertEqual(dropped.reduce(0, +), 6)
+    }
+
+    func testOthersChangesMakeMemoryForgetWhatStorageHas() async {
+        let time = TestClock()
+        let store = makeStore { $0.time = time }
+        store.keep(CacheEntry(of: "a", "mine"))
+        await store.flush()
+        storage.state.change { state in
+            state.entries = [CacheEntry(of: "a", "theirs")]
+            state.isChangedByOthers = true
+        }
+        time.advance(by: .seconds(2))
+        _ = store.recall(.of("a"))
+        await eventually { store.recall(.of("a")).isEmpty }
+        let found = await store.entries(for: .of("a"))
+        XCTAssertEqual(found.map(\.text), ["theirs"])
+    }
+
+    func testAnEntryReadFromStorageIsAtHandTheNextTime() async {
+        let store = makeStore()
+        storage.state.change { $0.entries = [CacheEntry(of: "a", "1"), CacheEntry(of: "a", "2", variant: "v")] }
+        let found = await store.entries(for: .of("a"))
+        XCTAssertEqual(Set(found.map(\.text)), ["1", "2"])
+        XCTAssertEqual(Set(store.recall(.of("a")).map(\.text)), ["1", "2"])
+    }
+}
