@@ -32,23 +32,25 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .target(name: "SluiceFoundation"),
         .target(
             name: "SluiceHTTP",
-            dependencies: [.target(name: "CCrypto", condition: .when(platforms: [.linux]))]
+            dependencies: ["SluiceFoundation", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]
         ),
         .target(
             name: "SluiceEngine",
             dependencies: [
-                "CBrotli", "CLinux", "CNghttp2", "CPSL", "CSSL", "CZlib", "CZstd", "SluiceHTTP",
+                "CBrotli", "CLinux", "CNghttp2", "CPSL", "CSSL", "CZlib", "CZstd", "SluiceFoundation",
+                "SluiceHTTP",
             ]
         ),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
-        .target(name: "SluiceJSON", dependencies: ["SluiceHTTP"]),
-        .target(name: "SluiceCache", dependencies: ["CSQLite", "CZlib", "SluiceHTTP"]),
+        .target(name: "SluiceJSON", dependencies: ["SluiceFoundation"]),
+        .target(name: "SluiceCache", dependencies: ["CSQLite", "CZlib", "SluiceFoundation", "SluiceHTTP"]),
         .target(
             name: "Sluice",
             dependencies: [
-                "CZlib", "SluiceCache", "SluiceHTTP", "SluiceJSON",
+                "CZlib", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceJSON",
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 .target(
@@ -57,7 +59,7 @@ let package = Package(
                 ),
             ]
         ),
-        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceHTTP"]),
+        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP"]),
         .executableTarget(
             name: "quickstart",
             dependencies: ["Sluice", "SluiceTesting"],

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Collects the objects that ``expectNoLeaks(descriptors:within:fileID:line:_:)`` expects to be released.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A file with a unique name in the temporary directory. Its creator must remove it.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A clock that advances only when a test calls ``advance(by:)``.

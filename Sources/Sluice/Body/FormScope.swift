@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The state that all encoders and containers of one encoding share: the options, and the first failure that could not
 /// be thrown where it occurred.
 final class FormScope {

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A multipart body, most often the fields and files of a form (RFC 7578, RFC 2046 §5.1).

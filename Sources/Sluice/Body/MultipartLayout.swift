@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The sequence of all heads and contents of a form, with nested forms flattened.

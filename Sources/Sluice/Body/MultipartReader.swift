@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Reads a multipart layout from start to end, in pieces that are large enough for one write.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Encodes a value as the names and values of a query or a form body: `application/x-www-form-urlencoded`.

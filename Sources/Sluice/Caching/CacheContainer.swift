@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A container of named values and responses. Containers do not see each other's entries.

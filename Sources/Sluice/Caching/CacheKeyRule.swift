@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A rule that derives the cache key of a request to a ``DataSource``.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Executes the plans of ``CacheRules``: reads the store, sends requests and stores responses.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The HTTP cache of a client (RFC 9111), between interceptors and transport: step 4.

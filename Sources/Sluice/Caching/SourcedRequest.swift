@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A request with a data source that reads the cache: step 1, run once per sender.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A client for one API: it creates requests that share a base URL and a configuration.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// One download, from the first request to the file at its destination. Each of its requests passes through the whole

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Writes the responses to one request of a download, through all its attempts, to the partial file.

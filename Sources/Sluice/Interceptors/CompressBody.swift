@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 /// Compresses request bodies with gzip and sets `Content-Encoding` (RFC 9110 §8.4.1.3), for servers that accept it.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Adds `Authorization: Basic …` (RFC 7617) to requests that have no such header, without waiting for a challenge.

@@ -1,4 +1,5 @@
 import CZlib
+import SluiceFoundation
 import SluiceHTTP
 
 /// Compresses bytes incrementally to gzip (RFC 1952). The header has no name and no date, so that the same input gives

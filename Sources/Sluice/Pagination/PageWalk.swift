@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Iterates over pages. Requests a page when the caller asks for it, or one page ahead if prefetching is enabled.

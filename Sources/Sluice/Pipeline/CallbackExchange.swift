@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Sends one request through a callback-based transport and runs the steps that follow it.

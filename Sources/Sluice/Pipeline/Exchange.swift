@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Steps 4 and 5 of the pipeline: the HTTP cache and the transport, repeated for each redirect.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The steps of a request in their order. This is the only place that defines it.

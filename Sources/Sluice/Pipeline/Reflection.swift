@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 // Descriptions and mirrors for `print` and `dump`: body lengths and model types, never their contents.

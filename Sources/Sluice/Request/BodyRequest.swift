@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A request with a method that can have a body, before it is given one.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A description that a request can be created from: a path, a ``URITemplate`` with its variables, or a ``Target``.

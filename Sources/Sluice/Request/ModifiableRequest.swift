@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A value that has the modifiers of a request: ``APIRequest``, ``BodyRequest`` and ``RequestDraft``.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The content of a ``Target``: parameters, a body, or both.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// The model's type.

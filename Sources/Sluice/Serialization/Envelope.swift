@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The envelope in which an API wraps all its responses: the locations of the status, the message and the payload.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The first chunk of a PNG file, IHDR (W3C PNG §11.2.1).
 enum PNGHeader {
     /// Returns the width and height, which may be zero.

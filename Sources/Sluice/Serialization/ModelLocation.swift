@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The location of the model in a response: in an envelope, at a key path, or absent because the body is empty.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Decodes a `Decodable` model from a JSON body.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A response that can be decoded in other ways than into its request's model: ``APIResponse``, ``ServerResponse``.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Parses a body with one JSON text per line, such as NDJSON or JSON Lines.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Elements that are parsed from chunks of bytes as the chunks arrive.

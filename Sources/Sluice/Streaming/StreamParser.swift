@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A parser that makes elements from a body that arrives in chunks: ``LineSplitter``, ``ServerSentEventParser``, or a

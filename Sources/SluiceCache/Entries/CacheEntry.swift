@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// An entry of a cache: the bytes of a value, or a response.

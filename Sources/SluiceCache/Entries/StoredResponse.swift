@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A stored response without its body: the request it answers, its times and its head.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The decisions of a private cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211), as pure functions

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The result of processing a response to a ``ConditionalRequest``.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Receives the body of an entry piece by piece. The entry becomes visible with ``commit()``; without it, nothing is

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// An event of a cache. Requests continue after each of them.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The persistent tier of a ``CacheStore``: SQLite or a custom implementation.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 #if canImport(Glibc)

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The entries in memory, ordered by their last access. The owner provides the lock and the clock.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// One request on a connection of HTTP/1.1: the framing of the request and the parser of the response.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// One request on one connection, for any version of HTTP: the sent and received parts of the exchange, and its deadlines.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// The cookies of a jar, with the storage and retrieval rules of RFC 6265bis §5.7 and §5.8.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// A parsed `Set-Cookie` field (RFC 6265bis §5.6), independent of the server that sent it.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// A user name and a password for one server or proxy. Descriptions do not contain the password.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import SluiceHTTP
 
 /// Carries a request body from the task that reads its source to the engine's thread, which must not block.

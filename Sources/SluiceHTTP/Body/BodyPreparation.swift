@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 extension HTTPBody {
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
     package var needsPreparation: Bool {

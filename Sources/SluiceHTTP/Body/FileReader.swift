@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 
 #if canImport(Glibc)
 import Glibc

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 extension Secret {
     /// Reads a secret from the process's environment without trimming it; nil if the variable is unset or empty.
     ///

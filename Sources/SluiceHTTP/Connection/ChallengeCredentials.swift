@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A user name and password for HTTP authentication: Basic (RFC 7617) and Digest (RFC 7616).
 ///
 /// ```swift

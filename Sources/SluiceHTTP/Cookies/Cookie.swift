@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A cookie in a ``CookieJar`` (RFC 6265bis §5.7).
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 
 /// The file of a cookie jar. It is read once and written after changes to the jar.
 final class CookieFile: Sendable {

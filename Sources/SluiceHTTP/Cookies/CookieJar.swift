@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A store of cookies that servers set, sent with later requests (RFC 6265bis).
 ///
 /// ```swift

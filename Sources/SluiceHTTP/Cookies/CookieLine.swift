@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A cookie as a line of the Netscape cookie file. Tabs separate the fields: domain, subdomain flag, path, secure flag,
 /// seconds since 1970 or 0, name and value.
 ///

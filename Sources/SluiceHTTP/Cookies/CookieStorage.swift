@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A transport's store of the cookies of one jar.
 package protocol CookieStorage: Sendable {
     /// Applies a change and passes the resulting cookies to the completion, or nil if they cannot be listed.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The date formats of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 ///
 /// ```swift

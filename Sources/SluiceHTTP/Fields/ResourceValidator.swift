@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A strong validator, which distinguishes versions of a resource byte for byte (RFC 9110 §8.8.1).
 package enum ResourceValidator: Sendable, Hashable, Codable {
     /// A strong entity tag, including its quotes.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The `Retry-After` field: the delay that a server requests before the next request (RFC 9110 §10.2.3).
 package enum RetryAfter {
     /// The maximum delay, 68 years, which can be added to a date without overflow.

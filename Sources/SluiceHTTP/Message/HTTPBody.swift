@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The body of a request.
 public struct HTTPBody: Sendable {
     /// The source of the bytes.

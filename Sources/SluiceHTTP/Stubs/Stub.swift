@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A predefined response to a request, for tests and previews without a server.
 ///
 /// ```swift

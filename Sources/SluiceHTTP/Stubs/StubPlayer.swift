@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A transport that responds to every request with the same stub, on the calling thread if no waiting is needed.
 package final class StubPlayer: CallbackTransport {
     private let stub: Stub

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// Consumes a request's body in place of a transport.
 struct StubUpload {
     let pace: Stub.Pace?

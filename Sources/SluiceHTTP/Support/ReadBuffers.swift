@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// Reusable buffers of one size.
 ///
 /// A buffer returns to the pool when the data that uses it is released. Allocating and clearing fresh memory for each

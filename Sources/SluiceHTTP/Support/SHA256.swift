@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 #if canImport(CryptoKit)
 import CryptoKit
 #else

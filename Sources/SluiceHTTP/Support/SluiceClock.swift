@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceFoundation
 import Glibc
 #endif
 

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The body of a response: chunks of bytes that can be read once.
 ///
 /// Reading drives the transfer. A body that is not read applies back-pressure to the server, and releasing the body

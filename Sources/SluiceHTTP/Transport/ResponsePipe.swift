@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// Carries a response's body from an engine's thread, which must not block, to a task, which may be slow.
 ///
 /// The writer is told to pause when `highWater` bytes are buffered. `onDemand` tells it to continue after they have

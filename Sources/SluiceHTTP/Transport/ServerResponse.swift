@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A response with its whole body, before it is validated and decoded into a model.
 public struct ServerResponse: Sendable {
     /// The request of the response, after interceptors and redirects.

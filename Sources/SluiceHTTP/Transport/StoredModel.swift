@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The model that was last decoded from a stored body, kept for the next cache hit.
 package final class StoredModel: Sendable {
     /// A decoded model and the decoder that produced it.

@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A decoder that creates `Decodable` values from bytes: `JSONDecoder`, `PropertyListDecoder`, ``LenientJSONDecoder``,
 /// or a custom one.

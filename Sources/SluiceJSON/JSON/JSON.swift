@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A JSON value with dynamic access to its contents.
 ///

@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 extension JSON {
     /// Creates a value by encoding an `Encodable` value.

@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A model that is created from a ``JSON`` value.
 ///

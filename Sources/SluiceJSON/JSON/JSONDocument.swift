@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A validated JSON text (RFC 8259) with random access to its values.
 ///

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// A type that can be converted to a ``JSON`` value without failing.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// A JSON number with its original literal (RFC 8259 §6).
 ///
 /// All digits are kept: `1.10` is written as `1.10` again, and all values of `Int64` and `UInt64` are available.

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// Validates a JSON text (RFC 8259) and writes its values to a tape.
 ///
 /// The text is followed by zero bytes. JSON never contains a zero byte, so every scan stops at the end without a bounds

@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// The path to a value in a JSON value: keys and indexes, from the outside in.
 ///

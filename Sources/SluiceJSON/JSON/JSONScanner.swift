@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// Finds the end of a string or number and validates it.
 ///
 /// The text must be followed by a zero byte, which is invalid in strings and numbers.

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 extension JSON {
     /// The member of an object; ``JSON/null`` if there is none, or this is not an object.
     ///

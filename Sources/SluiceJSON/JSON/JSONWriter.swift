@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// Writes a ``JSON`` value as UTF-8.
 struct JSONWriter {

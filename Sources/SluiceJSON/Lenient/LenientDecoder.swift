@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// The decoder of a single value. Each decoder is one step of the coding path.
 final class LenientDecoder: Decoder {

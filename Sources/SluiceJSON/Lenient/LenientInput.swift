@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A JSON document that is being decoded, and the options of the decoder.
 final class LenientInput {

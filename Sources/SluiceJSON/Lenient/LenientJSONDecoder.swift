@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// Decodes models from JSON whose types differ from the declared ones, without losing information.
 ///

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// The decoding container for the members of an object.
 ///
 /// The generic `decode(_:forKey:)` for scalars satisfies the protocol's requirements for the individual types.

@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 /// A type that is read from a single JSON value without a separate decoder.
 protocol LenientScalar: Decodable {

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// The decoding container for the elements of an array.
 struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
     private let decoder: LenientDecoder

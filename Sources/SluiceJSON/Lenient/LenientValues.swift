@@ -1,4 +1,4 @@
-import SluiceHTTP
+import SluiceFoundation
 
 extension LenientDecoder {
     /// Reads a scalar from a value; nil if the conversion would lose information.

@@ -1,5 +1,3 @@
-import SluiceHTTP
-
 /// A decimal number, parsed without rounding.
 struct NumberLiteral {
     private(set) var isNegative = false

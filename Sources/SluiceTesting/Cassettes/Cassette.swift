@@ -1,4 +1,5 @@
 import Sluice
+import SluiceFoundation
 import SluiceHTTP
 
 /// The file format of a ``CassetteTransport``: recorded exchanges as JSON that people can read, edit and review.

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceFoundation
 import SluiceHTTP
 
 /// A property in which a request must match a recorded request to receive its response.

@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 #if canImport(Glibc)

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A transport that records real exchanges to a file once, and then plays them back without a network.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The exchanges of a HAR file (HTTP Archive 1.2), as browsers and proxies save them.

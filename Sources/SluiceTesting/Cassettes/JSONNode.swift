@@ -1,4 +1,5 @@
 import Sluice
+import SluiceFoundation
 
 /// A JSON value that preserves the order of object members and the digits of numbers.
 enum JSONNode: Sendable, Equatable {

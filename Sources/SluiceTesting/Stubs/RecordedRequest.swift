@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A request that a ``StubTransport`` or a ``CassetteTransport`` received, with its body in memory.

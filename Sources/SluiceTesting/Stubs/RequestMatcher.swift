@@ -1,4 +1,5 @@
 import Sluice
+import SluiceFoundation
 import SluiceHTTP
 
 /// The conditions that a request must meet, for a rule of a ``StubTransport`` or for a query of its recorded requests.

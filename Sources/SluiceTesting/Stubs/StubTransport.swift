@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A transport that answers requests according to rules, without a network, and records them.

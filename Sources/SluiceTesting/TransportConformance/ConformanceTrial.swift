@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A run of one case: the transport, the server, and helpers for the case.

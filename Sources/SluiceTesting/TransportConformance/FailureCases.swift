@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 extension TransportConformance {

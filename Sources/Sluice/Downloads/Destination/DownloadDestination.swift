@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The place in which a download is stored.
 ///
 /// ```swift

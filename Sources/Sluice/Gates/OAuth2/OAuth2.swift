@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A gate that adds an access token to requests. It obtains tokens, and replaces them before they expire

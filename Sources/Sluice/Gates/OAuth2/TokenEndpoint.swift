@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Sends requests to the authorization server.

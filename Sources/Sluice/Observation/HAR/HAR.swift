@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A recording of HTTP exchanges in the format that browsers' developer tools read and write: HTTP Archive 1.2.

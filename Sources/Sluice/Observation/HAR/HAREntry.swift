@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 extension HAR {
     /// One exchange: a request that was sent and its outcome. A repeated attempt and a redirect that is followed are
     /// exchanges of their own.

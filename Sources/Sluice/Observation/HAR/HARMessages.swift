@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 extension HAR {
     /// The request of an exchange.
     public struct Request: Sendable, Hashable, Codable {

@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 /// Records the exchanges of a client as an HTTP archive, for browsers' developer tools, `Examples/Waterfall`, or a bug

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Converts requests and responses to the format's values, without their secrets.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Makes untrusted text safe for a log: it cannot end a line, forge another line, or control a terminal.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 extension RequestMetrics {
     /// The metrics at one moment. Its `description` is a table.
     ///

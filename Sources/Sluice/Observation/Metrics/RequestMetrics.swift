@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Counts requests by route: their number, outcomes, durations by phase, and bytes transferred.

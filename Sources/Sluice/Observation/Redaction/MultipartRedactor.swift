@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Copies a multipart form without the contents of secret and binary parts.

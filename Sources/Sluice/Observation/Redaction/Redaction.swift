@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The secrets of a request and its response, and their removal before logging or recording.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A character encoding of the WHATWG Encoding Standard.

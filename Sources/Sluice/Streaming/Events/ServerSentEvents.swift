@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The events of a server, received over one or more connections (WHATWG HTML §9.2).

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A response that can be read while it arrives: a ``StreamRequest``, which is sent when reading starts, or a

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// An accepted response whose body is still arriving.

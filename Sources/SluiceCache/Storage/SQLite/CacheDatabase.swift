@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 /// The database file of a cache, with one connection for writing and two for reading. Each has its own queue, so that

@@ -1,4 +1,5 @@
 import CSQLite
+import SluiceFoundation
 import SluiceHTTP
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import CZlib
+import SluiceFoundation
 import SluiceHTTP
 
 /// The beginning of an entry's first piece: its metadata except the key and the expiration.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A cache storage in a SQLite database, which several processes on one machine may share.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Writes the pieces of a body as they arrive, each in a short transaction.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The proxies that environment variables name, by the conventions of Go, wget and others.
 ///
 /// | variable | |

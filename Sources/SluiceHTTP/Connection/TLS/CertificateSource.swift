@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// The location of certificates or keys.
 public enum CertificateSource: Sendable, Hashable {
     /// The path of a file, which is read when a connection is made.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// Public keys of which at least one must occur in a server's certificate chain.
 ///
 /// Pins protect against a certificate authority that was deceived or forced to issue a certificate for the host.

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
 public struct TLSFailure: Error, Sendable, Hashable {
     /// The checks of a TLS connection. Each case describes the condition that was not met.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Reads requests from a connection, with bodies that have a length or are chunked.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A file that is served according to RFC 9110, including range requests and preconditions.

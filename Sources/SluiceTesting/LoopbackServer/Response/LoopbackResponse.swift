@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The response of a ``LoopbackServer``: a script of bytes to write, pauses, and ways to break the connection.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The head of a response, serialized once.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A token with the header value that requests carry, and the date of its replacement.

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The state of a gate's token and of the work on it: a state machine without side effects,

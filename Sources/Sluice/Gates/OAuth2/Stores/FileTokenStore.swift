@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 /// A store that keeps the token in a file that only the user can read.
