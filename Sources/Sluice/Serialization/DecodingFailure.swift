@@ -32,7 +32,7 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
             reason = "expected \(type), found null"
         case .keyNotFound(let key, let context):
             codingPath = context.codingPath.text
-            reason = "there is no “\(key.stringValue)”"
+            reason = "the key “\(key.stringValue)” is missing"
         case .dataCorrupted(let context):
             codingPath = context.codingPath.text
             reason = body.isEmpty ? "the body is empty" : "the data is not valid"
@@ -55,13 +55,13 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     /// A one-sentence description without any of the body.
     var sentence: String {
         codingPath.isEmpty
-            ? "The response is no \(type): \(reason)."
-            : "The response is no \(type): at “\(codingPath)” \(reason)."
+            ? "The response could not be decoded as \(type): \(reason)."
+            : "The response could not be decoded as \(type): at “\(codingPath)”, \(reason)."
     }
 
     /// The description with the beginning of the body, secrets redacted.
     public var description: String {
-        "\(sentence) It begins with: \(bodyPrefix)"
+        "\(sentence) The body begins with: \(bodyPrefix)"
     }
 
     /// Returns a copy for a value at a path in the body.
@@ -83,7 +83,7 @@ extension DecodingFailure {
     /// Creates the failure of a body that is not JSON.
     init(_ type: Any.Type, body: Data, error: JSONSyntaxError) {
         let place = "line \(error.line), column \(error.column)"
-        let reason = body.isEmpty ? "the body is empty" : "it is not JSON, \(error.reason) (\(place))"
+        let reason = body.isEmpty ? "the body is empty" : "the body is not valid JSON: \(error.reason) (\(place))"
         self.init(type, body: body, path: "", reason: reason, cause: error)
     }
 

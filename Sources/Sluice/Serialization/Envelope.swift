@@ -239,7 +239,7 @@ struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
         guard let envelope = location.envelope(orOf: clientsEnvelope) else {
             throw SluiceError(
                 .unsupported,
-                "There is no envelope to open; declare one on the client or on the request.",
+                "No envelope is declared. Declare one on the client or on the request.",
                 step: .serialization
             )
         }

@@ -64,7 +64,7 @@ public struct ImageFile: Sendable, Hashable {
 
 extension ImageFile.Format {
     init(_ bytes: ImageBytes) throws(ImageFailure) {
-        if bytes.isEmpty { throw ImageFailure(nil, "there are no bytes") }
+        if bytes.isEmpty { throw ImageFailure(nil, "it is empty") }
         if bytes.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) {
             self = .png
         } else if bytes.matches([0xFF, 0xD8], at: 0) {
@@ -74,7 +74,7 @@ extension ImageFile.Format {
         } else if bytes.matches("RIFF", at: 0), bytes.matches("WEBP", at: 8) {
             self = .webp
         } else {
-            throw ImageFailure(nil, "it does not begin as PNG, JPEG, GIF or WebP do")
+            throw ImageFailure(nil, "it does not begin with the signature of PNG, JPEG, GIF or WebP")
         }
     }
 
@@ -87,7 +87,7 @@ extension ImageFile.Format {
             case .webp: try WebPHeader.size(in: bytes)
             }
         guard size.width > 0, size.height > 0 else {
-            throw ImageFailure(self, "its header says that it is \(size.width) by \(size.height) pixels")
+            throw ImageFailure(self, "its header declares a size of \(size.width) by \(size.height) pixels")
         }
         return size
     }
@@ -117,8 +117,8 @@ public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// A one-sentence description without any of the bytes.
     public var description: String {
-        guard let name = format?.name else { return "The data is no image: \(reason)." }
-        return "The data is no \(name) image: \(reason)."
+        guard let name = format?.name else { return "The data is not a valid image: \(reason)." }
+        return "The data is not a valid \(name) image: \(reason)."
     }
 }
 
@@ -142,7 +142,8 @@ public struct ImageSerializer: ResponseSerializer {
         do throws(ImageFailure) {
             return try ImageFile(data: response.body)
         } catch {
-            let sentence = response.body.isEmpty ? "The response is no image: its body is empty." : error.description
+            let sentence =
+                response.body.isEmpty ? "The response is not a valid image: its body is empty." : error.description
             throw SluiceError(.decodingFailed, sentence, step: .serialization, underlyingError: error)
         }
     }

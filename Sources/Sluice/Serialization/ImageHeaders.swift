@@ -13,7 +13,7 @@ enum PNGHeader {
         let width = Int32(bitPattern: try bytes.bigEndian(at: 16, count: 4, of: .png))
         let height = Int32(bitPattern: try bytes.bigEndian(at: 20, count: 4, of: .png))
         guard width >= 0, height >= 0 else {
-            throw ImageFailure(.png, "its header says that it is over 2147483647 pixels wide or high")
+            throw ImageFailure(.png, "its header declares a width or height of more than 2147483647 pixels")
         }
         return ImageSize(width: Int(width), height: Int(height))
     }
@@ -41,7 +41,7 @@ enum JPEGHeader {
             case 0x00, 0xD8:
                 throw ImageFailure(.jpeg, "there is no marker at byte \(offset - 1)")
             case 0xD9, 0xDA:
-                throw ImageFailure(.jpeg, "no frame comes before its \(marker == 0xD9 ? "end" : "first scan")")
+                throw ImageFailure(.jpeg, "it has no frame before its \(marker == 0xD9 ? "end" : "first scan")")
             default:
                 offset += try length(in: bytes, at: offset)
             }
@@ -53,7 +53,7 @@ enum JPEGHeader {
         let length = try length(in: bytes, at: offset)
         _ = try bytes.byte(at: offset + length - 1, of: .jpeg)
         guard length >= 11, length == 8 + 3 * Int(try bytes.byte(at: offset + 7, of: .jpeg)) else {
-            throw ImageFailure(.jpeg, "its frame is of a wrong length")
+            throw ImageFailure(.jpeg, "its frame header has an invalid length")
         }
         return ImageSize(
             width: Int(try bytes.bigEndian(at: offset + 5, count: 2, of: .jpeg)),
@@ -64,7 +64,7 @@ enum JPEGHeader {
     /// Returns the length of a segment, including the two length bytes.
     private static func length(in bytes: ImageBytes, at offset: Int) throws(ImageFailure) -> Int {
         let length = try bytes.bigEndian(at: offset, count: 2, of: .jpeg)
-        guard length >= 2 else { throw ImageFailure(.jpeg, "a segment at byte \(offset) is of a wrong length") }
+        guard length >= 2 else { throw ImageFailure(.jpeg, "the segment at byte \(offset) has an invalid length") }
         return Int(length)
     }
 }
@@ -125,7 +125,7 @@ enum WebPHeader {
         let width = try bytes.littleEndian(at: payload + 4, count: 3, of: .webp) + 1
         let height = try bytes.littleEndian(at: payload + 7, count: 3, of: .webp) + 1
         guard !width.multipliedReportingOverflow(by: height).overflow else {
-            throw ImageFailure(.webp, "its header says that it has over 4294967295 pixels")
+            throw ImageFailure(.webp, "its header declares more than 4294967295 pixels")
         }
         return ImageSize(width: Int(width), height: Int(height))
     }
@@ -133,7 +133,7 @@ enum WebPHeader {
     /// Checks that the declared and the actual size of the first chunk are sufficient.
     private static func check(_ count: Int, in bytes: ImageBytes) throws(ImageFailure) {
         guard try bytes.littleEndian(at: payload - 4, count: 4, of: .webp) >= UInt32(count) else {
-            throw ImageFailure(.webp, "its first chunk is of a wrong length")
+            throw ImageFailure(.webp, "its first chunk has an invalid length")
         }
         _ = try bytes.byte(at: payload + count - 1, of: .webp)
     }
@@ -176,7 +176,7 @@ struct ImageBytes {
     /// Returns the byte at an offset. Throws if the header ends before it.
     func byte(at offset: Int, of format: ImageFile.Format) throws(ImageFailure) -> UInt8 {
         guard let byte = self[offset] else {
-            throw ImageFailure(format, "its header breaks off after \(data.count) bytes")
+            throw ImageFailure(format, "its header is truncated after \(data.count) bytes")
         }
         return byte
     }

@@ -47,7 +47,7 @@ struct ModelLocation: Sendable {
             guard opened.isSuccess else {
                 throw SluiceError(
                     .envelopeFailed,
-                    "The response says in its envelope that the request failed.",
+                    "The envelope of the response reports that the request failed.",
                     step: .serialization,
                     underlyingError: EnvelopeFailure(code: opened.code, message: opened.message)
                 )
@@ -108,7 +108,7 @@ extension StringSerializer: JSONPartReading {
         guard part.isScalar else {
             throw SluiceError(
                 .decodingFailed,
-                "The response has no text at “\(path)”: there is \(JSON.Kind(part)).",
+                "The response has no text at “\(path)”: the value is \(JSON.Kind(part)).",
                 step: .serialization
             )
         }

@@ -163,7 +163,7 @@ extension SluiceError {
     static func elementTooLarge(_ element: String, _ limit: Int) -> SluiceError {
         SluiceError(
             .elementTooLarge,
-            "\(element) of the response is over the limit of \(limit) bytes.",
+            "\(element) of the response exceeds the limit of \(limit) bytes.",
             step: .serialization
         )
     }

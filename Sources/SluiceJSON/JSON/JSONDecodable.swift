@@ -91,7 +91,7 @@ extension JSON {
 /// The reason a JSON value could not be decoded as a model, with its path.
 ///
 /// ```
-/// At “users[2].address.city” expected a string, found a number.
+/// At “users[2].address.city”, expected a string, found a number.
 /// ```
 ///
 /// A model throws this error for an unsuitable value. The decoding of the enclosing value adds its path.
@@ -146,7 +146,7 @@ public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
 
     /// A one-sentence description that contains nothing of the JSON value except keys.
     public var description: String {
-        path.isEmpty ? "The value is not right: \(reason)." : "At “\(path)” \(reason)."
+        path.isEmpty ? "The value is not valid: \(reason)." : "At “\(path)”, \(reason)."
     }
 }
 

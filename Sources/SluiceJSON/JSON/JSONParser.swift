@@ -105,7 +105,7 @@ package struct JSONParser {
         case UInt8(ascii: "n"):
             try parse("null", as: .null)
         default:
-            throw unexpected("a value is expected here")
+            throw unexpected("a value is expected")
         }
         return true
     }
@@ -128,18 +128,18 @@ package struct JSONParser {
             case UInt8(ascii: "}") where isObject, UInt8(ascii: "]") where !isObject:
                 close()
             default:
-                throw unexpected(isObject ? "a comma or “}” is expected here" : "a comma or “]” is expected here")
+                throw unexpected(isObject ? "a comma or “}” is expected" : "a comma or “]” is expected")
             }
         }
         skipWhiteSpace()
-        guard position == length else { throw Failure("something follows its value", at: position) }
+        guard position == length else { throw Failure("there is text after its value", at: position) }
         return false
     }
 
     private mutating func open(_ kind: JSONDocument.Kind) throws(Failure) {
         depth += 1
         guard depth <= maximumDepth else {
-            throw Failure("it is nested too deep, over \(Self.maximumDepth) in all", at: position)
+            throw Failure("it is nested more than \(Self.maximumDepth) levels deep in total", at: position)
         }
         if container != Self.none { tape[Int(container)].count = count }
         let index = UInt32(truncatingIfNeeded: tape.count)
@@ -184,16 +184,16 @@ package struct JSONParser {
 
     /// Parses the name of a member and the colon.
     private mutating func parseName() throws(Failure) {
-        guard bytes[position] == UInt8(ascii: "\"") else { throw unexpected("a member's name is expected here") }
+        guard bytes[position] == UInt8(ascii: "\"") else { throw unexpected("a member name is expected") }
         try parseString()
         skipWhiteSpace()
-        guard bytes[position] == UInt8(ascii: ":") else { throw unexpected("a colon is expected here") }
+        guard bytes[position] == UInt8(ascii: ":") else { throw unexpected("a colon is expected") }
         position += 1
     }
 
     private mutating func parse(_ literal: StaticString, as kind: JSONDocument.Kind) throws(Failure) {
         for offset in 0..<literal.utf8CodeUnitCount where bytes[position + offset] != literal.utf8Start[offset] {
-            throw Failure("a value is expected here", at: position)
+            throw Failure("a value is expected", at: position)
         }
         append(kind, to: position + literal.utf8CodeUnitCount)
     }
@@ -227,7 +227,7 @@ package struct JSONParser {
 /// The reason a text is not valid JSON (RFC 8259), with its location.
 ///
 /// ```
-/// The text is not JSON: a value is missing behind the comma (line 3, column 14).
+/// The text is not valid JSON: a value is expected (line 3, column 14).
 /// ```
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The offset in the text, in bytes.
@@ -241,7 +241,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// A one-sentence description without any of the text.
     public var description: String {
-        "The text is not JSON: \(reason) (line \(line), column \(column))."
+        "The text is not valid JSON: \(reason) (line \(line), column \(column))."
     }
 
     /// Creates an error with the line and column of an offset.

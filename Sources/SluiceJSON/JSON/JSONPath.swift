@@ -187,8 +187,8 @@ extension JSON.Kind {
 /// The reason there is no value at a path in a JSON value.
 ///
 /// ```
-/// `data.items` has 2 elements, there is no [5].
-/// `data` is a string, it has no member `items`.
+/// `data.items` has 2 elements; there is no element [5].
+/// `data` is a string and has no member `items`.
 /// ```
 public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The requested path.
@@ -231,18 +231,18 @@ public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertibl
         let place = reached.isEmpty ? "The value" : "`\(reached)`"
         switch step {
         case .index(let index)?:
-            return found == .array ? elements(place, index) : "\(place) is \(found), it has no element [\(index)]."
+            return found == .array ? elements(place, index) : "\(place) is \(found) and has no element [\(index)]."
         case .key(let key)?:
             if found == .array, let index = JSONPath.index(of: key) { return elements(place, index) }
             return found == .object
-                ? "\(place) has no member `\(key)`." : "\(place) is \(found), it has no member `\(key)`."
+                ? "\(place) has no member `\(key)`." : "\(place) is \(found) and has no member `\(key)`."
         case nil:
             return "\(place) is \(found)."
         }
     }
 
     private func elements(_ place: String, _ index: Int) -> String {
-        "\(place) has \(count == 0 ? "no" : "\(count)") element\(count == 1 ? "" : "s"), there is no [\(index)]."
+        "\(place) has \(count == 0 ? "no" : "\(count)") element\(count == 1 ? "" : "s"); there is no element [\(index)]."
     }
 }
 

@@ -19,7 +19,7 @@ enum JSONScanner {
         if bytes[position] == UInt8(ascii: "-") { position &+= 1 }
         if bytes[position] == UInt8(ascii: "0") {
             position &+= 1
-            if isDigit(bytes[position]) { throw Failure("a number may not begin with 0", at: start) }
+            if isDigit(bytes[position]) { throw Failure("a number must not have leading zeros", at: start) }
         } else {
             position = try digits(in: bytes, from: position)
         }
@@ -42,7 +42,7 @@ enum JSONScanner {
 
     @inline(__always)
     private static func digits(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
-        guard isDigit(bytes[start]) else { throw Failure("a digit is expected here", at: start) }
+        guard isDigit(bytes[start]) else { throw Failure("a digit is expected", at: start) }
         var position = start &+ 1
         while isDigit(bytes[position]) { position &+= 1 }
         return position
@@ -116,10 +116,10 @@ enum JSONScanner {
             guard unit & 0xFC00 == 0xD800,
                 bytes[start + 6] == UInt8(ascii: "\\"), bytes[start + 7] == UInt8(ascii: "u"),
                 try codeUnit(in: bytes, from: start + 8) & 0xFC00 == 0xDC00
-            else { throw Failure("a surrogate stands alone", at: start) }
+            else { throw Failure("a surrogate is unpaired", at: start) }
             return start + 12
         default:
-            throw Failure("there is no such escape", at: start)
+            throw Failure("an escape sequence is not valid", at: start)
         }
     }
 
@@ -127,7 +127,7 @@ enum JSONScanner {
         var unit: UInt32 = 0
         for position in start..<(start + 4) {
             guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
-                throw Failure("four hexadecimal digits are expected here", at: start)
+                throw Failure("four hexadecimal digits are expected", at: start)
             }
             unit = unit << 4 | UInt32(digit)
         }

@@ -115,7 +115,7 @@ final class LenientDecoder: Decoder {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: codingPath,
-                    debugDescription: "The string was to hold JSON. \(error.description)",
+                    debugDescription: "The string was expected to contain JSON. \(error.description)",
                     underlyingError: error
                 )
             )
@@ -239,7 +239,7 @@ extension LenientDecoder {
             codingPath: codingPath + (key.map { [$0] } ?? []),
             debugDescription: kind == .null
                 ? "Expected \(wanted), found null."
-                : "Expected \(wanted), found \(kind.noun) that cannot become one without loss."
+                : "Expected \(wanted), found \(kind.noun) that cannot be converted without loss."
         )
         return kind == .null ? .valueNotFound(wanted, context) : .typeMismatch(wanted, context)
     }
@@ -247,7 +247,7 @@ extension LenientDecoder {
     func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(
             key,
-            DecodingError.Context(codingPath: codingPath, debugDescription: "There is no “\(key.stringValue)”.")
+            DecodingError.Context(codingPath: codingPath, debugDescription: "The key “\(key.stringValue)” is missing.")
         )
     }
 

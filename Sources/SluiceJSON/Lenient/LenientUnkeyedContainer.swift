@@ -74,7 +74,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
                 wanted,
                 DecodingError.Context(
                     codingPath: codingPath + [key],
-                    debugDescription: "The array has no more than \(elementCount) elements."
+                    debugDescription: "The array has only \(elementCount) elements."
                 )
             )
         }

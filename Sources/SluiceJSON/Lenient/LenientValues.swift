@@ -98,7 +98,7 @@ extension LenientDecoder {
             let date = input.withTrimmedString(of: node) { text in
                 try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)
             }
-            guard let date else { throw corrupted("Expected a date and time as ISO 8601 writes them.") }
+            guard let date else { throw corrupted("Expected a date and time in ISO 8601 format.") }
             return date
         case .custom(let decode):
             return try decode(self)

@@ -55,18 +55,18 @@ import Testing
 
     @Test(
         arguments: [
-            ("users[2].address.city", 5, "At “users[2].address.city” expected a string, found a number."),
+            ("users[2].address.city", 5, "At “users[2].address.city”, expected a string, found a number."),
             (
                 "users[2].address.zip", "1",
-                "At “users[2].address.zip” expected a whole number that fits Int, found a string."
+                "At “users[2].address.zip”, expected a whole number that fits Int, found a string."
             ),
-            ("users[1].address", "NYC", "At “users[1].address” expected an object, found a string."),
-            ("users[1].address", nil, "At “users[1].address” expected an object, found null."),
-            ("users[0].meta.tags", ["x", nil], "At “users[0].meta.tags[1]” expected a string, found null."),
-            ("users[0].meta", 1, "At “users[0].meta” expected an object, found a number."),
-            ("users[0].nickname", 1, "At “users[0].nickname” expected a string, found a number."),
-            ("users[0]", [:], "At “users[0].name” expected String, found nothing."),
-            ("users", "none", "At “users” expected an array, found a string."),
+            ("users[1].address", "NYC", "At “users[1].address”, expected an object, found a string."),
+            ("users[1].address", nil, "At “users[1].address”, expected an object, found null."),
+            ("users[0].meta.tags", ["x", nil], "At “users[0].meta.tags[1]”, expected a string, found null."),
+            ("users[0].meta", 1, "At “users[0].meta”, expected an object, found a number."),
+            ("users[0].nickname", 1, "At “users[0].nickname”, expected a string, found a number."),
+            ("users[0]", [:], "At “users[0].name”, expected String, found nothing."),
+            ("users", "none", "At “users”, expected an array, found a string."),
         ] as [(JSONPath, JSON, String)]
     )
     func aFailureNamesTheWholePath(path: JSONPath, value: JSON, sentence: String) throws {
@@ -99,14 +99,14 @@ import Testing
         let missing = #expect(throws: JSONDecodingFailure.self) {
             try json.value(at: #"["by.name"].ada.list[7].n"#, as: Int.self)
         }
-        #expect(missing?.description == #"At “["by.name"].ada.list[7].n” expected Int, found nothing."#)
+        #expect(missing?.description == #"At “["by.name"].ada.list[7].n”, expected Int, found nothing."#)
         #expect((missing?.cause as? JSONPathFailure)?.found == .array)
     }
 
     @Test func anErrorOfTheModelsOwnIsTheCause() {
         let failure = #expect(throws: JSONDecodingFailure.self) { try [Even](json: [["n": 2], ["n": 3]]) }
         #expect(failure?.cause is Even.Odd)
-        #expect(failure?.description == "At “[1]” expected Even, found an object.")
+        #expect(failure?.description == "At “[1]”, expected Even, found an object.")
         #expect(throws: Even.Odd.self) { try Even(json: ["n": 3]) }
     }
 

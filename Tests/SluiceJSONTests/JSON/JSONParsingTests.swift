@@ -32,7 +32,7 @@ import Testing
     ])
     func whatIsNoJSONSaysWhereItIsNot(text: String) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSON(parsing: text) }
-        #expect(error?.description.hasPrefix("The text is not JSON: ") == true)
+        #expect(error?.description.hasPrefix("The text is not valid JSON: ") == true)
     }
 
     @Test func bytesThatAreNoUTF8AreRefused() {

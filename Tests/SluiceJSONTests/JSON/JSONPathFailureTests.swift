@@ -24,23 +24,26 @@ import Testing
     }
 
     @Test(arguments: [
-        ("data.items[5]", "`data.items` has 2 elements, there is no [5]."),
-        ("data.items.5.x", "`data.items` has 2 elements, there is no [5]."),
-        ("data.items[-3]", "`data.items` has 2 elements, there is no [-3]."),
-        ("data.items[-9223372036854775808]", "`data.items` has 2 elements, there is no [-9223372036854775808]."),
-        ("data.one[1]", "`data.one` has 1 element, there is no [1]."),
-        ("data.none[0]", "`data.none` has no elements, there is no [0]."),
-        ("data.items.x", "`data.items` is an array, it has no member `x`."),
-        ("data.items.99999999999999999999", "`data.items` is an array, it has no member `99999999999999999999`."),
+        ("data.items[5]", "`data.items` has 2 elements; there is no element [5]."),
+        ("data.items.5.x", "`data.items` has 2 elements; there is no element [5]."),
+        ("data.items[-3]", "`data.items` has 2 elements; there is no element [-3]."),
+        (
+            "data.items[-9223372036854775808]",
+            "`data.items` has 2 elements; there is no element [-9223372036854775808]."
+        ),
+        ("data.one[1]", "`data.one` has 1 element; there is no element [1]."),
+        ("data.none[0]", "`data.none` has no elements; there is no element [0]."),
+        ("data.items.x", "`data.items` is an array and has no member `x`."),
+        ("data.items.99999999999999999999", "`data.items` is an array and has no member `99999999999999999999`."),
         ("data.missing.x", "`data` has no member `missing`."),
-        ("data[0]", "`data` is an object, it has no element [0]."),
-        ("data.name.items", "`data.name` is a string, it has no member `items`."),
-        ("data.nil[0]", "`data.nil` is null, it has no element [0]."),
-        ("flag.x", "`flag` is a boolean, it has no member `x`."),
-        ("data.items[0].id[0]", "`data.items[0].id` is a number, it has no element [0]."),
+        ("data[0]", "`data` is an object and has no element [0]."),
+        ("data.name.items", "`data.name` is a string and has no member `items`."),
+        ("data.nil[0]", "`data.nil` is null and has no element [0]."),
+        ("flag.x", "`flag` is a boolean and has no member `x`."),
+        ("data.items[0].id[0]", "`data.items[0].id` is a number and has no element [0]."),
         (#"["a.b"].c"#, #"`["a.b"]` has no member `c`."#),
         ("missing", "The value has no member `missing`."),
-        ("[0]", "The value is an object, it has no element [0]."),
+        ("[0]", "The value is an object and has no element [0]."),
     ])
     func aPathThatLeadsNowhereSaysHowFarItGot(path: String, sentence: String) throws {
         let path = JSONPath(path)

@@ -56,9 +56,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("\"secret\"", "Expected Int, found a string that cannot become one without loss."),
-        ("1.5", "Expected Int, found a number that cannot become one without loss."),
-        ("[1]", "Expected Int, found an array that cannot become one without loss."),
+        ("\"secret\"", "Expected Int, found a string that cannot be converted without loss."),
+        ("1.5", "Expected Int, found a number that cannot be converted without loss."),
+        ("[1]", "Expected Int, found an array that cannot be converted without loss."),
         ("null", "Expected Int, found null."),
     ])
     func theErrorTellsTheKindsAndShowsNoValue(text: String, description: String) {

@@ -15,11 +15,12 @@ import Testing
 
     @Test(arguments: [
         ("", "it ends too early, in line 1"), ("{\"a\":1,\n", "it ends too early, in line 2"),
-        ("{} x", "something follows its value, in line 1"), ("[01]", "a number may not begin with 0, in line 1"),
-        ("[\n\"\\x\"]", "there is no such escape, in line 2"), ("[1.]", "a digit is expected here, in line 1"),
+        ("{} x", "there is text after its value, in line 1"),
+        ("[01]", "a number must not have leading zeros, in line 1"),
+        ("[\n\"\\x\"]", "an escape sequence is not valid, in line 2"), ("[1.]", "a digit is expected, in line 1"),
         ("[tru]", "in line 1"), ("[1 2]", "in line 1"), ("{1:2}", "in line 1"),
-        ("\"\\ud83d\"", "a surrogate stands alone"),
-        (String(repeating: "[", count: 600), "it is nested too deep"),
+        ("\"\\ud83d\"", "a surrogate is unpaired"),
+        (String(repeating: "[", count: 600), "it is nested more than 512 levels deep"),
     ])
     func whatIsWrongIsSaidWithItsLine(_ text: String, _ reason: String) {
         let failure = #expect(throws: RecordingFailure.self) { try JSONNode.recording(Data(text.utf8)) }

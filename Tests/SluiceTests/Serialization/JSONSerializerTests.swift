@@ -51,7 +51,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(error?.error.step, .serialization)
         XCTAssertEqual(
             error?.error.reason,
-            "The response is no Array<Member>: at “data[1].id” expected a whole number that fits Int, found a string."
+            "The response could not be decoded as Array<Member>: at “data[1].id”, expected a whole number that fits Int, found a string."
         )
         let failure = error?.underlyingError as? DecodingFailure
         XCTAssertEqual(failure?.codingPath, "data[1].id")
@@ -65,7 +65,7 @@ final class JSONSerializerTests: XCTestCase {
         server.on("/broken", .json("{\"a\":1,\n}"))
         let users = APIClient(baseURL: server.url).json
         let empty = await users.request("empty", as: JSON.self).sender().result.failure
-        XCTAssertEqual(empty?.error.reason, "The response is no JSON: the body is empty.")
+        XCTAssertEqual(empty?.error.reason, "The response could not be decoded as JSON: the body is empty.")
         let broken = await users.request("broken", as: JSON.self).sender().result.failure
         XCTAssertEqual(broken?.code, .decodingFailed)
         XCTAssertEqual(broken?.error.reason.hasSuffix("(line 2, column 1)."), true, broken?.error.reason ?? "")

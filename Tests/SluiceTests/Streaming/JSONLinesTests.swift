@@ -26,9 +26,9 @@ import Testing
             try await readings("{\"value\":1}\n\n{\"value\":\"secret\"}\n{\"value\":2}")
         }
         #expect(error?.code == .decodingFailed)
-        #expect(error?.reason == "Line 3 of the response is no Reading: at “value” expected Double.")
+        #expect(error?.reason == "Line 3 of the response could not be decoded as Reading: at “value”, expected Double.")
         let broken = await #expect(throws: SluiceError.self) { try await readings("{\"value\":1}\n{\"val") }
-        #expect(broken?.reason == "Line 2 of the response is no Reading: the data is not valid.")
+        #expect(broken?.reason == "Line 2 of the response could not be decoded as Reading: the data is not valid.")
         let long = await #expect(throws: SluiceError.self) { try await readings("{\"value\":1}", limit: 5) }
         #expect(long?.code == .elementTooLarge)
     }

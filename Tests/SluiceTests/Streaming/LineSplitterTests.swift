@@ -62,7 +62,7 @@ import Testing
         var splitter = LineSplitter(limit: 4)
         splitter.append(Data("12345\nab\n".utf8))
         let error = #expect(throws: SluiceError.self) { try splitter.next() }
-        #expect(error?.description == "A line of the response is over the limit of 4 bytes.")
+        #expect(error?.description == "A line of the response exceeds the limit of 4 bytes.")
         splitter.append(Data("ab\n".utf8))
         #expect(throws: SluiceError.self) { try splitter.next() }
     }

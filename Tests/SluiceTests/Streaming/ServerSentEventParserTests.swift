@@ -114,7 +114,7 @@ import Testing
         var parser = ServerSentEventParser(limit: 6)
         parser.append(Data("data:1\ndata:1\ndata:1\ndata:1\n\n".utf8))
         let error = #expect(throws: SluiceError.self) { try parser.next() }
-        #expect(error?.description == "An event of the response is over the limit of 6 bytes.")
+        #expect(error?.description == "An event of the response exceeds the limit of 6 bytes.")
         #expect(throws: SluiceError.self) { try parser.next() }
     }
 
@@ -138,7 +138,7 @@ import Testing
         let event = Event(type: "price", data: #"{"id":7,"name":"Ada"}"#)
         #expect(try event.decoded(as: User.self) == User(id: 7, name: "Ada"))
         let error = #expect(throws: SluiceError.self) { try Event(data: #"{"id":"7"}"#).decoded(as: User.self) }
-        #expect(error?.reason == "The event's data are no User: at “id” expected Int.")
+        #expect(error?.reason == "The event's data could not be decoded as User: at “id”, expected Int.")
     }
 
     /// Lone carriage returns must not cause repeated searches for a line feed.

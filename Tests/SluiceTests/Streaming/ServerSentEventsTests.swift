@@ -88,7 +88,8 @@ final class ServerSentEventsTests: XCTestCase {
             ("json", "Sign in", 200), ("down", "Down", 503),
             (
                 "created",
-                "GET \(server.url)/created: The server answered 201, and a stream of events begins with 200.", 201
+                "GET \(server.url)/created: The server responded with status 201, but an event stream requires status 200.",
+                201
             ),
         ]
         for (path, message, status) in ends {

@@ -62,11 +62,11 @@ public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
     static func unknown(_ label: String) -> TextFailure {
         // The label comes from the server and is written to logs.
         let name = String(label.unicodeScalars.prefix(40).map { (" "..."~").contains($0) ? Character($0) : "?" })
-        return TextFailure(charset: name, offset: nil, reason: "its charset “\(name)” is not known")
+        return TextFailure(charset: name, offset: nil, reason: "its charset “\(name)” is unknown")
     }
 
     static func invalid(_ charset: Charset, at offset: Int?) -> TextFailure {
-        let place = offset.map { "its byte at \($0)" } ?? "it"
+        let place = offset.map { "the byte at offset \($0)" } ?? "it"
         return TextFailure(charset: charset.name, offset: offset, reason: "\(place) is not valid \(charset.name)")
     }
 
@@ -76,5 +76,5 @@ public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A one-sentence description without any of the text.
-    public var description: String { "The response cannot be read as text: \(reason)." }
+    public var description: String { "The response could not be decoded as text: \(reason)." }
 }

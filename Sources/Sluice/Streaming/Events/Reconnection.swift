@@ -99,7 +99,7 @@ extension SluiceError {
     fileprivate static func noEvents(_ attempts: Int) -> SluiceError {
         SluiceError(
             .connectionLost,
-            "The server has ended the stream of events again and again: \(attempts) connections in a row brought no event."
+            "The server repeatedly ended the event stream: \(attempts) consecutive connections received no event."
         )
     }
 }

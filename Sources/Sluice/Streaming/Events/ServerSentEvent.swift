@@ -44,10 +44,10 @@ public struct ServerSentEvent: Sendable, Hashable {
             return try CodableSerializer(decoder: decoder).model(of: body)
         } catch {
             guard let failure = error.underlyingError as? DecodingFailure else { throw error }
-            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)” "
+            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
             throw SluiceError(
                 .decodingFailed,
-                "The event's data are no \(failure.type): \(place)\(failure.reason).",
+                "The event's data could not be decoded as \(failure.type): \(place)\(failure.reason).",
                 step: .serialization,
                 underlyingError: failure
             )

@@ -148,11 +148,11 @@ extension StreamRequest {
         let body = try await request.begun { head throws(SluiceError) in
             if head.status == .noContent { return }
             guard head.status == .ok else {
-                let reason = "The server answered \(head.status), and a stream of events begins with 200."
+                let reason = "The server responded with status \(head.status), but an event stream requires status 200."
                 throw SluiceError(.unacceptableStatus, reason, step: .validation)
             }
             guard head.headers[.contentType].flatMap(ContentType.init)?.essence == "text/event-stream" else {
-                let reason = "The response is no stream of events, of the content type text/event-stream."
+                let reason = "The response is not an event stream: its content type is not text/event-stream."
                 throw SluiceError(.unacceptableContentType, reason, step: .validation)
             }
         }

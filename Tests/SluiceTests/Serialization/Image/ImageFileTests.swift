@@ -34,7 +34,7 @@ import Testing
                 #expect(image.width == sample.width && image.height == sample.height)
             case .failure(let failure):
                 #expect(length < shortest, "a longer piece is read where a shorter one was")
-                #expect(failure.description.hasPrefix("The data is no "))
+                #expect(failure.description.hasPrefix("The data is not a valid "))
                 #expect(failure.description.hasSuffix("."))
             }
         }

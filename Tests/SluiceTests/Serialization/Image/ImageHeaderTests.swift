@@ -46,38 +46,39 @@ import Testing
     }
 
     static let failures: [(Data, ImageFile.Format?, String)] = [
-        (Data(), nil, "there are no bytes"),
+        (Data(), nil, "it is empty"),
         (Data("<html>".utf8), nil, "does not begin"), (Data([0]), nil, "does not begin"),
         (Data("GIF90a1234567".utf8), nil, "does not begin"), (Data("RIFF1234WAVEfmt ".utf8), nil, "does not begin"),
         (Data([0x89, 0x50, 0x4E, 0x47, 0x0A]), nil, "does not begin"),
         (png([0, 0, 0, 0, 0, 0, 0, 1]), .png, "0 by 1 pixels"), (png([0, 0, 0, 2, 0, 0, 0, 0]), .png, "2 by 0 pixels"),
-        (png([0x80, 0, 0, 0, 0, 0, 0, 1]), .png, "over 2147483647"),
-        (png([0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]), .png, "over 2147483647"),
+        (png([0x80, 0, 0, 0, 0, 0, 0, 1]), .png, "more than 2147483647"),
+        (png([0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]), .png, "more than 2147483647"),
         (png([0, 0, 0, 1, 0, 0, 0, 1], length: 12), .png, "IHDR"),
         (png([0, 0, 0, 1, 0, 0, 0, 1], name: "IDAT"), .png, "IHDR"),
         (jpeg(frame(0xC0, height: 0)), .jpeg, "259 by 0 pixels"),
-        (jpeg(frame(0xC0, length: 7)), .jpeg, "wrong length"), (jpeg(frame(0xC0, length: 1)), .jpeg, "wrong length"),
-        (jpeg(frame(0xC0, length: 14), [0, 0, 0]), .jpeg, "wrong length"),
-        (jpeg(frame(0xC0, length: 200)), .jpeg, "breaks off"),
-        (jpeg([0xFF, 0xE0, 0, 0], frame(0xC0)), .jpeg, "wrong length"),
-        (jpeg([0xFF, 0xE0, 0xFF, 0xFF], frame(0xC0)), .jpeg, "breaks off"),
-        (jpeg(), .jpeg, "breaks off after 2 bytes"), (jpeg([0xFF]), .jpeg, "breaks off after 3 bytes"),
-        (jpeg([UInt8](repeating: 0xFF, count: 500)), .jpeg, "breaks off"),
+        (jpeg(frame(0xC0, length: 7)), .jpeg, "an invalid length"),
+        (jpeg(frame(0xC0, length: 1)), .jpeg, "an invalid length"),
+        (jpeg(frame(0xC0, length: 14), [0, 0, 0]), .jpeg, "an invalid length"),
+        (jpeg(frame(0xC0, length: 200)), .jpeg, "is truncated"),
+        (jpeg([0xFF, 0xE0, 0, 0], frame(0xC0)), .jpeg, "an invalid length"),
+        (jpeg([0xFF, 0xE0, 0xFF, 0xFF], frame(0xC0)), .jpeg, "is truncated"),
+        (jpeg(), .jpeg, "is truncated after 2 bytes"), (jpeg([0xFF]), .jpeg, "is truncated after 3 bytes"),
+        (jpeg([UInt8](repeating: 0xFF, count: 500)), .jpeg, "is truncated"),
         (jpeg([0x00], frame(0xC0)), .jpeg, "no marker at byte 2"), (jpeg([0xFF, 0x00]), .jpeg, "no marker at byte 3"),
         (jpeg([0xFF, 0xD8], frame(0xC0)), .jpeg, "no marker at byte 3"),
         (jpeg([0xFF, 0xD9]), .jpeg, "its end"), (jpeg([0xFF, 0xDA, 0, 2]), .jpeg, "its first scan"),
         (Data("GIF89a".utf8) + Data([0, 0, 1, 0, 0, 0, 0]), .gif, "0 by 1 pixels"),
-        (Data("GIF89a".utf8) + Data([1, 0, 1, 0, 0, 0]), .gif, "breaks off"),
+        (Data("GIF89a".utf8) + Data([1, 0, 1, 0, 0, 0]), .gif, "is truncated"),
         (webp("VP8 ", [0x10, 0, 0, 0x9D, 1, 0x2A, 0, 0xC0, 1, 0]), .webp, "0 by 1 pixels"),
         (webp("VP8 ", [0x11, 0, 0, 0x9D, 1, 0x2A, 1, 0, 1, 0]), .webp, "key frame"),
         (webp("VP8 ", [0x10, 0, 0, 0x9D, 1, 0x2B, 1, 0, 1, 0]), .webp, "key frame"),
         (webp("VP8L", [0x2E, 0, 0, 0, 0]), .webp, "lossless"),
         (webp("VP8L", [0x2F, 0, 0, 0, 0x20]), .webp, "lossless"),
-        (webp("VP8X", [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]), .webp, "over 4294967295"),
-        (webp("VP8X", [0, 0, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF]), .webp, "over 4294967295"),
+        (webp("VP8X", [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]), .webp, "more than 4294967295"),
+        (webp("VP8X", [0, 0, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF]), .webp, "more than 4294967295"),
         (webp("ICCP", [0, 0]), .webp, "first chunk"),
-        (webp("VP8X", length: [9, 0, 0, 0], [0, 0]), .webp, "wrong length"),
-        (webp("VP8L", length: [0xFF, 0xFF, 0xFF, 0xFF], [0x2F]), .webp, "breaks off"),
+        (webp("VP8X", length: [9, 0, 0, 0], [0, 0]), .webp, "an invalid length"),
+        (webp("VP8L", length: [0xFF, 0xFF, 0xFF, 0xFF], [0x2F]), .webp, "is truncated"),
     ]
 
     @Test(arguments: failures)
@@ -85,6 +86,6 @@ import Testing
         let failure = #expect(throws: ImageFailure.self) { try ImageFile(data: data) }
         #expect(failure?.format == format)
         #expect(failure?.reason.contains(reason) == true, "\(failure?.reason ?? "")")
-        #expect(failure?.description.hasPrefix("The data is no ") == true)
+        #expect(failure?.description.hasPrefix("The data is not a valid ") == true)
     }
 }

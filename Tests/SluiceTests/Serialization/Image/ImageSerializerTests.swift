@@ -26,12 +26,12 @@ final class ImageSerializerTests: XCTestCase {
         XCTAssertEqual(page?.error.step, .serialization)
         XCTAssertEqual(
             page?.error.reason,
-            "The data is no image: it does not begin as PNG, JPEG, GIF or WebP do."
+            "The data is not a valid image: it does not begin with the signature of PNG, JPEG, GIF or WebP."
         )
         XCTAssertNil((page?.underlyingError as? ImageFailure)?.format)
         XCTAssertNotNil(page?.underlyingError as? ImageFailure)
         let nothing = await images.request("nothing").sender().result.failure
         XCTAssertEqual(nothing?.code, .decodingFailed)
-        XCTAssertEqual(nothing?.error.reason, "The response is no image: its body is empty.")
+        XCTAssertEqual(nothing?.error.reason, "The response is not a valid image: its body is empty.")
     }
 }

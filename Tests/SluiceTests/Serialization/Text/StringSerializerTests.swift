@@ -61,18 +61,21 @@ import Testing
     }
 
     static let failures: [(String, Data, String, Int?, String)] = [
-        ("text/plain", Data([0x41, 0xFF]), "utf-8", 1, "its byte at 1 is not valid utf-8"),
-        ("text/plain", marks.utf8 + Data([0x41, 0xC3]), "utf-8", 4, "its byte at 4 is not valid utf-8"),
-        ("text/plain", marks.big + Data([0xD8, 0x00]), "utf-16be", 2, "its byte at 2 is not valid utf-16be"),
-        ("text/plain", Data([0xFF]), "utf-8", 0, "its byte at 0 is not valid utf-8"),
-        ("text/plain; charset=SJIS", Data([0x41, 0x82]), "shift_jis", 1, "its byte at 1 is not valid shift_jis"),
-        ("text/plain; charset=klingon", Data([0x41]), "klingon", nil, "its charset “klingon” is not known"),
-        ("text/plain; charset='utf-8'", Data([0x41]), "'utf-8'", nil, "its charset “'utf-8'” is not known"),
+        ("text/plain", Data([0x41, 0xFF]), "utf-8", 1, "the byte at offset 1 is not valid utf-8"),
+        ("text/plain", marks.utf8 + Data([0x41, 0xC3]), "utf-8", 4, "the byte at offset 4 is not valid utf-8"),
+        ("text/plain", marks.big + Data([0xD8, 0x00]), "utf-16be", 2, "the byte at offset 2 is not valid utf-16be"),
+        ("text/plain", Data([0xFF]), "utf-8", 0, "the byte at offset 0 is not valid utf-8"),
+        (
+            "text/plain; charset=SJIS", Data([0x41, 0x82]), "shift_jis", 1,
+            "the byte at offset 1 is not valid shift_jis"
+        ),
+        ("text/plain; charset=klingon", Data([0x41]), "klingon", nil, "its charset “klingon” is unknown"),
+        ("text/plain; charset='utf-8'", Data([0x41]), "'utf-8'", nil, "its charset “'utf-8'” is unknown"),
         ("text/plain; charset=utf-32", Data([0xFF, 0xFE, 0, 0, 0x41, 0, 0, 0]), "utf-32", nil, "its charset “utf-32”"),
-        ("text/plain; charset=\"a\tü\"", Data([0x41]), "a??", nil, "its charset “a??” is not known"),
+        ("text/plain; charset=\"a\tü\"", Data([0x41]), "a??", nil, "its charset “a??” is unknown"),
         (
             "text/plain; charset=\(String(repeating: "x", count: 99))", Data(), String(repeating: "x", count: 40), nil,
-            "is not known"
+            "is unknown"
         ),
     ]
 
@@ -89,7 +92,7 @@ import Testing
         }
         #expect(error?.code == .decodingFailed)
         #expect(error?.step == .serialization)
-        #expect(error?.reason.hasPrefix("The response cannot be read as text: ") == true)
+        #expect(error?.reason.hasPrefix("The response could not be decoded as text: ") == true)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
         let failure = try #require(error?.underlyingError as? TextFailure)
         #expect(failure.charset == charset)
