@@ -51,7 +51,11 @@ final class FormSlot: Encoder {
     }
 
     private var secondValue: FormEncodingFailure {
-        FormEncodingFailure(at: path, .itself, "a value encodes itself twice, or in two different ways")
+        FormEncodingFailure(
+            at: path,
+            .itself,
+            "the value was encoded more than once, or in more than one kind of container"
+        )
     }
 
     private func fill(_ node: FormNode) throws(FormEncodingFailure) {

@@ -57,7 +57,7 @@ final class FormScope {
         in path: FormPath
     ) throws(FormEncodingFailure) -> FormNode {
         if number.isFinite { return .text(number.description) }
-        throw FormEncodingFailure(at: path, step, "the number is \(number), which a form has no text for")
+        throw FormEncodingFailure(at: path, step, "the number \(number) cannot be represented in a form")
     }
 
     /// Encodes the types for which a form does not use `encode(to:)`, and two common types for speed. Returns nil for
@@ -68,7 +68,7 @@ final class FormScope {
         if Value.self == URL.self { return (value as? URL).map { .text($0.absoluteString) } }
         if Value.self == Date.self, let date = value as? Date {
             if let text = try options.dateEncoding.text(of: date) { return .text(text) }
-            throw FormEncodingFailure(at: path, step, "the date has no text in the encoder's format")
+            throw FormEncodingFailure(at: path, step, "the date cannot be represented in the encoder's date format")
         }
         if Value.self == Data.self, let data = value as? Data {
             switch options.dataEncoding {
@@ -79,7 +79,7 @@ final class FormScope {
         }
         if Value.self == Decimal.self, let number = value as? Decimal {
             if number.isFinite { return .text(number.description) }
-            throw FormEncodingFailure(at: path, step, "the number is \(number), which a form has no text for")
+            throw FormEncodingFailure(at: path, step, "the number \(number) cannot be represented in a form")
         }
         return nil
     }
@@ -88,7 +88,7 @@ final class FormScope {
         FormEncodingFailure(
             at: path,
             step,
-            "values are nested deeper than \(FormPath.depthLimit) levels; does one hold itself?"
+            "values are nested more than \(FormPath.depthLimit) levels deep, possibly because a value contains itself"
         )
     }
 }

@@ -40,7 +40,7 @@ enum MultipartBoundary {
         if outer.contains(where: { $0.hasPrefix(boundary) || boundary.hasPrefix($0) }) {
             throw SluiceError(
                 .encodingFailed,
-                "A form within a form has the other's boundary, or one that begins alike; give it one of its own.",
+                "The boundaries of a form and of a nested form are equal, or one begins with the other. Use different boundaries.",
                 step: .building
             )
         }

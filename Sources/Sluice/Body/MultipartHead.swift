@@ -14,7 +14,7 @@ extension MultipartForm.Part {
         if let field = fields.firstInvalidField {
             throw SluiceError(
                 .invalidHeader,
-                "The header “\(field.name.rawValue.printable)” of the part \(label) cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                "The header “\(field.name.rawValue.printable)” of the part \(label) cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
                 step: .building
             )
         }
@@ -50,7 +50,7 @@ extension MultipartForm.Part {
         if subtype == .formData, name == nil {
             throw SluiceError(
                 .encodingFailed,
-                "The part \(label) has no name, which every part of form-data needs.",
+                "The part \(label) has no name. Every part of a form-data body requires a name.",
                 step: .building
             )
         }

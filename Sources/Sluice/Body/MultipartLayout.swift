@@ -145,17 +145,17 @@ extension SluiceError {
     }
 
     fileprivate static func negativeLength(_ length: Int64, _ part: String) -> SluiceError {
-        SluiceError(.encodingFailed, "The part \(part) announces a length of \(length) bytes.", step: .building)
+        SluiceError(.encodingFailed, "The part \(part) has a negative length: \(length) bytes.", step: .building)
     }
 
     fileprivate static var tooLong: SluiceError {
-        SluiceError(.encodingFailed, "The lengths of a form's parts add up to more than 8 EiB.", step: .building)
+        SluiceError(.encodingFailed, "The total length of the form's parts is more than 8 EiB.", step: .building)
     }
 
     fileprivate static var tooDeep: SluiceError {
         SluiceError(
             .encodingFailed,
-            "More than \(MultipartForm.depthLimit) forms lie within each other.",
+            "Forms are nested more than \(MultipartForm.depthLimit) levels deep.",
             step: .building
         )
     }

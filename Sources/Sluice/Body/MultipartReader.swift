@@ -152,13 +152,13 @@ extension MultipartReader.OpenStream {
 
 extension SluiceError {
     fileprivate static func mismatch(_ part: String, _ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The part \(part) announced \(length) bytes and gave \(given).")
+        SluiceError(.bodyLengthMismatch, "The part \(part) was expected to have \(length) bytes, but had \(given).")
     }
 
     fileprivate static func fileChanged(_ part: String, from length: Int64, _ now: String) -> SluiceError {
         SluiceError(
             .bodyLengthMismatch,
-            "The file of the part \(part) had \(length) bytes when the request began, and has \(now) now."
+            "The file of the part \(part) had \(length) bytes when the request started, but has \(now) now."
         )
     }
 }

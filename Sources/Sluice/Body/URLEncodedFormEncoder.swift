@@ -118,8 +118,8 @@ public struct URLEncodedFormEncoder: Sendable {
             throw FormEncodingFailure(
                 at: root,
                 .itself,
-                "a form is made of names and values, and \(type(of: value)) has values only; "
-                    + "put it in a structure or a dictionary whose keys are text"
+                "a form consists of names and values, but \(type(of: value)) has no names; "
+                    + "wrap it in a structure or in a dictionary with string keys"
             )
         }
     }
@@ -371,12 +371,12 @@ public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
     var sentence: String {
         codingPath.isEmpty
             ? "The form could not be encoded: \(reason)."
-            : "The form could not be encoded: at “\(codingPath)” \(reason)."
+            : "The form could not be encoded: at “\(codingPath)”, \(reason)."
     }
 
     /// The sentence and the cause, if there is one, with text that looks like a secret redacted.
     public var description: String {
-        cause.map { "\(sentence) The cause: \(SecretRules.usual.text(SecretRules.words(of: $0)))" } ?? sentence
+        cause.map { "\(sentence) Cause: \(SecretRules.usual.text(SecretRules.words(of: $0)))" } ?? sentence
     }
 }
 

@@ -118,7 +118,7 @@ extension APIClient: CustomStringConvertible, CustomReflectable {
     /// The client's base URL, without secrets.
     public var description: String {
         pipeline.baseURL.isEmpty
-            ? "a client without base URL" : "a client of \(SecretRules.usual.url(pipeline.baseURL))"
+            ? "a client without a base URL" : "a client with the base URL \(SecretRules.usual.url(pipeline.baseURL))"
     }
 
     /// The children that `dump` shows: only the base URL, without secrets. ``configuration`` has everything else.

@@ -73,7 +73,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             if error is CancellationError || (error as? APIError)?.isCancellation == true { throw .cancelled }
             throw SluiceError(
                 .chainFailed,
-                "What was to pick the next request of the chain failed.",
+                "The closure that selects the next request of the chain threw an error.",
                 step: .recovery,
                 underlyingError: error
             )
@@ -164,7 +164,7 @@ extension SluiceError.Code {
 
 extension SluiceError {
     fileprivate static func chainTooLong(_ limit: Int) -> SluiceError {
-        let reason = "The chain has not come to its end after \(limit) requests, which is its limit."
+        let reason = "The chain did not end within its limit of \(limit) requests."
         return SluiceError(.chainTooLong, reason, step: .recovery)
     }
 }

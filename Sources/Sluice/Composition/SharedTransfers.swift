@@ -164,7 +164,7 @@ extension CallOutcome {
     fileprivate static func late(_ request: HTTPRequest) -> CallOutcome {
         let error = SluiceError(
             .timedOut,
-            "The request's deadline passed; the answer to an equal one, which it shares, had not come.",
+            "The request's deadline passed before the response that it shares with an equal request was received.",
             request: request
         )
         return CallOutcome(.failure(error))

@@ -61,7 +61,7 @@ extension SluiceError {
     fileprivate static var noBaseURL: SluiceError {
         SluiceError(
             .unsupported,
-            "The client has no base URL, so nobody has said where its credentials may go: give them a scope of origins.",
+            "The client has no base URL, so its credentials have no scope. Set a scope of origins for them.",
             step: .requestInterceptor
         )
     }

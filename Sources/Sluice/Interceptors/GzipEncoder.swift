@@ -118,10 +118,10 @@ extension HTTPBody.Stream {
 
 extension SluiceError {
     fileprivate static var noCompression: SluiceError {
-        SluiceError(.internalFailure, "The request's body could not be compressed: there is no memory for it.")
+        SluiceError(.internalFailure, "The request's body could not be compressed: there is not enough memory.")
     }
 
     fileprivate static func lengthMismatch(_ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body announced \(length) bytes and gave \(given).")
+        SluiceError(.bodyLengthMismatch, "The request's body was expected to have \(length) bytes, but had \(given).")
     }
 }

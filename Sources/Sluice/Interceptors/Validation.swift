@@ -26,14 +26,14 @@ public struct Validation: Sendable {
     func check(_ response: ServerResponse) throws(SluiceError) {
         let status = response.head.status.rawValue
         guard statuses.contains(where: { $0.contains(status) }) else {
-            throw SluiceError(.unacceptableStatus, "The server answered \(status).", step: .validation)
+            throw SluiceError(.unacceptableStatus, "The server responded with status \(status).", step: .validation)
         }
         if let contentTypes, !response.body.isEmpty {
             let type = response.head.headers[.contentType] ?? ""
             guard contentTypes.contains(where: { Validation.matches(type, $0) }) else {
                 throw SluiceError(
                     .unacceptableContentType,
-                    "The response is of another content type than \(contentTypes.joined(separator: ", ")).",
+                    "The response has none of the accepted content types: \(contentTypes.joined(separator: ", ")).",
                     step: .validation
                 )
             }
@@ -43,7 +43,7 @@ public struct Validation: Sendable {
         } catch {
             throw SluiceError(
                 .validationFailed,
-                "The response was refused by a validation rule.",
+                "The response was rejected by a validation rule.",
                 step: .validation,
                 underlyingError: error
             )

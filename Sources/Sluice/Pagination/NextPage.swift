@@ -52,14 +52,14 @@ extension RequestDraft {
             do {
                 location = try RequestLocation(URIReference(reference).resolved(against: URIReference(url)))
             } catch {
-                throw .paginationRefused("The next page is where no request can go. \(error.reason)", error)
+                throw .paginationRefused("The next page cannot be requested. \(error.reason)", error)
             }
             var next = replacingLocation(with: location)
             if HTTPOrigin(scheme: location.scheme, authority: location.authority) == origin { return next }
             guard followsOtherOrigins else {
                 throw .paginationRefused(
-                    "The next page is at another origin than the first, which might learn secrets from the request; "
-                        + "allow it with followsOtherOrigins."
+                    "The next page has another origin than the first page, and the request may contain secrets. "
+                        + "Allow this with followsOtherOrigins."
                 )
             }
             // Without a host or base URL of its own, the request gets no client headers that contain secrets.

@@ -92,7 +92,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return try next(response, request)
             } catch {
                 if let error = error as? SluiceError { throw error }
-                let reason = "What was to lead to the next page failed."
+                let reason = "The closure that returns the request for the next page threw an error."
                 throw SluiceError(.paginationFailed, reason, step: .recovery, underlyingError: error)
             }
         case .strategy(let pagination):
@@ -166,7 +166,7 @@ struct PageTrail: Sendable {
         guard stops.insert(stop).inserted else {
             throw SluiceError(
                 .paginationLoop,
-                "The next page is one that has been there already: page \(stops.count) leads back.",
+                "The pages form a loop: page \(stops.count) leads back to an earlier page.",
                 step: .recovery,
                 request: request
             )

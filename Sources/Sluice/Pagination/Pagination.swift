@@ -115,7 +115,7 @@ public struct Pagination<Model: Sendable>: Sendable {
             case let other:
                 throw SluiceError(
                     .decodingFailed,
-                    "The response has no URL of a next page at “\(path)”: there is \(JSON.Kind(other)).",
+                    "The response has no URL of a next page at “\(path)”: the value is \(JSON.Kind(other)).",
                     step: .serialization
                 )
             }

@@ -246,10 +246,10 @@ enum CallStage: Sendable, Equatable {
         switch self {
         case .beginning: "it had not been sent"
         case .gate(let name): "it was waiting at the gate “\(name)”"
-        case .requestInterceptors: "its interceptors were at work"
-        case .transport: "its answer had not come"
-        case .responseInterceptors: "the interceptors of its response were at work"
-        case .pause: "it was waiting to be sent again"
+        case .requestInterceptors: "its request interceptors were running"
+        case .transport: "its response had not been received"
+        case .responseInterceptors: "its response interceptors were running"
+        case .pause: "it was waiting for its next attempt"
         }
     }
 }

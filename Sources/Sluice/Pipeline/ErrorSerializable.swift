@@ -120,8 +120,9 @@ extension SluiceError {
     static func bodyEncoding(_ error: any Error) -> SluiceError {
         var reason = "The request's body could not be encoded."
         if case EncodingError.invalidValue(let value, let context) = error {
-            let place = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”"
-            reason = "The request's body could not be encoded:\(place) the encoder refused a \(type(of: value))."
+            let place = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”,"
+            reason =
+                "The request's body could not be encoded:\(place) the encoder rejected a value of type \(type(of: value))."
         }
         return SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
     }

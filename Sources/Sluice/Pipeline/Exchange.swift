@@ -192,7 +192,12 @@ extension TransportOutcome {
 
 extension SluiceError {
     fileprivate static func answeredByCache(_ request: HTTPRequest) -> SluiceError {
-        SluiceError(.answeredByCache, "The cache has answered; nothing was sent.", step: .cache, request: request)
+        SluiceError(
+            .answeredByCache,
+            "The response came from the cache; nothing was sent.",
+            step: .cache,
+            request: request
+        )
     }
 }
 
@@ -205,7 +210,7 @@ extension ServerResponse {
 
 extension SluiceError {
     fileprivate static func noHead(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
-        SluiceError(.timedOut, "No response began within the \(limit) allowed for an attempt.", request: request)
+        SluiceError(.timedOut, "No response started within the \(limit) allowed for an attempt.", request: request)
     }
 }
 

@@ -139,8 +139,8 @@ extension SluiceError {
         return SluiceError(
             .timedOut,
             total > .zero
-                ? "The request took longer than the \(total) allowed in all; \(stage.words)."
-                : "The request was not sent, since its deadline had passed.",
+                ? "The request took longer than its total timeout of \(total); \(stage.words)."
+                : "The request was not sent because its deadline had passed.",
             step: stage.step,
             request: call.request,
             underlyingError: call.lastFailure
@@ -157,7 +157,7 @@ extension TransportOutcome {
             guard [.clientError, .serverError].contains(response.head.status.class) else { return nil }
             return SluiceError(
                 .unacceptableStatus,
-                "The server answered \(response.head.status).",
+                "The server responded with status \(response.head.status).",
                 step: .validation,
                 request: response.request,
                 response: response.head

@@ -117,7 +117,7 @@ extension RedirectPolicy {
         switch decide?(proposal) ?? .follow {
         case .follow:
             if !keepsCookies, visited.contains(RedirectPolicy.key(next)) {
-                throw refusal.error(.redirectLoop, "The server redirected in a circle.")
+                throw refusal.error(.redirectLoop, "The server redirected in a loop.")
             }
             return next
         case .send(let request):
@@ -152,7 +152,7 @@ extension RedirectPolicy {
         do {
             target = try RequestLocation(URIReference(location).resolved(against: URIReference(request.url)))
         } catch {
-            let reason = "The server redirected to where no request can go. \(error.reason)"
+            let reason = "The server redirected to a URL that cannot be requested. \(error.reason)"
             throw refusal.error(.redirectRefused, reason, underlyingError: error)
         }
         var next = request

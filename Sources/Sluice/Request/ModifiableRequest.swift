@@ -167,7 +167,7 @@ extension ModifiableRequest {
             return modified { draft in
                 draft.options.failure = SluiceError(
                     .invalidHeader,
-                    "The user name for basic authorization holds a colon, which would end it.",
+                    "The user name for basic authorization must not contain a colon.",
                     step: .building
                 )
             }

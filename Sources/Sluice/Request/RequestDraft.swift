@@ -144,7 +144,7 @@ extension RequestDraft {
             self = try mapping?(endpoint, draft) ?? draft
         } catch {
             self.init(path: "")
-            options.failure = .building(error, "The request could not be described")
+            options.failure = .building(error, "The endpoint could not be converted to a request")
         }
     }
 

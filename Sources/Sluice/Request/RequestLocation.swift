@@ -150,7 +150,7 @@ extension RequestLocation {
     /// Creates a location from the parts of an absolute http or https URL.
     init(_ url: URIReference) throws(SluiceError) {
         guard let scheme = url.scheme?.lowercased(), let authority = url.authority else {
-            throw .invalidURL("it is not absolute: write it with http:// or https://")
+            throw .invalidURL("it is not absolute; begin it with http:// or https://")
         }
         guard scheme == "http" || scheme == "https" else {
             throw SluiceError(

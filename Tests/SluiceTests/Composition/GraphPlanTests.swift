@@ -78,7 +78,7 @@ import Testing
             Issue.record("It can be run.")
         } catch {
             #expect(error.defects.map(\.kind) == [.mismatchedType])
-            #expect(error.description == "The step “b” needs “a” to give String, but it gives Int.")
+            #expect(error.description == "The step “b” expects String from “a”, which gives Int.")
         }
     }
 

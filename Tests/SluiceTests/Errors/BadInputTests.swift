@@ -94,7 +94,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertTrue(error?.underlyingError is EncodingError)
         XCTAssertEqual(
             error?.error.reason,
-            "The request's body could not be encoded: at “[0].celsius” the encoder refused a Double."
+            "The request's body could not be encoded: at “[0].celsius”, the encoder rejected a value of type Double."
         )
         XCTAssertEqual(error?.error.step, .building)
     }

@@ -104,7 +104,7 @@ import Testing
             "variables": ["token": .init(Self.secret)] as URITemplate.Variables,
         ])
         #expect("\(full)" == "GET users?sig=REDACTED")
-        #expect("\(client)".hasPrefix("a client of https://REDACTED@a.test/x"))
+        #expect("\(client)".hasPrefix("a client with the base URL https://REDACTED@a.test/x"))
         var dumped = ""
         dump(full, to: &dumped)
         #expect(dumped.contains("access_token"))

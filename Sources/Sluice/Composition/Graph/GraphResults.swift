@@ -34,7 +34,7 @@ public struct GraphResults: Sendable {
         case .success(let value as GraphValue<Value>):
             return .success(value.value)
         case .success:
-            let reason = "The step “\(step.name)” gives no \(Value.self)."
+            let reason = "The step “\(step.name)” does not give a value of type \(Value.self)."
             return .failure(SluiceError(.invalidGraph, reason, step: .building))
         }
     }
@@ -112,7 +112,7 @@ public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
         GraphDefect(
             kind: .missingStep,
             steps: [name, dependent],
-            description: "The step “\(dependent)” needs “\(name)”, which is not in the graph."
+            description: "The step “\(dependent)” depends on “\(name)”, which is not in the graph."
         )
     }
 
@@ -120,13 +120,13 @@ public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
         GraphDefect(
             kind: .mismatchedType,
             steps: [name, need.name],
-            description: "The step “\(name)” needs “\(need.name)” to give \(need.type), but it gives \(type)."
+            description: "The step “\(name)” expects \(need.type) from “\(need.name)”, which gives \(type)."
         )
     }
 
     static func cycle(_ names: [String]) -> GraphDefect {
         let path = names.map { "“\($0)”" }.joined(separator: " → ")
-        return GraphDefect(kind: .cycle, steps: names, description: "Steps need each other in a circle: \(path).")
+        return GraphDefect(kind: .cycle, steps: names, description: "Steps depend on each other in a cycle: \(path).")
     }
 }
 

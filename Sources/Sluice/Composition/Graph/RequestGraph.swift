@@ -190,7 +190,7 @@ struct GraphInputs: Sendable {
     mutating func next<Value: Sendable>(_ type: Value.Type) throws -> Value {
         defer { position += 1 }
         guard position < values.count, let found = values[position] as? GraphValue<Value> else {
-            throw SluiceError(.internalFailure, "A step of the graph has no value of the type \(Value.self).")
+            throw SluiceError(.internalFailure, "A step of the graph has no value of type \(Value.self).")
         }
         return found.value
     }
@@ -257,7 +257,7 @@ extension SluiceError {
     fileprivate static func dependencyFailed(_ name: String) -> SluiceError {
         SluiceError(
             .dependencyFailed,
-            "The step was not run, since “\(name)”, which it needs, came to nothing.",
+            "The step did not run because its dependency “\(name)” failed.",
             step: .building
         )
     }

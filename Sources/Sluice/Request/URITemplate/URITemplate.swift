@@ -184,7 +184,7 @@ extension URITemplate {
             do {
                 let path = try template.expand(variables)
                 if Expansion.hasDotSegments(path), !Expansion.hasDotSegments(template.description) {
-                    throw SluiceError.invalidURL("a variable of its template makes a segment of dots alone")
+                    throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
                 }
                 return RequestDraft(path: path)
             } catch let error as SluiceError {

@@ -99,7 +99,7 @@ struct URITemplateExpansion {
         throw URITemplateFailure(
             template,
             atByte: variable.offset,
-            "the variable “\(variable.name)” has a prefix, but its value is \(kind), of which there is none"
+            "the variable “\(variable.name)” has a prefix modifier, which is not allowed for \(kind)"
         )
     }
 }

@@ -37,7 +37,7 @@ struct URITemplateParser {
                 parts.append(.literal(literal))
             }
             guard brace < bytes.count else { break }
-            if bytes[brace] == UInt8(ascii: "}") { throw failure(brace, "“}” closes nothing") }
+            if bytes[brace] == UInt8(ascii: "}") { throw failure(brace, "“}” has no matching “{”") }
             let end = bytes[(brace + 1)...].firstIndex(where: isBrace)
             guard let end, bytes[end] == UInt8(ascii: "}") else {
                 throw failure(brace, "an expression is not closed with “}”")
@@ -52,7 +52,7 @@ struct URITemplateParser {
         if range.isEmpty { throw failure(range.lowerBound, "an expression is empty") }
         let first = bytes[range.lowerBound]
         if "=,!@|".utf8.contains(first) {
-            throw failure(range.lowerBound, "“\(Unicode.Scalar(first))” is reserved and is no operator yet")
+            throw failure(range.lowerBound, "“\(Unicode.Scalar(first))” is reserved and not supported as an operator")
         }
         let known = URITemplateOperator(rawValue: first)
         var start = range.lowerBound + (known == nil ? 0 : 1)
@@ -74,7 +74,7 @@ struct URITemplateParser {
         guard end < range.upperBound else { return variable }
         let modifier = bytes[end + 1..<range.upperBound]
         if bytes[end] == UInt8(ascii: "*") {
-            guard modifier.isEmpty else { throw failure(end + 1, "something follows “*”, which ends a variable") }
+            guard modifier.isEmpty else { throw failure(end + 1, "“*” must be the last character of a variable") }
             variable.isExploded = true
         } else {
             let isNumber = modifier.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -95,7 +95,7 @@ struct URITemplateParser {
             let byte = bytes[offset]
             if byte == UInt8(ascii: ".") {
                 guard mayBeDot, offset + 1 < range.upperBound else {
-                    throw failure(offset, "a dot in a variable's name does not stand between two characters")
+                    throw failure(offset, "a dot in a variable's name must be between two other characters")
                 }
                 mayBeDot = false
                 offset += 1
@@ -107,7 +107,7 @@ struct URITemplateParser {
             } else if byte.isUnreserved, byte != UInt8(ascii: "-"), byte != UInt8(ascii: "~") {
                 offset += 1
             } else {
-                throw failure(offset, "“\(scalar(at: offset))” cannot be in a variable's name")
+                throw failure(offset, "“\(scalar(at: offset))” is not allowed in a variable's name")
             }
         }
     }

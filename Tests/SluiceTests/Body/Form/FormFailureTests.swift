@@ -47,7 +47,7 @@ import Testing
 
     @Test func anErrorNamesItsField() {
         let description = """
-            The form could not be encoded: at “filter.items[2].price” the number is nan, which a form has no text for.
+            The form could not be encoded: at “filter.items[2].price”, the number nan cannot be represented in a form.
             """
         #expect(failure(of: Report())?.codingPath == "filter.items[2].price")
         #expect(failure(of: Report())?.description == description)
@@ -91,7 +91,9 @@ import Testing
         let failure = failure(of: ring)
         #expect(failure?.codingPath.hasPrefix("next.next.next.") == true)
         #expect(failure?.codingPath.hasSuffix("…") == true)
-        #expect(failure?.reason == "values are nested deeper than 512 levels; does one hold itself?")
+        #expect(
+            failure?.reason == "values are nested more than 512 levels deep, possibly because a value contains itself"
+        )
     }
 
     @Test func valuesMayBeNestedToTheLimit() {
@@ -144,9 +146,9 @@ import Testing
         #expect(failure?.cause is Refused)
         #expect(
             failure?.description
-                == "The form could not be encoded: at “a.b[0]” encoding threw Refused. The cause: Refused()"
+                == "The form could not be encoded: at “a.b[0]”, encoding threw Refused. Cause: Refused()"
         )
-        #expect(failure?.sentence == "The form could not be encoded: at “a.b[0]” encoding threw Refused.")
+        #expect(failure?.sentence == "The form could not be encoded: at “a.b[0]”, encoding threw Refused.")
         #expect(self.failure(of: refusing)?.codingPath == "")
     }
 
@@ -182,7 +184,7 @@ import Testing
         }
         let failure = failure(of: ["a": value])
         #expect(failure?.codingPath == "a")
-        #expect(failure?.reason == "a value encodes itself twice, or in two different ways")
+        #expect(failure?.reason == "the value was encoded more than once, or in more than one kind of container")
     }
 
     @Test func aContainerOfAnotherKindUnderOneKeyIsAnError() {
@@ -200,7 +202,7 @@ import Testing
         let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
         #expect(error?.code == .encodingFailed)
         #expect(error?.step == .building)
-        #expect(error?.description == "The form could not be encoded: at “a” encoding threw SluiceError.")
+        #expect(error?.description == "The form could not be encoded: at “a”, encoding threw SluiceError.")
         #expect(error?.expandedDescription.contains("secret") == true)
     }
 }

@@ -127,18 +127,21 @@ import Foundation
 
     @Test(
         arguments: [
-            ([.text("a", name: "a"), .text("a")], "The part “#2” has no name, which every part of form-data needs."),
+            (
+                [.text("a", name: "a"), .text("a")],
+                "The part “#2” has no name. Every part of a form-data body requires a name."
+            ),
             (
                 [.stream(Chunks("a"), length: -1, name: "a\nb")],
-                "The part “a?b” announces a length of -1 bytes."
+                "The part “a?b” has a negative length: -1 bytes."
             ),
             (
                 [.nested(MultipartForm().adding(.stream(Chunks("a"), length: -1)), name: "n")],
-                "The part “n/#1” announces a length of -1 bytes."
+                "The part “n/#1” has a negative length: -1 bytes."
             ),
             (
                 [.stream(Chunks("a"), length: .max, name: "a")],
-                "The lengths of a form's parts add up to more than 8 EiB."
+                "The total length of the form's parts is more than 8 EiB."
             ),
         ] as [([MultipartForm.Part], String)]
     )
@@ -158,6 +161,6 @@ import Foundation
         for _ in 0..<100_000 { form = MultipartForm(.mixed).adding(.nested(form)) }
         let error = #expect(throws: SluiceError.self) { try form.body() }
         #expect(error?.code == .encodingFailed)
-        #expect(error?.reason == "More than 32 forms lie within each other.")
+        #expect(error?.reason == "Forms are nested more than 32 levels deep.")
     }
 }

@@ -80,7 +80,7 @@ import Foundation
         let form = MultipartForm().adding(.nested(inner, name: "n"), .stream(other, name: "o"))
         let error = await Self.error(form)
         #expect(error?.code == .bodyLengthMismatch)
-        #expect(error?.reason == "The part “n/s” announced \(length) bytes and gave \(given).")
+        #expect(error?.reason == "The part “n/s” was expected to have \(length) bytes, but had \(given).")
     }
 
     @Test func whatAStreamThrowsIsTheCause() async {
@@ -116,7 +116,7 @@ import Foundation
         try file.write(Data(count: count))
         let error = await #expect(throws: SluiceError.self) { while try await next() != nil {} }
         #expect(error?.code == .bodyLengthMismatch)
-        #expect(error?.reason.hasSuffix("had 800000 bytes when the request began, and has \(words) now.") == true)
+        #expect(error?.reason.hasSuffix("had 800000 bytes when the request started, but has \(words) now.") == true)
     }
 
     @Test func aReplayableBodyIsReadAgainFromItsStart() async throws {

@@ -104,7 +104,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertEqual(error?.code, .bodyLengthMismatch)
         XCTAssertEqual(
             error?.error.reason,
-            "The file of the part “f” had 1000 bytes when the request began, and has 999 now."
+            "The file of the part “f” had 1000 bytes when the request started, but has 999 now."
         )
         await server.waitForOpenConnections { $0 == 0 }
         XCTAssertEqual(server.requests.count, 0)

@@ -50,7 +50,7 @@ import Testing
 
     @Test func theSentenceNamesTheCharacter() {
         let failure = #expect(throws: URITemplateFailure.self) { try URITemplate(parsing: "{a\nb}") }
-        #expect(failure?.reason == #"“\n” cannot be in a variable's name"#)
+        #expect(failure?.reason == #"“\n” is not allowed in a variable's name"#)
     }
 
     @Test func noTemplateTraps() {
