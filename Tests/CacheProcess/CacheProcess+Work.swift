@@ -90,7 +90,7 @@ extension CacheProcess {
             try await writer.commit()
         } catch {
             // Another process may have removed all entries.
-            guard error.description.contains("was removed while its body came") else { throw error }
+            guard error.description.contains("was removed while its body was being written") else { throw error }
         }
     }
 }

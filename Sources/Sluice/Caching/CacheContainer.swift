@@ -112,7 +112,7 @@ public struct CacheContainer: Sendable {
     ) async throws(SluiceError) -> Value? {
         guard let entry = await entry(name) else { return nil }
         let coding = ValueCoding(name: name)
-        guard entry.response == nil else { throw coding.decodingFailure(type, "what is kept is a response") }
+        guard entry.response == nil else { throw coding.decodingFailure(type, "the stored entry is a response") }
         return try coding.decode(type, from: entry.body)
     }
 
@@ -124,7 +124,7 @@ public struct CacheContainer: Sendable {
     public func response(for name: String) async throws(SluiceError) -> ServerResponse? {
         guard let entry = await entry(name) else { return nil }
         guard let response = entry.response else {
-            throw ValueCoding(name: name).decodingFailure(ServerResponse.self, "what is kept is a value")
+            throw ValueCoding(name: name).decodingFailure(ServerResponse.self, "the stored entry is a value")
         }
         let request = HTTPRequest(method: response.method, keptURL: response.url)
         let use = CacheUse(age: .seconds(max(0, store.date.timeIntervalSince(entry.stored))))

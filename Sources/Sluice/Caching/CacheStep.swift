@@ -300,7 +300,7 @@ extension SluiceError {
     fileprivate static func serverFailed(_ request: HTTPRequest, _ head: HTTPResponse) -> SluiceError {
         SluiceError(
             .unacceptableStatus,
-            "The server answered \(head.status).",
+            "The server responded with status \(head.status).",
             step: .validation,
             request: request,
             response: head
@@ -310,7 +310,7 @@ extension SluiceError {
     fileprivate static func cutShort(_ request: HTTPRequest) -> SluiceError {
         SluiceError(
             .truncatedBody,
-            "The server sent less than the part of the body that it had announced.",
+            "The server sent fewer bytes than the announced range.",
             step: .cache,
             request: request
         )
@@ -319,7 +319,7 @@ extension SluiceError {
     fileprivate static func uselessValidation(_ request: HTTPRequest) -> SluiceError {
         SluiceError(
             .invalidResponse,
-            "The server answered 304 to a request without conditions.",
+            "The server responded with status 304 to an unconditional request.",
             step: .cache,
             request: request
         )

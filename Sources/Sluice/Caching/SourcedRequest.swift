@@ -221,7 +221,7 @@ extension SluiceError {
     fileprivate static func cacheMiss(_ request: HTTPRequest) -> SluiceError {
         SluiceError(
             .cacheMiss,
-            "Nothing is kept that answers the request, and its data source does not let it be sent.",
+            "The cache has no response to the request, and the data source does not allow sending it.",
             step: .cache,
             request: request
         )

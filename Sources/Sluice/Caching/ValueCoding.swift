@@ -46,7 +46,7 @@ struct ValueCoding {
         guard type.utf8.count <= UInt16.max else {
             throw SluiceError(
                 .encodingFailed,
-                "The value for “\(name)” cannot be kept: the name of its type is longer than 65,535 bytes.",
+                "The value for “\(name)” cannot be stored: the name of its type is longer than 65,535 bytes.",
                 step: .cache
             )
         }
@@ -78,13 +78,13 @@ struct ValueCoding {
         let parts = [UInt8](head)
         guard parts.count == Self.headLength, parts[0] == Self.format, let encoding = Encoding(rawValue: parts[1])
         else {
-            throw decodingFailure(type, "what is kept is no value")
+            throw decodingFailure(type, "the stored entry is not a value")
         }
         let length = Int(parts[2]) | Int(parts[3]) << 8
         let rest = body.dropFirst(Self.headLength)
         let kept = String(decoding: rest.prefix(length), as: UTF8.self)
         guard rest.count >= length, kept == Self.typeName(type) else {
-            throw decodingFailure(type, "what is kept is a \(Self.legible(kept))")
+            throw decodingFailure(type, "the stored value is of type \(Self.legible(kept))")
         }
         let payload = rest.dropFirst(length)
         do {
@@ -95,7 +95,7 @@ struct ValueCoding {
             case .bytes:
                 // Copied, so that its indices begin at 0.
                 guard let data = Data(payload) as? Value else {
-                    throw decodingFailure(type, "what is kept are bytes")
+                    throw decodingFailure(type, "the stored value is raw bytes")
                 }
                 return data
             case .json:
@@ -108,21 +108,21 @@ struct ValueCoding {
             throw error
         } catch {
             let failure = DecodingFailure(type, body: Data(payload), cause: error)
-            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)” "
+            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
             throw decodingFailure(type, place + failure.reason, failure)
         }
     }
 
     func decodingFailure(_ type: Any.Type, _ reason: String, _ cause: (any Error)? = nil) -> SluiceError {
-        let reason = "The value for “\(name)” is no \(Self.legible(Self.typeName(type))): \(reason)."
+        let reason = "The value for “\(name)” could not be decoded as \(Self.legible(Self.typeName(type))): \(reason)."
         return SluiceError(.decodingFailed, reason, step: .cache, underlyingError: cause)
     }
 
     private func encodingFailure(_ error: any Error, _ type: Any.Type) -> SluiceError {
         var place = ""
         if case EncodingError.invalidValue(let value, let context) = error {
-            let path = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”"
-            place = ":\(path) the encoder refused a \(Swift.type(of: value))"
+            let path = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”,"
+            place = ":\(path) the encoder rejected a value of type \(Swift.type(of: value))"
         }
         let reason = "The \(type) for “\(name)” could not be encoded\(place)."
         return SluiceError(.encodingFailed, reason, step: .cache, underlyingError: error)

@@ -233,13 +233,17 @@ struct DownloadProgress: Sendable {
 
 extension SluiceError {
     fileprivate static var stalled: SluiceError {
-        SluiceError(.invalidResponse, "The server gives no more bytes of what it says there are.", step: .file)
+        SluiceError(
+            .invalidResponse,
+            "The server sent no more bytes, although the download is not complete.",
+            step: .file
+        )
     }
 
     fileprivate static func noFile(_ response: ServerResponse) -> SluiceError {
         SluiceError(
             .unacceptableStatus,
-            "A response with the status \(response.head.status) is no file.",
+            "A response with the status \(response.head.status) does not contain the file.",
             step: .validation,
             request: response.request,
             response: response.head

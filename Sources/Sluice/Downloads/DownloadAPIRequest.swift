@@ -138,7 +138,7 @@ struct DownloadOptions: Sendable {
         guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit), sha256.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw SluiceError(
                 .invalidChecksum,
-                "A SHA-256 has 64 hexadecimal digits; what was given has not.",
+                "The SHA-256 checksum is not valid. It must have 64 hexadecimal digits.",
                 step: .building
             )
         }

@@ -89,7 +89,7 @@ extension SluiceError {
     fileprivate static func cannotDecode(_ file: DownloadedFile, _ error: any Error) -> SluiceError {
         SluiceError(
             .decodingFailed,
-            "The file “\(file.url.path)” is not the model it should be.",
+            "The file “\(file.url.path)” could not be decoded as the model.",
             step: .serialization,
             underlyingError: error
         )

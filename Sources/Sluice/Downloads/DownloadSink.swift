@@ -98,7 +98,7 @@ final class DownloadSink: ResponseSink {
         case .other:
             return false
         case .refused(let reason):
-            throw SluiceError(.invalidResponse, "The server cannot be believed: \(reason).")
+            throw SluiceError(.invalidResponse, "The server's response is not valid: \(reason).")
         case .changed:
             state.withLock { $0.isChanged = true }
             throw .resourceChanged
@@ -168,7 +168,7 @@ final class DownloadSink: ResponseSink {
             progress.update(part)
         }
         if let end, next < end {
-            throw SluiceError(.truncatedBody, "The response ended before all bytes it had announced.")
+            throw SluiceError(.truncatedBody, "The response body ended before its announced length.")
         }
     }
 
@@ -227,11 +227,11 @@ extension SluiceError.Code {
 
 extension SluiceError {
     static var resourceChanged: SluiceError {
-        SluiceError(.resourceChanged, "The resource has changed on the server since its first bytes came.", step: .file)
+        SluiceError(.resourceChanged, "The resource changed on the server during the download.", step: .file)
     }
 
     fileprivate static var tooLong: SluiceError {
-        SluiceError(.lengthMismatch, "The server sent more bytes than it had announced.", step: .file)
+        SluiceError(.lengthMismatch, "The server sent more bytes than announced.", step: .file)
     }
 
     static func unexpectedLength(_ length: Int64, _ expected: Int64) -> SluiceError {

@@ -51,12 +51,12 @@ enum RangeAnswer: Equatable {
     }
 
     private static func partial(_ head: HTTPResponse, _ question: Question, _ request: HTTPRequest) -> RangeAnswer {
-        guard let first = question.first else { return .refused("it sent a part where the whole was asked for") }
+        guard let first = question.first else { return .refused("it is partial, but the whole resource was requested") }
         guard let field = head.headers[.contentRange].flatMap(ContentRange.init), let range = field.range else {
-            return .refused("it sent a part and did not say which")
+            return .refused("it is partial and has no valid Content-Range")
         }
         guard range.lowerBound == first, range.upperBound <= question.end ?? .max else {
-            return .refused("it sent other bytes than were asked for")
+            return .refused("its range is not the requested one")
         }
         // A range of an encoded representation is not a range of the file.
         if head.headers.contains(.contentEncoding) { return .changed }

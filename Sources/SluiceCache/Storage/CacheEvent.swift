@@ -34,13 +34,14 @@ extension CacheEvent: CustomStringConvertible {
         switch self {
         case .opened(let url): "Opened the cache at \(url.path)."
         case .databaseSetAside(let url, let reason):
-            "Began a new cache and set the old one aside at \(url.path): \(reason)"
-        case .storageUnavailable(let error): "The cache keeps entries in memory only: \(error)"
-        case .writeFailed(let error): "The cache could not write: \(error)"
-        case .readFailed(let error): "The cache could not read: \(error)"
-        case .skipped(let key, let bytes): "An entry of \(bytes) bytes is over the cache's limits (\(key.space))."
+            "Moved the unusable cache to \(url.path) and created a new one: \(reason)."
+        case .storageUnavailable(let error): "The cache stores entries in memory only: \(error)"
+        case .writeFailed(let error): "A write to the cache's storage failed: \(error)"
+        case .readFailed(let error): "A read from the cache's storage failed: \(error)"
+        case .skipped(let key, let bytes):
+            "An entry of \(bytes) bytes was not stored because it exceeds the cache's limits (\(key.space))."
         case .writesDropped(let count, let bytes):
-            "The cache's storage is behind: \(count) entries of \(bytes) bytes are in memory only."
+            "The cache's storage cannot keep up with writes: \(count) entries of \(bytes) bytes are in memory only."
         }
     }
 }

@@ -75,7 +75,10 @@ extension ByteRanges: Codable {
         for pair in try decoder.singleValueContainer().decode([[Int64]].self) {
             guard pair.count == 2, pair[0] >= 0, pair[0] < pair[1] else {
                 throw DecodingError.dataCorrupted(
-                    DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "This is no range.")
+                    DecodingError.Context(
+                        codingPath: decoder.codingPath,
+                        debugDescription: "The bounds are not a valid range."
+                    )
                 )
             }
             insert(pair[0]..<pair[1])

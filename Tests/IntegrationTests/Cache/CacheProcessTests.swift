@@ -23,7 +23,7 @@ final class CacheProcessTests: XCTestCase {
             writing.kill()
             let check = try RunningCache("check", folder.path).end()
             XCTAssertEqual(check.status, 0, "seed \(seed), kill \(kill): \(check.lines)")
-            XCTAssertFalse(check.lines.contains { $0.contains("set the old one aside") }, "\(check.lines)")
+            XCTAssertFalse(check.lines.contains { $0.contains("Moved the unusable cache") }, "\(check.lines)")
             entries += check.lines.last.flatMap { Int($0.dropFirst(6)) } ?? 0
         }
         XCTAssertGreaterThan(entries, 20, "there was something to read")
@@ -35,7 +35,7 @@ final class CacheProcessTests: XCTestCase {
             let end = process.end()
             XCTAssertEqual(end.status, 0, "\(end.lines)")
             XCTAssertEqual(end.lines.filter { $0.hasPrefix("hammered") }.count, 1, "\(end.lines)")
-            XCTAssertFalse(end.lines.contains { $0.contains("set the old one aside") }, "\(end.lines)")
+            XCTAssertFalse(end.lines.contains { $0.contains("Moved the unusable cache") }, "\(end.lines)")
         }
         let check = try RunningCache("check", folder.path).end()
         XCTAssertEqual(check.status, 0, "\(check.lines)")

@@ -26,7 +26,7 @@ extension SluiceError {
     static func cannotWrite(_ path: String, _ error: Int32) -> SluiceError {
         switch error {
         case ENOSPC: SluiceError(.insufficientSpace, "There is no space left for “\(path)”.", step: .file)
-        case EDQUOT: SluiceError(.insufficientSpace, "The quota of disk space has no room for “\(path)”.", step: .file)
+        case EDQUOT: SluiceError(.insufficientSpace, "There is not enough disk quota left for “\(path)”.", step: .file)
         default: cannotWrite(path, String(cString: strerror(error)))
         }
     }
@@ -45,13 +45,17 @@ extension SluiceError {
     }
 
     static func insufficientSpace(_ path: String, needed: Int64, free: Int64) -> SluiceError {
-        SluiceError(.insufficientSpace, "“\(path)” needs \(needed) bytes, and the disk has \(free) left.", step: .file)
+        SluiceError(
+            .insufficientSpace,
+            "“\(path)” requires \(needed) bytes, but the disk has only \(free) bytes left.",
+            step: .file
+        )
     }
 
     static func fileExists(_ path: String) -> SluiceError {
         SluiceError(
             .fileExists,
-            "There is “\(path)” already; choose another name, or have it overwritten or both kept.",
+            "“\(path)” already exists. Choose another name, overwrite the file, or keep both.",
             step: .file
         )
     }
@@ -59,8 +63,8 @@ extension SluiceError {
     static func lengthMismatch(_ path: String, _ count: Int64, of length: Int64?) -> SluiceError {
         SluiceError(
             .lengthMismatch,
-            length.map { "“\(path)” has \(count) bytes of the \($0) that were announced." }
-                ?? "“\(path)” has \(count) bytes, and some between them are missing.",
+            length.map { "“\(path)” has \(count) of the \($0) announced bytes." }
+                ?? "“\(path)” has \(count) bytes, and some bytes before its end are missing.",
             step: .file
         )
     }
@@ -68,7 +72,7 @@ extension SluiceError {
     static func checksumMismatch(_ path: String) -> SluiceError {
         SluiceError(
             .checksumMismatch,
-            "“\(path)” is not what was asked for: its SHA-256 is another. It was removed; try again, or from another server.",
+            "The SHA-256 checksum of “\(path)” does not match. The file was removed. Try again, or use another server.",
             step: .file
         )
     }

@@ -162,7 +162,7 @@ final class PartialDownload: Sendable {
                 if self.state.withLock({ $0.isOver }) {
                     throw SluiceError(
                         .internalFailure,
-                        "The download “\(self.subject)” has ended already.",
+                        "The download “\(self.subject)” has already ended.",
                         step: .file
                     )
                 }
@@ -343,7 +343,7 @@ extension PartialDownload {
                 return count
             }
             guard let digest else {
-                throw SluiceError(.unsupported, "SHA-256 cannot be had from the system's library.", step: .file)
+                throw SluiceError(.unsupported, "The system library does not provide SHA-256.", step: .file)
             }
             return HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
         }
@@ -358,7 +358,7 @@ extension PartialDownload {
         } catch {
             throw SluiceError(
                 .internalFailure,
-                "The checksum of “\(subject)” could not be taken.",
+                "The checksum of “\(subject)” could not be computed.",
                 underlyingError: error
             )
         }

@@ -41,7 +41,11 @@ extension PartialDownloadJournal {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         version = try container.decode(Int.self, forKey: .version)
         guard version == Self.currentVersion else {
-            throw DecodingError.dataCorruptedError(forKey: .version, in: container, debugDescription: "Not known.")
+            throw DecodingError.dataCorruptedError(
+                forKey: .version,
+                in: container,
+                debugDescription: "The version is not supported."
+            )
         }
         resource = try container.decode(RemoteResource.self, forKey: .resource)
         completed = try container.decode(ByteRanges.self, forKey: .completed)

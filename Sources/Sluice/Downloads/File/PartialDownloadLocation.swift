@@ -41,7 +41,7 @@ struct PartialDownloadLocation: Sendable, Hashable {
             let name =
                 path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
             if url.hasDirectoryPath || name.isEmpty || name == "." || name == ".." {
-                throw .cannotWrite(path, "its path is that of a folder")
+                throw .cannotWrite(path, "its path is the path of a folder")
             }
             folder = SystemFile.folder(of: path)
             finalName = .chosen(String(name))
@@ -58,7 +58,11 @@ struct PartialDownloadLocation: Sendable, Hashable {
         conflict = destination.conflict
         createsDirectories = destination.createsDirectories
         guard let digest = SystemSHA256.digest(of: Array("\(key)\0\(kind)".utf8)) else {
-            throw SluiceError(.unsupported, "Downloads need SHA-256, which the system's library refuses.", step: .file)
+            throw SluiceError(
+                .unsupported,
+                "Downloads require SHA-256, which the system library does not provide.",
+                step: .file
+            )
         }
         stem =
             "."
@@ -112,12 +116,12 @@ struct PartialDownloadLocation: Sendable, Hashable {
 
     private static func path(of url: URL) throws(SluiceError) -> String {
         if let scheme = url.scheme, scheme.lowercased() != "file" {
-            throw SluiceError(.cannotWriteFile, "A URL whose scheme is “\(scheme)” names no file.", step: .file)
+            throw SluiceError(.cannotWriteFile, "A URL with the scheme “\(scheme)” is not a file URL.", step: .file)
         }
         let path = url.absoluteURL.path
         // The system would cut such a path at the NUL; the URL leaves it encoded.
         if path.isEmpty || path.utf8.contains(0) || url.path(percentEncoded: true).contains("%00") {
-            throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or holds a NUL")
+            throw .cannotWrite(path.prefix { $0 != "\0" } + "", "its path is empty or contains a NUL")
         }
         return path
     }

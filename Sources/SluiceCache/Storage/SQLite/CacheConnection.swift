@@ -107,7 +107,7 @@ struct CacheConnection: Sendable {
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {
-                throw SQLiteFailure(SQLITE_BUSY, "its lock cannot be had: \(error)")
+                throw SQLiteFailure(SQLITE_BUSY, "its lock could not be acquired: \(error)")
             }
         }
         defer { withExtendedLifetime(lock) {} }

@@ -57,21 +57,23 @@ extension CacheDatabase {
 
     private func openFile() throws(SluiceError) -> (SQLiteConnection, SQLiteConnection.Access) {
         let error = files.makeDirectory()
-        guard error == 0 else { throw unavailable("its folder cannot be made: \(SystemFailure(number: error))") }
+        guard error == 0 else { throw unavailable("its folder could not be created: \(SystemFailure(number: error))") }
         let lock: CacheLock
         do throws(SystemFailure) {
             lock = try files.lock(patience: tuning.patience)
         } catch {
             // If the lock cannot be created, the file cannot be written either.
             guard [EROFS, EACCES, EPERM].contains(error.number), files.identity != nil else {
-                throw unavailable("its lock cannot be had: \(error)")
+                throw unavailable("its lock could not be acquired: \(error)")
             }
             return try openToRead()
         }
         defer { withExtendedLifetime(lock) {} }
         for _ in 0..<Self.attempts {
             let error = files.makeDatabase()
-            guard error == 0 else { throw unavailable("its file cannot be made: \(SystemFailure(number: error))") }
+            guard error == 0 else {
+                throw unavailable("its file could not be created: \(SystemFailure(number: error))")
+            }
             let opened: (connection: SQLiteConnection, verdict: CacheSchema.Verdict)?
             do throws(SQLiteFailure) {
                 opened = try openToWrite()
@@ -103,7 +105,7 @@ extension CacheDatabase {
             try statement.step() ? statement.string(0) : ""
         }
         guard mode == "wal" else {
-            throw SQLiteFailure(SQLITE_CANTOPEN, "the file system has no memory that processes share")
+            throw SQLiteFailure(SQLITE_CANTOPEN, "the file system does not support shared memory")
         }
         try connection.run("PRAGMA synchronous = NORMAL")
         try connection.run("PRAGMA secure_delete = FAST")
@@ -140,10 +142,10 @@ extension CacheDatabase {
         case .current: return
         case .newer(let version):
             throw unavailable(
-                "its version is \(version), and this program knows versions up to \(schema.version) only; it is left as it is"
+                "its version is \(version), and this program supports versions up to \(schema.version) only; the file was not changed"
             )
-        case .foreign: throw unavailable("it is a database of another program's, and is left as it is")
-        case .older: throw unavailable("it is of an older version, and may not be written")
+        case .foreign: throw unavailable("it is a database of another program; the file was not changed")
+        case .older: throw unavailable("it has an older version and is read-only")
         }
     }
 
@@ -171,7 +173,7 @@ extension CacheDatabase {
             do throws(SystemFailure) {
                 lock = try files.lock(patience: tuning.patience)
             } catch {
-                let error = unavailable("\(failure), and it cannot be set aside: \(error)", failure)
+                let error = unavailable("\(failure), and the file could not be moved: \(error)", failure)
                 refuse(error)
                 throw error
             }
@@ -198,7 +200,7 @@ extension CacheDatabase {
     func setAside(as failure: SQLiteFailure, with lock: CacheLock) throws(SluiceError) {
         let (path, error) = files.setAside(with: lock)
         guard error == 0 else {
-            throw unavailable("\(failure), and it cannot be set aside: \(SystemFailure(number: error))", failure)
+            throw unavailable("\(failure), and the file could not be moved: \(SystemFailure(number: error))", failure)
         }
         onEvent(.databaseSetAside(URL(filePath: path), reason: failure.message))
     }

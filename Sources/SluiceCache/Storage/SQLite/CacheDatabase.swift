@@ -167,7 +167,7 @@ final class CacheDatabase: Sendable {
     var unsettled: SluiceError {
         SluiceError(
             .cacheFailed,
-            "The cache “\(files.database)” could not be used: its file is replaced again and again.",
+            "The cache “\(files.database)” could not be used: its file was replaced repeatedly.",
             step: .cache
         )
     }
@@ -201,7 +201,7 @@ extension CacheDatabase {
             let (connection, opened) = try open(&state)
             guard opened.access == .readWrite else {
                 reopen(opened, &state)
-                throw unavailable("it may not be written")
+                throw unavailable("it is read-only")
             }
             do throws(SQLiteFailure) {
                 var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)

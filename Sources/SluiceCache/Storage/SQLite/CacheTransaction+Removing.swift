@@ -237,7 +237,7 @@ extension CacheTransaction {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         let (low, high) = (statement.integer(0), statement.integer(1))
-        guard low <= high else { throw .malformed("A range") }
+        guard low <= high else { throw .malformed("a range of removed entries") }
         return low...high
     }
 }

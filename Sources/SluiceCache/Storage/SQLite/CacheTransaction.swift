@@ -56,11 +56,11 @@ struct CacheTransaction {
             number = next
         } else {
             guard let next = try connection.integer("SELECT next FROM total WHERE id = 1") else {
-                throw .malformed("The total")
+                throw .malformed("the total")
             }
             number = next
         }
-        guard number > 0, number < CacheSchema.entryLimit else { throw .malformed("The next number") }
+        guard number > 0, number < CacheSchema.entryLimit else { throw .malformed("the next entry number") }
         next = number + 1
         return number
     }
@@ -105,7 +105,7 @@ struct CacheTransaction {
     /// Returns the range of the piece numbers of some entries.
     static func pieces(of numbers: ClosedRange<Int64>) throws(SQLiteFailure) -> ClosedRange<Int64> {
         guard numbers.lowerBound >= 0, numbers.upperBound < CacheSchema.entryLimit else {
-            throw .malformed("An entry's number")
+            throw .malformed("an entry number")
         }
         return numbers.lowerBound << CacheSchema.pieceBits...(numbers.upperBound + 1) << CacheSchema.pieceBits - 1
     }
@@ -116,7 +116,7 @@ extension CacheSize {
     init(totalOf connection: SQLiteConnection) throws(SQLiteFailure) {
         let statement = try connection.statement("SELECT count, bytes FROM total WHERE id = 1")
         defer { statement.reset() }
-        guard try statement.step() else { throw .malformed("The total") }
+        guard try statement.step() else { throw .malformed("the total") }
         self.init(
             bytes: Int(clamping: max(0, statement.integer(1))),
             count: Int(clamping: max(0, statement.integer(0)))

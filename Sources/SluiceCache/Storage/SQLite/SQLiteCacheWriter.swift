@@ -125,7 +125,7 @@ extension SQLiteCacheWriter.State {
 extension SluiceError {
     fileprivate static let writerIsOver = SluiceError(
         .cacheFailed,
-        "The entry is kept already; what comes behind its end has no place in it.",
+        "The cache entry is already complete. No more bytes can be written to it.",
         step: .cache
     )
 }

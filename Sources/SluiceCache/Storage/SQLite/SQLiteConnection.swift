@@ -288,13 +288,13 @@ struct SQLiteFailure: Error, Hashable {
 
     /// Returns the error for a value that no version of the cache writes.
     static func malformed(_ what: String) -> SQLiteFailure {
-        SQLiteFailure(SQLITE_CORRUPT, "\(what) in it is malformed")
+        SQLiteFailure(SQLITE_CORRUPT, "\(what) in the database is malformed")
     }
 
     /// The body has more pieces than there are piece numbers.
     static let tooLarge = SQLiteFailure(SQLITE_TOOBIG, "the body is too large")
     /// The draft no longer exists.
-    static let removed = SQLiteFailure(SQLITE_ABORT, "the entry was removed while its body came")
+    static let removed = SQLiteFailure(SQLITE_ABORT, "the entry was removed while its body was being written")
 
     /// True if the disk or the database is full.
     var isFull: Bool { code & 0xff == SQLITE_FULL }
@@ -305,7 +305,7 @@ struct SQLiteFailure: Error, Hashable {
 }
 
 extension SQLiteFailure: CustomStringConvertible {
-    var description: String { "\(message) (SQLite's error \(code))" }
+    var description: String { "\(message) (SQLite error \(code))" }
 }
 
 extension SluiceError {

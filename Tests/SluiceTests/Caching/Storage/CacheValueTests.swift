@@ -128,10 +128,13 @@ import Testing
         try await store.set(User(id: 1, name: "Ada"), for: "me")
         let error = await #expect(throws: SluiceError.self) { _ = try await store.value(for: "me", as: [Int].self) }
         #expect(error?.code == .decodingFailed)
-        #expect(error?.reason == "The value for “me” is no Swift.Array<Swift.Int>: what is kept is a SluiceTests.User.")
+        #expect(
+            error?.reason
+                == "The value for “me” could not be decoded as Swift.Array<Swift.Int>: the stored value is of type SluiceTests.User."
+        )
         try await store.set(1, for: "n")
         let narrow = await #expect(throws: SluiceError.self) { _ = try await store.value(for: "n", as: String.self) }
-        #expect(narrow?.reason == "The value for “n” is no String: what is kept is a Int.")
+        #expect(narrow?.reason == "The value for “n” could not be decoded as String: the stored value is of type Int.")
         let response = await #expect(throws: SluiceError.self) { _ = try await store.response(for: "n") }
         #expect(response?.code == .decodingFailed)
     }
@@ -158,7 +161,10 @@ import Testing
         }
         let error = await #expect(throws: SluiceError.self) { try await store.set(Stubborn(), for: "s") }
         #expect(error?.code == .encodingFailed)
-        #expect(error?.reason == "The Stubborn for “s” could not be encoded: at “parts[0]” the encoder refused a Int.")
+        #expect(
+            error?.reason
+                == "The Stubborn for “s” could not be encoded: at “parts[0]”, the encoder rejected a value of type Int."
+        )
     }
 
     @Test func aModelThatHasChangedIsAnErrorThatNamesTheField() throws {
@@ -167,7 +173,7 @@ import Testing
         let error = #expect(throws: SluiceError.self) {
             _ = try ValueCoding(name: "me").decode(User.self, from: garbled)
         }
-        #expect(error?.reason == "The value for “me” is no SluiceTests.User: at “id” expected Int.")
+        #expect(error?.reason == "The value for “me” could not be decoded as SluiceTests.User: at “id”, expected Int.")
     }
 
     @Test func garbageIsAnErrorAndNoTrap() throws {
