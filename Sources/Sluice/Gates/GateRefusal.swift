@@ -38,8 +38,12 @@ extension SluiceError {
     }
 
     static func queueFull(at gate: String, waiting: Int) -> SluiceError {
-        let many = waiting == 0 ? "None may wait" : "\(waiting) requests wait already, as many as may,"
-        return refused(.queueFull, by: gate, "\(many) for the \(gate); send fewer at once or raise its maximumWaiting.")
+        let many = waiting == 0 ? "No requests may wait" : "The queue is full: \(waiting) requests are already waiting"
+        return refused(
+            .queueFull,
+            by: gate,
+            "\(many) for the \(gate). Send fewer requests at once, or raise its maximumWaiting."
+        )
     }
 
     /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and a `CancellationError` becomes
@@ -56,17 +60,21 @@ extension SluiceError {
     }
 
     static func gateTimedOut(_ name: String) -> SluiceError {
-        SluiceError(.timedOut, "The constraint \(name) was not satisfied in the time it has.", step: .gate)
+        SluiceError(.timedOut, "The constraint \(name) was not satisfied within its time limit.", step: .gate)
     }
 
     static func gateNeeds(_ name: String, missing need: String) -> SluiceError {
-        SluiceError(.gateFailed, "The gate \(name) needs \(need), which the client does not have.", step: .gate)
+        SluiceError(
+            .gateFailed,
+            "The gate \(name) requires the gate \(need), which the client does not have.",
+            step: .gate
+        )
     }
 
     static func gatesNeedEachOther(_ names: [String]) -> SluiceError {
         SluiceError(
             .gateFailed,
-            "The gates \(names.sorted().joined(separator: ", ")) need each other; none of them can be first.",
+            "The gates \(names.sorted().joined(separator: ", ")) depend on each other in a cycle, so none of them can be first.",
             step: .gate
         )
     }

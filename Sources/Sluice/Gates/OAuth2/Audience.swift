@@ -35,7 +35,7 @@ enum Audience: Sendable {
                 SluiceError(
                     OAuth2Error(
                         .unsupported,
-                        "an origin it is declared for is not valid. \(error.reason)",
+                        "one of its origins is not valid. \(error.reason)",
                         underlyingError: error
                     )
                 )
@@ -51,7 +51,7 @@ enum Audience: Sendable {
         guard case .baseURL = self, request.request.scheme != "https" else { return .inside }
         let origin = request.request.origin
         if origin.isLoopback { return .inside }
-        let detail = "it sends no token to \(origin), where others can read it, unless its origins name it"
+        let detail = "it does not send tokens to \(origin) over an unencrypted connection unless its origins include it"
         return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
     }
 

@@ -50,7 +50,7 @@ extension OAuth2.AuthorizationRequest {
         state = randomBytes(32).base64URL
         verifier = randomBytes(32).base64URL
         guard let challenge = ProofKey(verifier: verifier).challenge else {
-            throw OAuth2Error(.unsupported, "the system's library gives no SHA-256")
+            throw OAuth2Error(.unsupported, "the system library does not provide SHA-256")
         }
         var query = grant.parameters.merging(parameters)
         query.merge([
@@ -95,13 +95,13 @@ struct AuthorizationResponse: Sendable {
     /// - Throws: The server's error, or the reason why the response is refused.
     func code(state: String, issuer: String?) throws(OAuth2Error) -> String {
         if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
-            throw OAuth2Error(.invalidResponse, "the redirect URL has a parameter twice")
+            throw OAuth2Error(.invalidResponse, "the redirect URL contains a parameter more than once")
         }
         // Checked before everything else, because anybody can forge a response, errors included. The
         // comparison takes constant time.
         guard let own = values["state"], Secret(own) == Secret(state) else { throw OAuth2Error(.stateMismatch) }
         if let issuer, values["iss"] != issuer {
-            throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it does not say from which" : nil)
+            throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it has no iss parameter" : nil)
         }
         if let error = values["error"], !error.isEmpty {
             throw OAuth2Error(
@@ -111,7 +111,7 @@ struct AuthorizationResponse: Sendable {
             )
         }
         guard let code = values["code"], !code.isEmpty else {
-            throw OAuth2Error(.invalidResponse, "the redirect URL has neither code nor error")
+            throw OAuth2Error(.invalidResponse, "the redirect URL contains neither a code nor an error")
         }
         return code
     }

@@ -43,7 +43,7 @@ public struct OAuth2Error: Error, Sendable, CustomStringConvertible {
 
     /// One sentence without tokens and secrets.
     public var description: String {
-        var text = code.sentence ?? "The authorization server refused: \(code.rawValue)"
+        var text = code.sentence ?? "The authorization server returned the error \(code.rawValue)"
         if let status, code.sentence == nil { text += ", status \(status)" }
         if let detail {
             text += code.sentence == nil ? " (\(detail))" : ": \(detail)"
@@ -107,16 +107,16 @@ extension OAuth2Error {
         /// The text for the gate's own codes; nil for a server's code.
         fileprivate var sentence: String? {
             switch self {
-            case .authorizationRequired: "The user has to sign in"
-            case .invalidResponse: "The authorization server's answer cannot be used"
-            case .expiredToken: "The authorization server gave a token that had expired already"
-            case .refusedToken: "The authorization server gave again the token that had been refused"
-            case .tooManyRefreshes: "The authorization server has been asked for tokens too often"
-            case .unreachable: "The authorization server cannot be reached"
+            case .authorizationRequired: "The user must sign in"
+            case .invalidResponse: "The authorization server's response is not valid"
+            case .expiredToken: "The authorization server issued a token that had already expired"
+            case .refusedToken: "The authorization server issued the rejected token again"
+            case .tooManyRefreshes: "Tokens were requested from the authorization server too often"
+            case .unreachable: "The authorization server could not be reached"
             case .storeFailed: "The token store failed"
-            case .stateMismatch: "The authorization response belongs to no request of this client"
-            case .issuerMismatch: "The authorization response is from another server"
-            case .unsupported: "The OAuth 2.0 gate cannot do this"
+            case .stateMismatch: "The authorization response does not match the authorization request"
+            case .issuerMismatch: "The authorization response is not from the expected issuer"
+            case .unsupported: "The OAuth 2.0 gate does not support this"
             default: nil
             }
         }

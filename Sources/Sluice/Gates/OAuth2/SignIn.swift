@@ -62,7 +62,7 @@ extension OAuth2 {
     ///   ``OAuth2Error/Code/unsupported`` for an access token that is not visible ASCII.
     public func signIn(with token: Token) async throws(SluiceError) {
         guard token.accessToken.isBearerToken else {
-            throw SluiceError(OAuth2Error(.unsupported, "an access token is made of visible ASCII"))
+            throw SluiceError(OAuth2Error(.unsupported, "an access token must consist of visible ASCII characters"))
         }
         _ = try await signIn { _ in .success(token) }
     }

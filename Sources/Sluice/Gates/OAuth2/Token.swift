@@ -80,7 +80,7 @@ extension OAuth2.Token: Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .accessToken,
                 in: values,
-                debugDescription: "An access token is made of visible ASCII."
+                debugDescription: "An access token must consist of visible ASCII characters."
             )
         }
     }

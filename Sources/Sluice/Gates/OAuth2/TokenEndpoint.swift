@@ -208,7 +208,7 @@ struct TokenResponse: Sendable {
         case .success(let lifetime): token.expiresAt = lifetime.map(date.addingTimeInterval)
         }
         guard let refreshToken = text(members["refresh_token"]), let scope = text(members["scope"]) else {
-            return .failure(invalid("its refresh_token or scope is no text"))
+            return .failure(invalid("its refresh_token or scope is not a string"))
         }
         token.refreshToken = refreshToken
         token.scope = scope
@@ -221,8 +221,8 @@ struct TokenResponse: Sendable {
             !word.isEmpty, word.utf8.count <= 100, word.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
             redacted(word) == word
         else {
-            let what = body.isEmpty ? "nothing" : "what is no OAuth 2.0"
-            return OAuth2Error(.invalidResponse, "it holds \(what), with the status \(status)", status: status)
+            let what = body.isEmpty ? "empty" : "not an OAuth 2.0 response"
+            return OAuth2Error(.invalidResponse, "its body is \(what), and its status is \(status)", status: status)
         }
         return OAuth2Error(
             OAuth2Error.Code(rawValue: word),
@@ -245,7 +245,7 @@ struct TokenResponse: Sendable {
         case .string(let text): seconds = JSONNumber(text)?.double
         default: seconds = nil
         }
-        guard let seconds else { return .failure(invalid("its expires_in is no number")) }
+        guard let seconds else { return .failure(invalid("its expires_in is not a number")) }
         // Clamped to about 95 years, within which dates are exact.
         return .success(min(max(seconds, -3e9), 3e9))
     }

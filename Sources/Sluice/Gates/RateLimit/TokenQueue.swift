@@ -137,7 +137,7 @@ extension SluiceError {
             .rateLimited,
             by: gate,
             after: wait,
-            "The rate limit would have kept the request waiting for \(wait.roundedUpToMilliseconds), longer than it may wait."
+            "The request would wait \(wait.roundedUpToMilliseconds) for the rate limit, which is longer than allowed."
         )
     }
 }

@@ -25,7 +25,7 @@ import Testing
         #expect(error?.step == .gate)
         let refusal = GateRefusal(gate: "CircuitBreaker", retryAfter: .milliseconds(3500))
         #expect(error?.underlyingError as? GateRefusal == refusal)
-        #expect(error?.description.contains("may try in 3.5 seconds") == true)
+        #expect(error?.description.contains("is allowed in 3.5 seconds") == true)
     }
 
     @Test func trialsCloseItAgain() async throws {
@@ -36,7 +36,7 @@ import Testing
         #expect(breaker.state() == .halfOpen)
         let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == nil)
-        #expect(error?.description.contains("others are trying it") == true)
+        #expect(error?.description.contains("trial requests are in progress") == true)
         _ = trial.releaseImmediately(.answered(.ok))
         #expect(breaker.state() == .closed)
     }

@@ -54,7 +54,7 @@ import Testing
         #expect(error?.code == .queueFull)
         #expect(error?.step == .gate)
         #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
-        #expect(error?.description.contains("1 requests wait already") == true)
+        #expect(error?.description.contains("1 requests are already waiting") == true)
         release(pass)
         release(try await waiting.value)
         #expect(gate.running == 0)

@@ -89,7 +89,10 @@ import Testing
         let error = read(body, 401).failure
         #expect(error?.detail == "Who is this?")
         #expect(error?.uri == "https://x.example/e")
-        #expect(error?.description == "The authorization server refused: invalid_client, status 401 (Who is this?).")
+        #expect(
+            error?.description
+                == "The authorization server returned the error invalid_client, status 401 (Who is this?)."
+        )
     }
 
     @Test(arguments: ["s3cret", "s3cret\u{301}", "as3crets3cretb"])

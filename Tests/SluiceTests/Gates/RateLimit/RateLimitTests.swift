@@ -105,7 +105,7 @@ import Testing
         #expect(takes(gate))
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
         #expect(error?.code == .queueFull)
-        #expect(error?.description.hasPrefix("None may wait for the RateLimit") == true)
+        #expect(error?.description.hasPrefix("No requests may wait for the RateLimit") == true)
     }
 
     @Test(

@@ -253,7 +253,7 @@ extension TokenState {
         }
         if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
         guard canRenew else {
-            let detail = cause == nil ? nil : "the refresh token is no longer good"
+            let detail = cause == nil ? nil : "the refresh token is no longer valid"
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
         }
         guard window.isOpen(at: moment.now) else {

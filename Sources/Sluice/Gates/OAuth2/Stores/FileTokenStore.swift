@@ -44,7 +44,7 @@ public struct FileTokenStore: TokenStore {
         } catch {
             // The decoder's error may quote the contents, so it is not included.
             throw TokenStoreError(
-                "The file “\(file.path)” holds no token; remove it, or sign in anew to have it replaced."
+                "The file “\(file.path)” does not contain a token. Remove it, or sign in again to replace it."
             )
         }
     }
@@ -60,7 +60,7 @@ public struct FileTokenStore: TokenStore {
         do {
             contents = try encoder.encode(token)
         } catch {
-            throw TokenStoreError("The token cannot be encoded: its end is no date.")
+            throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
         }
         let file = file
         try await queue.result { () -> Result<Void, TokenStoreError> in

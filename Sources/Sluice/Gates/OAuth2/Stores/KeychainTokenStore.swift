@@ -48,7 +48,7 @@ public struct KeychainTokenStore: TokenStore {
         do {
             return try JSONDecoder().decode(OAuth2.Token.self, from: contents)
         } catch {
-            throw TokenStoreError("The keychain's item holds no token; sign in anew to have it replaced.")
+            throw TokenStoreError("The keychain item does not contain a token. Sign in again to replace it.")
         }
     }
 
@@ -58,7 +58,7 @@ public struct KeychainTokenStore: TokenStore {
     /// - Throws: A ``TokenStoreError`` with the keychain's message, or for a token that cannot be encoded.
     public func save(_ token: OAuth2.Token) async throws {
         guard let contents = try? JSONEncoder().encode(token) else {
-            throw TokenStoreError("The token cannot be encoded: its end is no date.")
+            throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
         }
         let store = self
         try await queue.result { () -> Result<Void, TokenStoreError> in
