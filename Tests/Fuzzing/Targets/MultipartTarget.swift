@@ -17,8 +17,8 @@ extension FuzzTarget {
         let boundary = input.line()
         let form = input.data
         let shown = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, .standard)
-        // The placeholder of a withheld part, “it may hold a secret”, contains that word itself.
-        if let shown, !shown.holds(" bytes: it may hold a secret)") {
+        // The placeholder of a withheld part, “it may contain a secret”, contains that word itself.
+        if let shown, !shown.holds(" bytes: it may contain a secret)") {
             let again = MultipartRedactor.redacted(Data(shown.utf8), boundary: boundary, depth: 0, .standard)
             try promise(again?.isSame(as: shown) == true, "What is shown of a form is shown as something else.")
         }

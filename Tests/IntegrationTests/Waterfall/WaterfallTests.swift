@@ -80,7 +80,9 @@ struct WaterfallTests {
         let file = folder.appending(path: "no.har")
         try Data("[]".utf8).write(to: file)
         let error = await #expect(throws: RealServer.Failure.self) { try await waterfall(file.path) }
-        #expect(error?.description.contains("no.har”: This is no HTTP archive: it is no JSON object.") == true)
+        #expect(
+            error?.description.contains("no.har”: The data is not an HTTP archive: it is not a JSON object.") == true
+        )
         await #expect(throws: RealServer.Failure.self) { try await waterfall("--demo", "extra.har") }
         await #expect(throws: RealServer.Failure.self) { try await waterfall("--unknown") }
     }

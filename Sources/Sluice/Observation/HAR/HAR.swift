@@ -35,7 +35,7 @@ public struct HAR: Sendable, Hashable, Codable {
         } catch {
             throw SluiceError(
                 .decodingFailed,
-                "This is no HTTP archive: \((error as? DecodingError).map(HAR.reason) ?? "it cannot be read.")",
+                "The data is not an HTTP archive: \((error as? DecodingError).map(HAR.reason) ?? "it cannot be read.")",
                 step: .serialization,
                 underlyingError: error
             )
@@ -66,9 +66,9 @@ public struct HAR: Sendable, Hashable, Codable {
             return "\(path(context.codingPath + [key])) is missing."
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             let path = path(context.codingPath)
-            return path.isEmpty ? "it is no JSON object." : "\(path) is not of the type it should be."
+            return path.isEmpty ? "it is not a JSON object." : "\(path) has the wrong type."
         case .dataCorrupted(let context):
-            return context.codingPath.isEmpty ? "it is no JSON." : "\(path(context.codingPath)) cannot be understood."
+            return context.codingPath.isEmpty ? "it is not JSON." : "\(path(context.codingPath)) is not valid."
         @unknown default:
             return "it cannot be read."
         }
@@ -234,7 +234,7 @@ extension KeyedDecodingContainer {
             throw DecodingError.dataCorruptedError(
                 forKey: key,
                 in: self,
-                debugDescription: "A date is written like 2026-01-31T12:00:00.000Z."
+                debugDescription: "Expected a date such as 2026-01-31T12:00:00.000Z."
             )
         }
         return date

@@ -99,7 +99,7 @@ public struct RequestLog: RequestObserver {
     /// Logs the number of dropped events, and discards the details of open requests, whose end may be among them.
     public func missed(_ count: Int) {
         records.withLock { $0 = [:] }
-        destination("\(LogUnits.text(count, "event")) left out: requests came faster than their log could be written")
+        destination("\(LogUnits.text(count, "event")) dropped: the log could not be written fast enough")
     }
 
     private func note(_ event: RequestEvent, of request: ObservedRequest) -> (RequestRecord, Duration?) {
@@ -221,7 +221,7 @@ extension RequestLog {
             let head = fields(redaction.headers(request.headers, and: observed.secretHeaders))
             return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request))"
         case .redirected(let response, let next):
-            return "\(start)↪ \(response.head.status) leads to \(shown(next))\(head(of: response, observed))"
+            return "\(start)↪ \(response.head.status) redirects to \(shown(next))\(head(of: response, observed))"
         case .informational(let head):
             return "\(start)< \(head.status) \(head.version)"
                 + fields(redaction.headers(head.headers, and: observed.secretHeaders))
@@ -234,9 +234,9 @@ extension RequestLog {
         case .received(.failure(let error)):
             return "\(start)\(colored("✗", 31)) \(sentence(of: error))"
         case .retrying(let delay, let outcome):
-            return "\(start)↻ again in \(LogUnits.text(delay)) after \(reason(outcome))"
+            return "\(start)↻ retrying in \(LogUnits.text(delay)) after \(reason(outcome))"
         case .hedging:
-            return "\(start)↻ no answer yet, sends another"
+            return "\(start)↻ no response yet, sending another request"
         }
     }
 
@@ -279,9 +279,9 @@ extension RequestLog {
             )
         case .file(let url): return note("the file \(LogEscaping.line(url.path))")
         case .stream:
-            let once = request.body.isReplayable ? "" : ", to be read once"
+            let once = request.body.isReplayable ? "" : ", readable only once"
             return note("a stream\(length.map { " of \($0)" } ?? "")\(once)")
-        case .deferred: return note("a body that is made while it is sent")
+        case .deferred: return note("a body that is created while it is sent")
         }
     }
 
@@ -294,7 +294,7 @@ extension RequestLog {
     private func block(_ data: Data, _ body: RedactedBody) -> String {
         let size = LogUnits.text(bytes: data.count)
         switch body {
-        case .binary: return note("\(size), no text")
+        case .binary: return note("\(size), not text")
         case .withheld(let reason): return note("\(size), left out: \(reason)")
         case .text(let text):
             if text.isEmpty { return "" }

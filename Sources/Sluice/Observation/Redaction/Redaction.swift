@@ -287,11 +287,11 @@ public enum RedactedBody: Sendable, Hashable {
         /// The body is longer than ``Redaction/bodyLimit``.
         case tooLong = "too long to look for secrets"
         /// The body is malformed or of an unknown type, and contains the name of a secret.
-        case secret = "it may hold a secret"
+        case secret = "it may contain a secret"
         /// The body is compressed, so it was not searched.
         case encoded = "compressed"
         /// The body has a text type but cannot be decoded.
-        case undecodable = "not the text that its type says"
+        case undecodable = "declared as text, but cannot be decoded"
 
         /// The reason in a few words.
         public var description: String { rawValue }

@@ -82,7 +82,7 @@ import Testing
         secret.body = .data(Data(#"{"password":"s3"#.utf8))
         #expect(
             secret.curlCommand().hasSuffix(
-                " -X POST # without its body of 15 B, which is left out: it may hold a secret"
+                " -X POST # without its body of 15 B, which is left out: it may contain a secret"
             )
         )
         secret.headers["Content-Encoding"] = "gzip"

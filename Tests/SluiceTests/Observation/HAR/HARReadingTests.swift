@@ -81,24 +81,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is no JSON."), ("{", "it is no JSON."), ("[]", "it is no JSON object."),
-        (#"{"log":[]}"#, "log is not of"), ("{}", "log is missing."),
-        (#"{"log":{}}"#, "log.entries is missing."), (#"{"log":{"entries":{}}}"#, "log.entries is not of"),
+        ("", "it is not JSON."), ("{", "it is not JSON."), ("[]", "it is not a JSON object."),
+        (#"{"log":[]}"#, "log has the wrong type"), ("{}", "log is missing."),
+        (#"{"log":{}}"#, "log.entries is missing."), (#"{"log":{"entries":{}}}"#, "log.entries has the wrong type"),
         (#"{"log":{"entries":[{}]}}"#, "log.entries[0].startedDateTime is missing."),
         (
             #"{"log":{"entries":[{"startedDateTime":"yesterday"}]}}"#,
-            "log.entries[0].startedDateTime cannot be understood."
+            "log.entries[0].startedDateTime is not valid."
         ),
         (
             #"{"log":{"entries":[{"startedDateTime":"2026-01-01T00:00:00Z","request":{"method":"GET"}}]}}"#,
             "log.entries[0].request.url is missing."
         ),
-        (#"{"log":{"entries":[\#(bare),{"startedDateTime":5}]}}"#, "log.entries[1].startedDateTime is not of"),
+        (#"{"log":{"entries":[\#(bare),{"startedDateTime":5}]}}"#, "log.entries[1].startedDateTime has the wrong type"),
     ])
     func whatIsNoArchiveIsRefusedWithTheFieldsName(_ text: String, _ reason: String) throws {
         let error = #expect(throws: SluiceError.self) { try HAR(parsing: Data(text.utf8)) }
         #expect(error?.code == .decodingFailed)
-        #expect(error?.reason.hasPrefix("This is no HTTP archive: ") == true)
+        #expect(error?.reason.hasPrefix("The data is not an HTTP archive: ") == true)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
     }
 

@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func whatIsNotShownIsNoted() {
-        #expect(shown(Data([0, 255]), "image/png") == ["(2 B, no text)"])
-        #expect(shown("<password>s3") == ["(12 B, left out: it may hold a secret)"])
+        #expect(shown(Data([0, 255]), "image/png") == ["(2 B, not text)"])
+        #expect(shown("<password>s3") == ["(12 B, left out: it may contain a secret)"])
         #expect(shown(String(repeating: "a", count: 2 << 20)) == ["(2.1 MB, left out: too long to look for secrets)"])
     }
 
@@ -72,7 +72,7 @@ import Testing
         #expect(sent(.data(Data([1, 2])), ["Content-Encoding": "gzip"]) == ["", "(2 B, left out: compressed)"])
         #expect(sent(.file(URL(filePath: "/tmp/a\nb"))) == ["", "(the file /tmp/a\\nb)"])
         let chunks = AsyncStream<Data> { $0.finish() }
-        #expect(sent(.stream(chunks, length: 1200)) == ["", "(a stream of 1.2 kB, to be read once)"])
+        #expect(sent(.stream(chunks, length: 1200)) == ["", "(a stream of 1.2 kB, readable only once)"])
         #expect(sent(.stream(chunks, isReplayable: true)) == ["", "(a stream)"])
     }
 }

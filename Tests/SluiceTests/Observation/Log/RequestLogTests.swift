@@ -99,14 +99,14 @@ import Testing
                 10:15:30.123Z #17  < 503 HTTP/1.1
                     Retry-After: 1
                     Set-Cookie: REDACTED
-                10:15:30.123Z #17  ↻ again in 1.0 s after 503
+                10:15:30.123Z #17  ↻ retrying in 1.0 s after 503
                 10:15:30.123Z #17  → GET https://api.example.com/users/42  (attempt 2)
                     Authorization: Bearer REDACTED
                     X-Tenant: REDACTED
                     Accept: */*
-                10:15:30.123Z #17  ↪ 302 leads to https://api.example.com/b?token=REDACTED
+                10:15:30.123Z #17  ↪ 302 redirects to https://api.example.com/b?token=REDACTED
                     Location: https://b.c/?token=REDACTED
-                10:15:30.123Z #17  ↻ no answer yet, sends another
+                10:15:30.123Z #17  ↻ no response yet, sending another request
                 10:15:30.123Z #17  ✗ Nobody listens. [cannotConnect]
                 10:15:30.123Z #17  ✗ refused at breaker: The breaker is open. Cause: token=REDACTED in vain [gateFailed]
                 10:15:30.123Z #17  ✗ ––– GET     1.3 s       –  https://api.example.com/users/42  (3 attempts with 1.0 s between, hedged, 1 redirect, 250 ms at rate)  The breaker is open. Cause: token=REDACTED in vain [gateFailed]
@@ -155,7 +155,7 @@ import Testing
         lines.notify(log, [(900, 0, .finished(LoggedLines.response(200).outcome))])
         #expect(
             lines.all == [
-                "1 event left out: requests came faster than their log could be written",
+                "1 event dropped: the log could not be written fast enough",
                 "10:15:30.123Z ← 200 GET    900 ms     0 B  https://api.example.com/users/42",
             ]
         )
