@@ -42,7 +42,7 @@ struct CookieStore: CookieStorage {
         #if canImport(FoundationNetworking)
         throw SluiceError(
             .unsupported,
-            "Foundation on Linux cannot be trusted with cookies; use SocketTransport, or no cookie jar.",
+            "Foundation on Linux does not handle cookies safely. Use SocketTransport, or no cookie jar.",
             request: request
         )
         #else

@@ -25,7 +25,7 @@ extension URLRequest {
         #if canImport(FoundationNetworking)
         throw SluiceError(
             .unsupported,
-            "Foundation on Linux can answer no challenge; use SocketTransport, or Basic alone.",
+            "Foundation on Linux cannot answer authentication challenges. Use SocketTransport, or only Basic.",
             request: request
         )
         #else

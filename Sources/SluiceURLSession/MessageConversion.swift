@@ -17,7 +17,7 @@ extension URLRequest {
         else {
             throw SluiceError(
                 .invalidURL,
-                "The URL is not valid, or holds a user name; check its host, port and path.",
+                "The URL is not valid, or contains a user name. Check its host, port and path.",
                 request: request
             )
         }

@@ -167,7 +167,7 @@ extension TransferState {
     /// Fails the exchange if the total time has passed.
     mutating func checkTotalTime(at now: Instant) -> Action {
         guard phase != .done, let total = context.timeouts.total, started + total <= now else { return .none }
-        return end(with: SluiceError(.timedOut, "The request took longer than the \(total) allowed in all."))
+        return end(with: SluiceError(.timedOut, "The request exceeded the total time-out of \(total)."))
     }
 
     /// Fails the exchange if the idle time has passed. Call only after all pending events have been handled.
@@ -178,7 +178,7 @@ extension TransferState {
         return end(
             with: SluiceError(
                 .idleTimedOut,
-                "Nothing was sent or received for \(idle); the server may be stuck or cannot be reached."
+                "Nothing was sent or received for \(idle). The server may be stuck or unreachable."
             )
         )
     }
@@ -197,10 +197,10 @@ extension SluiceError {
     }
 
     fileprivate static var noHead: SluiceError {
-        SluiceError(.connectionLost, "The server closed the connection without an answer.")
+        SluiceError(.connectionLost, "The server closed the connection without sending a response.")
     }
 
     fileprivate static var truncated: SluiceError {
-        SluiceError(.truncatedBody, "The connection closed before the whole body had come.")
+        SluiceError(.truncatedBody, "The connection closed before the complete body was received.")
     }
 }

@@ -43,10 +43,10 @@ struct URLFailure {
             return (.invalidURL, "The URL is not valid; check its host, port and path.")
         case .timedOut:
             return hasHead
-                ? (.idleTimedOut, "The connection to \(host) went silent.")
-                : (.connectTimedOut, "No connection to \(host) came about in the time allowed.")
+                ? (.idleTimedOut, "The connection to \(host) was idle for too long.")
+                : (.connectTimedOut, "The connection to \(host) timed out before it was established.")
         case .dataLengthExceedsMaximum:
-            return (.unsupported, "URLSession does not send this body; a GET, for one, may have none.")
+            return (.unsupported, "URLSession cannot send this body. A GET request, for example, cannot have a body.")
         case .requestBodyStreamExhausted:
             return (.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
         default:
@@ -60,26 +60,30 @@ struct URLFailure {
             if URLFailure.resolving.contains(code) {
                 return (
                     .cannotResolveHost,
-                    "The name of the host in “\(host)” does not resolve; check its spelling and the DNS."
+                    "The host name in “\(host)” could not be resolved. Check its spelling and the DNS."
                 )
             }
             if URLFailure.connecting.contains(code) {
-                return (.cannotConnect, "No connection to \(host): nothing answers there, or the network is down.")
+                return (
+                    .cannotConnect,
+                    "The connection to \(host) could not be established: no server responds, or the network is down."
+                )
             }
             if URLFailure.securing.contains(code) {
-                return (.tlsFailed, "No TLS connection to \(host): \(words).")
+                return (.tlsFailed, "The TLS connection to \(host) could not be established: \(words).")
             }
             if URLFailure.reading.contains(code) {
                 return (.bodyUnavailable, "The file with the request's body cannot be read.")
             }
             if URLFailure.parsing.contains(code) {
-                return (.invalidResponse, "What the server sent is no valid HTTP.")
+                return (.invalidResponse, "The response is not valid HTTP.")
             }
         }
         if code == .networkConnectionLost || code == .zeroByteResource || isConnectionLost {
-            return (.connectionLost, "The connection to \(host) was lost: the server or the network ended it.")
+            return (.connectionLost, "The connection to \(host) was lost: the server or the network closed it.")
         }
-        return isUnreachable ? (.cannotConnect, "No connection to \(host): nothing answers there.") : nil
+        return isUnreachable
+            ? (.cannotConnect, "The connection to \(host) could not be established: no server responds.") : nil
     }
 
     private var isConnectionLost: Bool {
@@ -132,23 +136,39 @@ extension URLFailure {
     }
 
     private static let spoken: [(words: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
-        ("empty reply", .connectionLost, { "The server at \($0) closed the connection without an answer." }),
-        ("transfer closed", .truncatedBody, { _ in "The connection closed before the whole body had come." }),
+        ("empty reply", .connectionLost, { "The server at \($0) closed the connection without sending a response." }),
+        ("transfer closed", .truncatedBody, { _ in "The connection closed before the complete body was received." }),
         ("large response headers", .headersTooLarge, { _ in "The response's head is over the session's limit." }),
         ("writing header", .invalidResponse, { _ in "Foundation cannot read the response's head." }),
-        ("header without colon", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
-        ("http/0.9", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
-        ("http version", .invalidResponse, { _ in "What the server sent is no valid HTTP." }),
+        ("header without colon", .invalidResponse, { _ in "The response is not valid HTTP." }),
+        ("http/0.9", .invalidResponse, { _ in "The response is not valid HTTP." }),
+        ("http version", .invalidResponse, { _ in "The response is not valid HTTP." }),
         ("content-length", .invalidResponse, { _ in "The response's Content-Length is not valid." }),
         ("chunk", .invalidResponse, { _ in "The response's chunked encoding is not valid." }),
-        ("content encoding", .invalidResponse, { _ in "The response's content encoding is damaged or not known." }),
-        ("content-encoding", .invalidResponse, { _ in "The response's content encoding is damaged or not known." }),
-        ("proxy", .proxyFailed, { _ in "The proxy cannot be resolved or refused to connect." }),
-        ("ssl", .tlsFailed, { "No TLS connection to \($0): the handshake or the check of its certificate failed." }),
-        ("tls", .tlsFailed, { "No TLS connection to \($0): the handshake or the check of its certificate failed." }),
-        ("certificate", .tlsFailed, { "No TLS connection to \($0): its certificate is not to be trusted." }),
-        ("recv failure", .connectionLost, { "The connection to \($0) was lost: the server ended it." }),
-        ("send failure", .connectionLost, { "The connection to \($0) was lost: the server ended it." }),
+        ("content encoding", .invalidResponse, { _ in "The response's content encoding is damaged or unknown." }),
+        ("content-encoding", .invalidResponse, { _ in "The response's content encoding is damaged or unknown." }),
+        (
+            "proxy", .proxyFailed,
+            { _ in "The proxy's name could not be resolved, or the proxy refused the connection." }
+        ),
+        (
+            "ssl", .tlsFailed,
+            {
+                "The TLS connection to \($0) could not be established: the handshake or the certificate verification failed."
+            }
+        ),
+        (
+            "tls", .tlsFailed,
+            {
+                "The TLS connection to \($0) could not be established: the handshake or the certificate verification failed."
+            }
+        ),
+        (
+            "certificate", .tlsFailed,
+            { "The TLS connection to \($0) could not be established: its certificate is not trusted." }
+        ),
+        ("recv failure", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
+        ("send failure", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
     ]
     #else
     /// Returns nil: on Apple's platforms the codes distinguish failures, and the messages are localized.

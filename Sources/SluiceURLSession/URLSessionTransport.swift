@@ -92,20 +92,20 @@ extension ConnectionOptions {
     func checkSupport(for origin: HTTPOrigin) throws(SluiceError) {
         let plan = try plan(for: origin)
         guard plan !== ConnectionPlan.standard, let what = unsupportedPart(of: plan) else { return }
-        throw SluiceError(.unsupported, "URLSession does not let a client choose \(what); SocketTransport does.")
+        throw SluiceError(.unsupported, "URLSession cannot be configured with \(what). Use SocketTransport.")
     }
 
     private func unsupportedPart(of plan: ConnectionPlan) -> String? {
-        if plan.tls.pins != nil { return "the keys that servers must have" }
-        if plan.tls.trust != .system { return "whom it trusts over TLS" }
-        if plan.tls.clientCertificate != nil { return "a certificate to show" }
-        if plan.tls.minimumVersion != .tls12 { return "the oldest version of TLS" }
+        if plan.tls.pins != nil { return "pinned keys" }
+        if plan.tls.trust != .system { return "custom TLS trust" }
+        if plan.tls.clientCertificate != nil { return "a client certificate" }
+        if plan.tls.minimumVersion != .tls12 { return "a minimum TLS version" }
         if plan.unixSocket != nil { return "a unix-domain socket" }
         // `URLSession` applies the system's proxy settings in place of the environment's.
-        if !proxy.isProcessEnvironment { return "its proxies" }
-        if !plan.hostAddresses.isEmpty { return "the addresses of hosts" }
-        if plan.httpVersion != .automatic { return "the version of HTTP" }
-        if plan.addresses != .any { return "which addresses it may connect to" }
+        if !proxy.isProcessEnvironment { return "proxies" }
+        if !plan.hostAddresses.isEmpty { return "addresses for hosts" }
+        if plan.httpVersion != .automatic { return "an HTTP version" }
+        if plan.addresses != .any { return "an address policy" }
         return nil
     }
 }

@@ -29,7 +29,7 @@ enum UploadBody: Sendable {
         if request.method == .get && !request.body.isNone {
             throw SluiceError(
                 .unsupported,
-                "URLSession sends no body with a GET; use another method, or another transport.",
+                "URLSession cannot send a body with a GET request. Use another method, or another transport.",
                 request: request
             )
         }
@@ -116,7 +116,7 @@ extension HTTPBody.Stream {
 
 extension SluiceError {
     fileprivate static func mismatch(_ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body announced \(length) bytes and gave \(given).")
+        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(given).")
     }
 }
 
@@ -127,7 +127,9 @@ extension Exchange {
     /// Sends the stream while it is read, no faster than the network accepts it.
     func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
         guard let streams = BoundStreams() else {
-            return fail(SluiceError(.internalFailure, "No pair of streams could be made for the request's body."))
+            return fail(
+                SluiceError(.internalFailure, "The pair of streams for the request's body could not be created.")
+            )
         }
         launch(.stream { streams.takeInput() })
         keep(
@@ -236,7 +238,7 @@ extension SluiceError {
     fileprivate static var streamTooLong: SluiceError {
         SluiceError(
             .unsupported,
-            "URLSession on Linux cannot send a stream of more than 64 MiB; send a file, or use SocketTransport."
+            "URLSession on Linux cannot send a stream of more than 64 MiB. Send a file, or use SocketTransport."
         )
     }
 }

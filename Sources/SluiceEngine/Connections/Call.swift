@@ -256,10 +256,10 @@ package final class Call: Sendable {
     /// Returns the error for a request whose deadline has passed.
     func timeoutError(at now: MonotonicTime) -> SluiceError {
         if let total = context.timeouts.total, deadline <= now {
-            return SluiceError(.timedOut, "The request took longer than the \(total) allowed in all.")
+            return SluiceError(.timedOut, "The request exceeded the total time-out of \(total).")
         }
         let idle = context.timeouts.idle ?? .zero
-        return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle); the server may be stuck.")
+        return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle). The server may be stuck.")
     }
 }
 #endif

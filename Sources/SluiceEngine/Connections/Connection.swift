@@ -395,7 +395,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let host = transaction.call.serverName
         let error =
             state.writeFailure == nil
-            ? SluiceError(.connectionLost, "The server at \(host) closed the connection without an answer.")
+            ? SluiceError(.connectionLost, "The server at \(host) closed the connection without sending a response.")
             : lost(state)
         died(&state, transaction, error, &effects)
     }
@@ -569,7 +569,7 @@ extension SluiceError {
     static var closedUnanswered: SluiceError {
         SluiceError(
             .connectionLost,
-            "The connection, which had been kept open, closed without an answer, and the server may have seen the request."
+            "The reused connection closed before a response arrived. The server may have received the request."
         )
     }
 

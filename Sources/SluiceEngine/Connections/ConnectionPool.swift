@@ -235,7 +235,7 @@ package final class ConnectionPool: LoopHandler {
             case .fail(let call, .failed(let error)): call.fail(error)
             case .fail(let call, .timedOut): call.fail(call.timeoutError(at: .distantFuture))
             case .fail(let call, .connectTimedOut(let dial)):
-                let proxy = call.plan.proxy.map { " by \($0.displayName)" } ?? ""
+                let proxy = call.plan.proxy.map { " through \($0.displayName)" } ?? ""
                 call.fail(.connectTimedOut(to: call.serverName + proxy, after: dial?.lastFailure))
             }
         }
@@ -323,17 +323,17 @@ enum PooledConnection: Sendable, Identifiable {
 
 extension SluiceError {
     fileprivate static func connectTimedOut(to server: String, after failure: SystemError?) -> SluiceError {
-        let cause = failure.map { "; the last failure was: \($0.words)" } ?? ""
+        let cause = failure.map { "; the last error was: \($0.words)" } ?? ""
         return SluiceError(
             .connectTimedOut,
-            "No connection to \(server) came about in the time allowed\(cause).",
+            "The connection to \(server) could not be established within the connect time-out\(cause).",
             underlyingError: failure
         )
     }
 
     fileprivate static let queueFull = SluiceError(
         .queueFull,
-        "As many requests wait for the engine as may; send fewer at once or raise maximumWaitingTransfers."
+        "The request queue is full. Send fewer requests at once, or raise maximumWaitingTransfers."
     )
 }
 #endif

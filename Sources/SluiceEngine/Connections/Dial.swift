@@ -180,7 +180,7 @@ package final class Dial: LoopHandler {
                 fail(
                     SluiceError(
                         .cannotResolveHost,
-                        "The name of the host in “\(request.authority)” does not resolve; check its spelling and the DNS.",
+                        "The host name in “\(request.authority)” could not be resolved. Check its spelling and the DNS.",
                         underlyingError: failure
                     ),
                     on: thread
@@ -234,7 +234,7 @@ package final class Dial: LoopHandler {
             return fail(
                 SluiceError(
                     .addressRefused,
-                    "\(request.authority) leads to an address that this client may not connect to."
+                    "\(request.authority) resolves to an address that this client is not allowed to connect to."
                 ),
                 on: thread
             )
@@ -337,7 +337,11 @@ package final class Dial: LoopHandler {
 
     private func cannotConnect(_ cause: SystemError) -> SluiceError {
         route?.notConnected(cause)
-            ?? SluiceError(.cannotConnect, "No connection to \(serverName): \(cause.words).", underlyingError: cause)
+            ?? SluiceError(
+                .cannotConnect,
+                "The connection to \(serverName) could not be established: \(cause.words).",
+                underlyingError: cause
+            )
     }
 
     /// Handles readiness of an attempt's socket.
@@ -501,7 +505,7 @@ package final class Dial: LoopHandler {
         } else if plan.httpVersion == .http2PriorKnowledge {
             return unopened(
                 attempt,
-                SluiceError(.unsupported, "The server at \(serverName) does not speak HTTP/2."),
+                SluiceError(.unsupported, "The server at \(serverName) did not negotiate HTTP/2."),
                 on: thread
             )
         } else {

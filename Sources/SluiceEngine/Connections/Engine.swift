@@ -20,12 +20,12 @@ package final class Engine: Sendable {
 
     package static let unavailable = SluiceError(
         .internalFailure,
-        "The network engine could not start: the system gave no thread, descriptor or memory."
+        "The network engine could not start: the system could not provide a thread, a file descriptor or memory."
     )
 
     static let forked = SluiceError(
         .internalFailure,
-        "The process was forked from one that had sent requests; start another program with exec, or fork before the first request."
+        "This process was forked after the first request, so it cannot send requests. Start another program with exec, or fork before the first request."
     )
 
     /// The event loops.

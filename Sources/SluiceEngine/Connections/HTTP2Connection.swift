@@ -521,7 +521,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         case .nothing: break
         case .ping: state.session.ping(at: now)
         case .lost:
-            let error = SluiceError(.connectionLost, "The connection was lost: the server does not answer any more.")
+            let error = SluiceError(.connectionLost, "The connection was lost: the server no longer responds.")
             return lose(&state, error, &effects, now)
         }
         if state.session.count == 0, idleDeadline(state) <= now { retire(&state, &effects) }

@@ -227,7 +227,7 @@ final class HTTP2Session {
             failure
             ?? SluiceError(
                 .invalidResponse,
-                "What the server sent is no valid HTTP/2\(words.map { ": \($0)" } ?? "")."
+                "The response is not valid HTTP/2\(words.map { ": \($0)" } ?? "")."
             )
     }
 
@@ -262,7 +262,7 @@ final class HTTP2Session {
     private static func failure(_ code: Int32, _ words: String?) -> SluiceError {
         if code == NGHTTP2_ERR_NOMEM.rawValue { return Engine.unavailable }
         let reason = words ?? String(cString: nghttp2_strerror(code))
-        return SluiceError(.invalidResponse, "What the server sent is no valid HTTP/2: \(reason).")
+        return SluiceError(.invalidResponse, "The response is not valid HTTP/2: \(reason).")
     }
 
     // MARK: Callbacks
@@ -353,7 +353,7 @@ final class HTTP2Session {
             guard guardian.admit(at: now) else {
                 failure = SluiceError(
                     .invalidResponse,
-                    "The server sends frames of HTTP/2 without end that carry nothing."
+                    "The server sent too many HTTP/2 frames without content."
                 )
                 return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
             }

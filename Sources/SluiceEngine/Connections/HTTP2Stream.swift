@@ -164,7 +164,7 @@ final class HTTP2Stream: Transaction {
             return SluiceError(.connectionLost, "The server at \(host) ended the connection: \(reason).")
         }
         if head != nil { return ResponseSyntaxError.closedInBody.error }
-        return SluiceError(.connectionLost, "The server at \(host) closed the connection without an answer.")
+        return SluiceError(.connectionLost, "The server at \(host) closed the connection without sending a response.")
     }
 
     /// Returns the outcome once all received bytes are decoded, or nil before that.

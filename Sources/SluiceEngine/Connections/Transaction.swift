@@ -468,17 +468,17 @@ struct ConnectionTimings: Sendable {
 
 extension SluiceError {
     static var damagedEncoding: SluiceError {
-        SluiceError(.invalidResponse, "The response's content encoding is damaged or not known.")
+        SluiceError(.invalidResponse, "The response's content encoding is damaged or unknown.")
     }
 
     static var encodingCutShort: SluiceError {
-        SluiceError(.truncatedBody, "The response's compressed body ended before all of it had come.")
+        SluiceError(.truncatedBody, "The response's compressed body ended before it was complete.")
     }
 
     static var bodyTooDense: SluiceError {
         SluiceError(
             .bodyTooLarge,
-            "The response's body becomes too long by decompression; raise limits.decompressionRatio if that is meant."
+            "The response's body expands too much when it is decompressed. If that is expected, raise limits.decompressionRatio."
         )
     }
 }

@@ -47,9 +47,9 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
     private var meaning: (SluiceError.Code, String) {
         switch self {
         case .noStatusLine:
-            (.invalidResponse, "What the server sent is no valid HTTP: its head has no status.")
+            (.invalidResponse, "The response is not valid HTTP: its status line is missing or malformed.")
         case .malformedField:
-            (.invalidResponse, "The head of the response is no valid HTTP: a line of it is malformed.")
+            (.invalidResponse, "The response is not valid HTTP: a line of its head is malformed.")
         case .headTooLarge(let limit):
             (.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
         case .tooManyFields:
@@ -60,33 +60,33 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
                 "The server sent more than \(ResponseParser.informationalLimit) informational responses."
             )
         case .unaskedSwitch:
-            (.invalidResponse, "The server switched protocols (101), but nobody asked to switch protocols.")
+            (.invalidResponse, "The server switched protocols (101), but the request did not ask it to.")
         case .malformedLength:
-            (.invalidResponse, "The head of the response is no valid HTTP: its Content-Length is malformed.")
+            (.invalidResponse, "The response is not valid HTTP: its Content-Length is malformed.")
         case .unaskedCoding:
             (
                 .invalidResponse,
-                "The response has a transfer coding that was not asked for; only “chunked” may be."
+                "The response has a transfer coding that was not requested. Only “chunked” is allowed."
             )
         case .ambiguousLength:
             (
                 .invalidResponse,
-                "The head of the response is no valid HTTP: its Transfer-Encoding leaves the body's length in doubt."
+                "The response is not valid HTTP: its Transfer-Encoding makes the body's length ambiguous."
             )
         case .malformedChunk:
             (.invalidResponse, "The response's chunked encoding is not valid.")
         case .chunkExtensionsTooLong:
-            (.invalidResponse, "The response's chunked encoding is not valid: its extensions are too long.")
+            (.invalidResponse, "The response's chunked encoding is not valid: its chunk extensions are too long.")
         case .malformedTrailer:
-            (.invalidResponse, "A field behind the response's body is malformed.")
+            (.invalidResponse, "A field in the response's trailer section is malformed.")
         case .trailersTooLarge(let limit):
-            (.headersTooLarge, "The response's head and trailers are over the limit of \(limit) bytes.")
+            (.headersTooLarge, "The response's head and trailer section are over the limit of \(limit) bytes.")
         case .closedUnanswered:
-            (.connectionLost, "The server closed the connection without an answer.")
+            (.connectionLost, "The server closed the connection without sending a response.")
         case .closedInHead:
             (.connectionLost, "The connection closed in the middle of the response's head.")
         case .closedInBody:
-            (.truncatedBody, "The connection closed before the whole body had come.")
+            (.truncatedBody, "The connection closed before the complete body was received.")
         }
     }
 }

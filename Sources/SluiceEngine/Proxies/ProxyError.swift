@@ -55,8 +55,8 @@ package enum ProxyError: Error, Sendable, Hashable {
     package func error(to host: String, by proxy: String) -> SluiceError {
         let reason =
             switch self {
-            case .tunnel(let flaw): "No connection to \(host): \(proxy) \(flaw.words)."
-            case .socks(let flaw): "No connection to \(host) by \(proxy): \(flaw.words)."
+            case .tunnel(let flaw): "The connection to \(host) could not be established: \(proxy) \(flaw.words)."
+            case .socks(let flaw): "The connection to \(host) through \(proxy) could not be established: \(flaw.words)."
             }
         return SluiceError(.proxyFailed, reason)
     }
@@ -66,12 +66,12 @@ extension ProxyError.Tunnel {
     fileprivate var words: String {
         switch self {
         case .status(let status): "refused it with status \(status)"
-        case .asksForCredentials: "asks for credentials (407)"
-        case .refusesCredentials: "does not accept its credentials (407)"
-        case .closed: "closed before there was a tunnel"
-        case .invalidHead: "gave an answer that is no valid HTTP"
-        case .headTooLarge: "gave an answer whose head is over the limit of \(ConnectHandshake.headLimit) bytes"
-        case .surplus: "sent more than its answer"
+        case .asksForCredentials: "requires credentials (407)"
+        case .refusesCredentials: "did not accept the credentials (407)"
+        case .closed: "closed the connection before the tunnel was established"
+        case .invalidHead: "sent a response that is not valid HTTP"
+        case .headTooLarge: "sent a response whose head is over the limit of \(ConnectHandshake.headLimit) bytes"
+        case .surplus: "sent data after its response"
         }
     }
 }
@@ -80,17 +80,17 @@ extension ProxyError.SOCKS {
     fileprivate var words: String {
         switch self {
         case .reply(let code): ProxyError.SOCKS.words(ofReply: code)
-        case .rejection(92): "it cannot ask this computer who its user is (identd)"
-        case .rejection(93): "this computer names another user when it is asked (identd)"
-        case .rejection: "it refused, or failed"
+        case .rejection(92): "the proxy cannot reach identd on this computer"
+        case .rejection(93): "identd on this computer reports a different user"
+        case .rejection: "the proxy refused the request, or the request failed"
         case .noMethod:
-            "it asks for credentials in a way that is not known, or for some where there are none"
-        case .refusesCredentials: "it does not accept its credentials"
-        case .closed: "it closed the connection"
-        case .invalidAnswer: "what it answered is no SOCKS of the version asked for"
-        case .surplus: "it sent more than its answer"
-        case .unfitName: "the host's name is longer than the 255 bytes that SOCKS has room for, or no name"
-        case .unfitCredentials: "its credentials are longer than the 255 bytes that SOCKS has room for (RFC 1929)"
+            "the proxy requires an authentication method that is not supported, or credentials that are not configured"
+        case .refusesCredentials: "the proxy did not accept the credentials"
+        case .closed: "the proxy closed the connection"
+        case .invalidAnswer: "the proxy's reply is not valid in the requested SOCKS version"
+        case .surplus: "the proxy sent data after its reply"
+        case .unfitName: "the host name is not valid, or is longer than 255 bytes, the limit of SOCKS"
+        case .unfitCredentials: "the credentials are longer than 255 bytes, the limit of SOCKS (RFC 1929)"
         case .unreachableAddress: "SOCKS 4 cannot reach the host's address; use SOCKS 5"
         }
     }
@@ -98,13 +98,13 @@ extension ProxyError.SOCKS {
     /// Returns the description of a REP field (RFC 1928 §6).
     private static func words(ofReply code: UInt8) -> String {
         switch code {
-        case 2: "it does not allow that"
-        case 3: "it cannot reach the network"
-        case 4: "it cannot reach the host"
+        case 2: "the proxy's rules do not allow the connection"
+        case 3: "the proxy cannot reach the network"
+        case 4: "the proxy cannot reach the host"
         case 5: "the server refused the connection"
-        case 6: "the host is too far away"
-        case 7, 8: "it does not know how"
-        default: "it failed"
+        case 6: "the TTL expired"
+        case 7, 8: "the proxy does not support the command or the address type"
+        default: "the proxy failed"
         }
     }
 }

@@ -88,19 +88,23 @@ package struct ProxyRoute: Sendable {
     package func notResolved(_ failure: Resolver.Failure) -> SluiceError {
         SluiceError(
             .proxyFailed,
-            "The name of \(name) does not resolve; check its spelling and the DNS.",
+            "The name of \(name) could not be resolved. Check its spelling and the DNS.",
             underlyingError: failure
         )
     }
 
     /// Returns the error for a proxy that cannot be reached.
     package func notConnected(_ cause: SystemError) -> SluiceError {
-        SluiceError(.proxyFailed, "No connection to \(name): \(cause.words).", underlyingError: cause)
+        SluiceError(
+            .proxyFailed,
+            "The connection to \(name) could not be established: \(cause.words).",
+            underlyingError: cause
+        )
     }
 
     /// Returns the error for a TLS failure of the proxy.
     package func error(of failure: TLSFailure) -> SluiceError {
-        let reason = "No TLS connection to \(name): \(failure.reason(of: "proxy"))."
+        let reason = "The TLS connection to \(name) could not be established: \(failure.reason(of: "proxy"))."
         return SluiceError(.proxyFailed, reason, underlyingError: failure)
     }
 
@@ -109,7 +113,7 @@ package struct ProxyRoute: Sendable {
         if let failure = error.underlyingError as? TLSFailure { return self.error(of: failure) }
         return SluiceError(
             .proxyFailed,
-            "No TLS connection to \(name): the connection was lost in the handshake.",
+            "The TLS connection to \(name) could not be established: the connection was lost during the handshake.",
             underlyingError: error
         )
     }

@@ -117,7 +117,7 @@ package enum UploadSource: Sendable {
         case .none: self = .none
         case .data(let data): self = .data(data)
         case .stream(let stream): self = .stream(stream, length: body.length, isReplayable: body.isReplayable)
-        case .file, .deferred: throw SluiceError(.unsupported, "The body has to be prepared before it can be sent.")
+        case .file, .deferred: throw SluiceError(.unsupported, "The body must be prepared before it can be sent.")
         }
     }
 }

@@ -143,7 +143,7 @@ extension UploadPipe {
 
 extension SluiceError {
     fileprivate static func mismatch(_ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body announced \(length) bytes and gave \(given).")
+        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(given).")
     }
 }
 

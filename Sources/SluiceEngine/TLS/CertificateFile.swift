@@ -100,7 +100,7 @@ struct CertificateFile {
         let reason = contents.withUnsafeBytes { bytes -> String? in
             ERR_clear_error()
             guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else {
-                return "there is no certificate in PEM form"
+                return "there is no certificate in PEM format"
             }
             guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeWords(or: "out of memory") }
             defer { BIO_free(bio) }
@@ -113,7 +113,7 @@ struct CertificateFile {
                 return nil
             }
             return sluice_tls_is_end_of_pem(end) != 0
-                ? "there is no certificate in PEM form" : OpenSSLError.takeWords(or: "no certificate can be read")
+                ? "there is no certificate in PEM format" : OpenSSLError.takeWords(or: "no certificate can be read")
         }
         if let reason {
             ERR_clear_error()

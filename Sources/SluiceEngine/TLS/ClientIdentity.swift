@@ -56,7 +56,9 @@ struct ClientIdentity: ~Copyable {
             return d2i_PKCS12(nil, &position, bytes.count)
         }
         guard let bundle else {
-            throw CertificateFile.Unreadable(reason: place + OpenSSLError.takeWords(or: "this is not PKCS #12"))
+            throw CertificateFile.Unreadable(
+                reason: place + OpenSSLError.takeWords(or: "the data is not in PKCS #12 format")
+            )
         }
         defer { PKCS12_free(bundle) }
         var key: OpaquePointer?
@@ -72,7 +74,7 @@ struct ClientIdentity: ~Copyable {
             X509_free(certificate)
             CertificateFile.free(chain)
             throw CertificateFile.Unreadable(
-                reason: place + OpenSSLError.takeWords(or: "it lacks a certificate or a key")
+                reason: place + OpenSSLError.takeWords(or: "the certificate or the key is missing")
             )
         }
         ERR_clear_error()
@@ -112,7 +114,7 @@ struct ClientIdentity: ~Copyable {
         }
         guard let key else {
             let place = file.identity.map { "\($0.path): " } ?? ""
-            throw CertificateFile.Unreadable(reason: place + OpenSSLError.takeWords(or: "no key can be read"))
+            throw CertificateFile.Unreadable(reason: place + OpenSSLError.takeWords(or: "no private key can be read"))
         }
         ERR_clear_error()
         return key
@@ -131,7 +133,7 @@ struct ClientIdentity: ~Copyable {
             SSL_CTX_check_private_key(context) == 1,
             chain.allSatisfy({ sluice_tls_add_chain_certificate(context, $0) == 1 })
         else {
-            let words = OpenSSLError.takeWords(or: "certificate and key do not belong together")
+            let words = OpenSSLError.takeWords(or: "the certificate and the key do not match")
             throw TLSFailure(.clientCertificateReadable, detail: words)
         }
     }

@@ -42,7 +42,11 @@ struct OpenSSLError {
 extension TLSFailure {
     /// Returns the error of a request to a host. `host` includes the port if it is not the default port of the scheme.
     package func error(host: String) -> SluiceError {
-        SluiceError(.tlsFailed, "No TLS connection to \(host): \(reason).", underlyingError: self)
+        SluiceError(
+            .tlsFailed,
+            "The TLS connection to \(host) could not be established: \(reason).",
+            underlyingError: self
+        )
     }
 }
 

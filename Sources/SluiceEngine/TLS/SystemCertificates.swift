@@ -34,7 +34,7 @@ final class SystemCertificates: Sendable {
         guard !certificates.isEmpty else {
             throw TLSFailure(
                 .authoritiesReadable,
-                detail: "there are no certificates in \(places.description); the package ca-certificates has some"
+                detail: "there are no certificates in \(places.description); install the package ca-certificates"
             )
         }
         self.init(certificates)

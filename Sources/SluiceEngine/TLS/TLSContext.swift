@@ -75,7 +75,7 @@ package final class TLSContext: Sendable {
     func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
 
     private static func unprepared() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL cannot be set up"))
+        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL could not be initialized"))
     }
 
     private static func prepare(_ context: OpaquePointer, _ policy: TLSPolicy) throws(TLSFailure) {

@@ -126,7 +126,7 @@ package final class TLSStream {
         if identity == nil, context.verifies {
             throw TLSFailure(
                 .hostName,
-                detail: "the host is neither a name nor an address that a certificate can be for"
+                detail: "the host is neither a name nor an address that a certificate can contain"
             )
         }
         let bits = outer == nil ? TLSStream.method : NestedTLS.method
@@ -181,7 +181,7 @@ package final class TLSStream {
     }
 
     private static func unprepared() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL cannot be set up"))
+        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL could not be initialized"))
     }
 
     /// Returns the stream of an SSL object, for callbacks of OpenSSL during calls of that stream.
@@ -262,9 +262,9 @@ package final class TLSStream {
     private func lost(in phase: String) -> SluiceError {
         let words =
             socket.pointee.error == 0
-            ? "the server ended it" : String(cString: strerror(socket.pointee.error)).lowercased()
+            ? "the server closed it" : String(cString: strerror(socket.pointee.error)).lowercased()
         failureDetail = words
-        return SluiceError(.connectionLost, "The connection to \(authority) was lost in \(phase): \(words).")
+        return SluiceError(.connectionLost, "The connection to \(authority) was lost during \(phase): \(words).")
     }
 
     // MARK: Sessions
@@ -355,7 +355,7 @@ package final class TLSStream {
                 failureDetail = cause?.words
                 return .closed(isClean: false)
             }
-            failureDetail = cause?.words ?? "an error of TLS"
+            failureDetail = cause?.words ?? "a TLS error"
             failureCheck = cause.flatMap { .init(alert: $0.words, showsCertificate: context.showsCertificate) }
             return .failed(errno: 0)
         default:
@@ -365,7 +365,7 @@ package final class TLSStream {
             if socket.pointee.error == 0 { return .closed(isClean: false) }
             if socket.pointee.allowance <= 0 {
                 state = .failed
-                failureDetail = "the server sends messages of TLS without end"
+                failureDetail = "the server sent too many TLS messages"
                 return .failed(errno: 0)
             }
             failureDetail = String(cString: strerror(socket.pointee.error)).lowercased()

@@ -136,7 +136,10 @@ final class HTTPProxyTests: XCTestCase {
         let port = try RealServer.freePort()
         let error = await failure(of: client(.http("127.0.0.1:\(port)")))
         XCTAssertEqual(error?.code, .proxyFailed)
-        XCTAssertEqual(error?.reason, "No connection to the proxy at 127.0.0.1:\(port): connection refused.")
+        XCTAssertEqual(
+            error?.reason,
+            "The connection to the proxy at 127.0.0.1:\(port) could not be established: connection refused."
+        )
         let unknown = await failure(of: client(.http("no-such-proxy.invalid:3128")))
         XCTAssertEqual(unknown?.code, .proxyFailed)
         XCTAssertEqual(server.requestCount, 0)

@@ -83,7 +83,7 @@ final class InstalledProxyTests: XCTestCase {
         XCTAssertEqual(status, 407)
         let error = await failure(of: outside[1])
         XCTAssertEqual(error?.code, .proxyFailed)
-        XCTAssertEqual(error?.reason.contains("asks for credentials"), true, "\(error as Any)")
+        XCTAssertEqual(error?.reason.contains("requires credentials"), true, "\(error as Any)")
     }
 
     func testMicrosocksCarriesBothSchemes() async throws {

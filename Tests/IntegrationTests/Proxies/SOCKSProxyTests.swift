@@ -45,20 +45,24 @@ final class SOCKSProxyTests: XCTestCase {
         XCTAssertEqual(text, "ok")
         let wrong = await failure(of: client(.socks5(proxy.address, user: "a%41da", password: "s3cret")))
         XCTAssertEqual(wrong?.code, .proxyFailed)
-        XCTAssertEqual(wrong?.reason.contains("does not accept its credentials"), true, "\(wrong as Any)")
+        XCTAssertEqual(wrong?.reason.contains("did not accept the credentials"), true, "\(wrong as Any)")
         XCTAssertEqual(wrong?.expandedDescription.contains("s3cret"), false)
         let without = await failure(of: client(.socks5(proxy.address)))
         XCTAssertEqual(without?.code, .proxyFailed)
-        XCTAssertEqual(without?.reason.contains("asks for credentials"), true, "\(without as Any)")
+        XCTAssertEqual(
+            without?.reason.contains("requires an authentication method that is not supported, or credentials"),
+            true,
+            "\(without as Any)"
+        )
     }
 
     func testARefusalIsTheProxysFailure() async throws {
         let proxy = try ProxyServer()
         let port = try RealServer.freePort()
         for (choice, host, words) in [
-            (Proxy.socks5(proxy.address), "refused.test", "it does not allow that"),
-            (.socks5(proxy.address), "dropped.test", "it closed the connection"),
-            (.socks4(proxy.address), "refused.test", "it refused, or failed"),
+            (Proxy.socks5(proxy.address), "refused.test", "the proxy's rules do not allow the connection"),
+            (.socks5(proxy.address), "dropped.test", "the proxy closed the connection"),
+            (.socks4(proxy.address), "refused.test", "the proxy refused the request, or the request failed"),
             (.socks5("127.0.0.1:\(port)"), "web.test", "connection refused"),
         ] {
             let error = await failure(of: client(choice, host: host))

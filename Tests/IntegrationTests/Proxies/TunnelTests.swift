@@ -66,7 +66,7 @@ final class TunnelTests: XCTestCase {
             let error = await failure(of: client(.https(address, user: "ada", password: "pw"), url: url))
             XCTAssertEqual(error?.code, .proxyFailed, url)
             XCTAssertEqual(
-                error?.reason.hasPrefix("No TLS connection to the proxy at localhost:"),
+                error?.reason.hasPrefix("The TLS connection to the proxy at localhost:"),
                 true,
                 "\(error as Any)"
             )
@@ -95,7 +95,7 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual(cause.check, .selfSigned)
         XCTAssertEqual(cause.certificate?.subject, "CN=proxy")
         XCTAssertEqual(
-            error?.reason.hasSuffix("the proxy's certificate “CN=proxy” signs itself, and is not among the trusted."),
+            error?.reason.hasSuffix("the proxy's certificate “CN=proxy” is self-signed and not trusted."),
             true,
             "\(error as Any)"
         )
@@ -178,16 +178,16 @@ final class TunnelTests: XCTestCase {
         let closed = try ProxyServer(user: "ada", password: "pw", methods: ["digest", "basic"])
         for (proxy, url, words) in [
             (Proxy.http(open.address), "https://refused.test", "refused it with status 403."),
-            (.http(open.address), "https://dropped.test", "closed before there was a tunnel."),
+            (.http(open.address), "https://dropped.test", "closed the connection before the tunnel was established."),
             (.http(open.address), "https://web.test:\(try RealServer.freePort())", "refused it with status 502."),
-            (.http(closed.address), nginx.http2URL, "asks for credentials (407)."),
+            (.http(closed.address), nginx.http2URL, "requires credentials (407)."),
             (
                 .http(closed.address, user: "ada", password: "no"), nginx.http2URL,
-                "does not accept its credentials (407)."
+                "did not accept the credentials (407)."
             ),
             (
                 .http(closed.address, user: "ada", password: "no", methods: [.basic, .digest]), nginx.http2URL,
-                "does not accept its credentials (407)."
+                "did not accept the credentials (407)."
             ),
         ] {
             let error = await failure(of: client(proxy, url: url))

@@ -49,10 +49,10 @@ final class TLSTrustTests {
 
     @Test(arguments: [
         (TLSServer.Site.expired, TLSFailure.Check.expired, "expired", "expired on 2020-02-01"),
-        (.early, .notYetValid, "early", "not valid yet, but from 2048-01-01"),
-        (.wrongName, .hostName, "wrongName", "not for this host, but for other.example, third.example"),
-        (.selfSigned, .selfSigned, "selfSigned", "signs itself"),
-        (.stranger, .authority, "stranger", "nobody who is trusted has signed"),
+        (.early, .notYetValid, "early", "not valid yet; it is valid from 2048-01-01"),
+        (.wrongName, .hostName, "wrongName", "not valid for this host; it is valid for other.example, third.example"),
+        (.selfSigned, .selfSigned, "selfSigned", "is self-signed"),
+        (.stranger, .authority, "stranger", "is not signed by a trusted authority"),
     ])
     func aFailureSaysWhichCheckFailedOnWhichCertificate(
         _ site: TLSServer.Site,
@@ -103,7 +103,7 @@ final class TLSTrustTests {
     @Test func oldVersionsAreNotSpoken() async throws {
         let (failure, sentence) = try await failure(of: client(.old))
         #expect(failure.check == .version, "\(sentence)")
-        #expect(sentence.contains("no common version"))
+        #expect(sentence.contains("no allowed TLS version in common"))
     }
 
     @Test func theOldestVersionCanBeRaised() async throws {

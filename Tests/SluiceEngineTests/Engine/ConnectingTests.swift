@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceEngine
 
-private let late = " came about in the time allowed"
+private let late = " could not be established within the connect time-out"
 
 extension EngineTests {
     /// Connections to hosts with several addresses.
@@ -51,10 +51,10 @@ extension EngineTests {
         /// No host answers at 127.0.0.2, and no server listens at 127.0.0.3.
         @Test(
             arguments: [
-                ([3], .cannotConnect, ": connection refused."),
+                ([3], .cannotConnect, " could not be established: connection refused."),
                 ([2], .connectTimedOut, "\(late)."),
-                ([2, 3], .connectTimedOut, "\(late); the last failure was: connection refused."),
-                ([3, 2], .connectTimedOut, "\(late); the last failure was: connection refused."),
+                ([2, 3], .connectTimedOut, "\(late); the last error was: connection refused."),
+                ([3, 2], .connectTimedOut, "\(late); the last error was: connection refused."),
             ] as [([UInt8], SluiceError.Code, String)]
         )
         func theErrorNamesTheFailure(_ addresses: [UInt8], _ code: SluiceError.Code, _ words: String) async throws {
@@ -68,7 +68,7 @@ extension EngineTests {
             let transport = SocketTransport()
             let error = await transport.failure(of: request, context)
             #expect(error?.code == code)
-            #expect(error?.reason == "No connection to \(authority)\(words)")
+            #expect(error?.reason == "The connection to \(authority)\(words)")
             let number: Int32? = addresses.contains(3) ? ECONNREFUSED : nil
             #expect((error?.underlyingError as? SystemError)?.number == number)
             #expect(transport.isQuiet)

@@ -228,16 +228,19 @@ import Testing
 
     @Test func everyFlawHasASentence() {
         for (flaw, words) in [
-            (.status(403), "refused it with status 403"), (.asksForCredentials, "asks for credentials (407)"),
-            (.refusesCredentials, "does not accept its credentials (407)"),
-            (.closed, "closed before there was a tunnel"),
-            (.invalidHead, "gave an answer that is no valid HTTP"),
-            (.headTooLarge, "gave an answer whose head is over the limit of 16384 bytes"),
-            (.surplus, "sent more than its answer"),
+            (.status(403), "refused it with status 403"), (.asksForCredentials, "requires credentials (407)"),
+            (.refusesCredentials, "did not accept the credentials (407)"),
+            (.closed, "closed the connection before the tunnel was established"),
+            (.invalidHead, "sent a response that is not valid HTTP"),
+            (.headTooLarge, "sent a response whose head is over the limit of 16384 bytes"),
+            (.surplus, "sent data after its response"),
         ] as [(ProxyError.Tunnel, String)] {
             let error = ProxyError.tunnel(flaw).error(to: "a.test:81", by: "the proxy at p.test:3128")
             #expect(error.code == .proxyFailed)
-            #expect(error.reason == "No connection to a.test:81: the proxy at p.test:3128 \(words).")
+            #expect(
+                error.reason
+                    == "The connection to a.test:81 could not be established: the proxy at p.test:3128 \(words)."
+            )
         }
     }
 }

@@ -143,7 +143,10 @@ extension EngineTests {
                 let error = await transport.failure(of: Self.request(), try .by(.https(place, trust: trust)))
                 #expect(error?.code == .proxyFailed, "\(error as Any)")
                 #expect((error?.underlyingError as? TLSFailure)?.check == check)
-                #expect(error?.reason.hasPrefix("No TLS connection to the proxy at \(place): ") == true)
+                #expect(
+                    error?.reason.hasPrefix("The TLS connection to the proxy at \(place) could not be established: ")
+                        == true
+                )
                 #expect(error?.reason.contains("server") == false, "\(error as Any)")
                 #expect(heads.withLock { $0 } == [])
             }
@@ -158,8 +161,11 @@ extension EngineTests {
                 }
                 let error = await transport.failure(of: Self.request(), try .by(.https(proxy.address)))
                 #expect(error?.code == .proxyFailed)
-                let words = answer.isEmpty ? "the connection was lost in the handshake." : "wrong version number."
-                #expect(error?.reason == "No TLS connection to the proxy at \(proxy.address): \(words)")
+                let words = answer.isEmpty ? "the connection was lost during the handshake." : "wrong version number."
+                #expect(
+                    error?.reason
+                        == "The TLS connection to the proxy at \(proxy.address) could not be established: \(words)"
+                )
             }
         }
 
@@ -170,7 +176,8 @@ extension EngineTests {
             gone.stop()
             try await waitUntil("nobody listens") {
                 let error = await transport.failure(of: Self.request(), try .by(.http(gone.address)))
-                return error?.reason == "No connection to the proxy at \(gone.address): connection refused."
+                return error?.reason
+                    == "The connection to the proxy at \(gone.address) could not be established: connection refused."
                     && error?.code == .proxyFailed
                     && (error?.underlyingError as? SystemError)?.number == ECONNREFUSED
             }
@@ -183,8 +190,8 @@ extension EngineTests {
             let context = try TransferContext.by(.http(place), connect: .milliseconds(300))
             let error = await transport.failure(of: Self.request(), context)
             #expect(error?.code == .connectTimedOut)
-            let route = "No connection to web.test:8080 by the proxy at \(place)"
-            #expect(error?.reason == "\(route) came about in the time allowed.")
+            let route = "The connection to web.test:8080 through the proxy at \(place)"
+            #expect(error?.reason == "\(route) could not be established within the connect time-out.")
             withExtendedLifetime(silent) {}
         }
     }

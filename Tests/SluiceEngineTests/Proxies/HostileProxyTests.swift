@@ -16,8 +16,8 @@ extension EngineTests {
 
         /// The proxy's response to CONNECT, true if it then closes, and the end of the error's text.
         private static let answers: [(answer: String, closes: Bool, words: String)] = [
-            ("", true, "closed before there was a tunnel."),
-            ("HTTP/1.1 200", true, "closed before there was a tunnel."),
+            ("", true, "closed the connection before the tunnel was established."),
+            ("HTTP/1.1 200", true, "closed the connection before the tunnel was established."),
             ("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno", false, "refused it with status 403."),
             ("HTTP/1.1 502 No\r\n\r\n", true, "refused it with status 502."),
             (
@@ -26,16 +26,16 @@ extension EngineTests {
             ),
             (
                 "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n", false,
-                "asks for credentials (407)."
+                "requires credentials (407)."
             ),
             ("HTTP/1.1 200 OK\r\nX: \(String(repeating: "y", count: 20_000))", false, "limit of 16384 bytes."),
-            ("SSH-2.0-OpenSSH_9.2\r\n", false, "gave an answer that is no valid HTTP."),
-            ("\u{5}\u{0}", false, "gave an answer that is no valid HTTP."),
+            ("SSH-2.0-OpenSSH_9.2\r\n", false, "sent a response that is not valid HTTP."),
+            ("\u{5}\u{0}", false, "sent a response that is not valid HTTP."),
             (
                 "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false,
-                "sent more than its answer."
+                "sent data after its response."
             ),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", false, "sent more than its answer."),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", false, "sent data after its response."),
         ]
 
         @Test(arguments: answers.indices, [false, true])
@@ -51,7 +51,11 @@ extension EngineTests {
             let request = HTTPRequest(scheme: "https", authority: "web.test", path: "/")
             let error = await transport.failure(of: request, try .by(selected))
             #expect(error?.code == .proxyFailed, "\(error as Any)")
-            #expect(error?.reason.hasPrefix("No connection to web.test: the proxy at \(proxy.address) ") == true)
+            #expect(
+                error?.reason.hasPrefix(
+                    "The connection to web.test could not be established: the proxy at \(proxy.address) "
+                ) == true
+            )
             #expect(error?.reason.hasSuffix(words) == true, "\(error as Any)")
             #expect(error?.response == nil)
             #expect(transport.isQuiet)
@@ -61,13 +65,16 @@ extension EngineTests {
         /// The bytes that the proxy sends in a SOCKS 5 handshake, and the end of the error's text.
         @Test(
             arguments: [
-                ([], "it closed the connection."), ([5], "it closed the connection."),
-                ([5, 0xFF], "asks for credentials in a way that is not known, or for some where there are none."),
-                ([4, 0], "what it answered is no SOCKS of the version asked for."),
-                (Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), "is no SOCKS of the version asked for."),
-                ([5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0], "it does not allow that."),
-                ([5, 0, 5, 0, 0, 1, 0, 0], "it closed the connection."),
-                ([5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 22, 3, 3], "it sent more than its answer."),
+                ([], "the proxy closed the connection."), ([5], "the proxy closed the connection."),
+                (
+                    [5, 0xFF],
+                    "requires an authentication method that is not supported, or credentials that are not configured."
+                ),
+                ([4, 0], "the proxy's reply is not valid in the requested SOCKS version."),
+                (Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), "is not valid in the requested SOCKS version."),
+                ([5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0], "the proxy's rules do not allow the connection."),
+                ([5, 0, 5, 0, 0, 1, 0, 0], "the proxy closed the connection."),
+                ([5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 22, 3, 3], "the proxy sent data after its reply."),
             ] as [([UInt8], String)]
         )
         func aHandshakeThatFailsIsTheProxysFailure(_ answer: [UInt8], _ words: String) async throws {
@@ -105,7 +112,8 @@ extension EngineTests {
                 let context = try TransferContext.by(selected, connect: .milliseconds(200))
                 let error = await transport.failure(of: request, context)
                 #expect(error?.code == .connectTimedOut)
-                let words = "No connection to web.test by \(selected.displayName) came about in the time allowed."
+                let words =
+                    "The connection to web.test through \(selected.displayName) could not be established within the connect time-out."
                 #expect(error?.reason == words)
             }
             #expect(transport.isQuiet)
@@ -124,7 +132,7 @@ extension EngineTests {
             let request = HTTPRequest(scheme: "https", authority: "web.test", path: "/")
             let error = await transport.failure(of: request, try .by(selected))
             #expect(error?.code == .proxyFailed)
-            #expect(error?.reason.hasSuffix("does not accept its credentials (407).") == true)
+            #expect(error?.reason.hasSuffix("did not accept the credentials (407).") == true)
             #expect(proxy.connections == 2)
         }
 

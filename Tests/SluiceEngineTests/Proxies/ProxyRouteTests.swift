@@ -91,20 +91,20 @@ import Testing
         for (error, reason) in [
             (
                 route.notResolved(.notFound),
-                "The name of the proxy at p.test:443 does not resolve; check its spelling and the DNS."
+                "The name of the proxy at p.test:443 could not be resolved. Check its spelling and the DNS."
             ),
             (
                 route.notConnected(SystemError(number: ECONNREFUSED)),
-                "No connection to the proxy at p.test:443: connection refused."
+                "The connection to the proxy at p.test:443 could not be established: connection refused."
             ),
-            (route.error(of: failure), "No TLS connection to the proxy at p.test:443: no."),
+            (route.error(of: failure), "The TLS connection to the proxy at p.test:443 could not be established: no."),
             (
                 route.error(ofHandshake: failure.error(host: "p.test")),
-                "No TLS connection to the proxy at p.test:443: no."
+                "The TLS connection to the proxy at p.test:443 could not be established: no."
             ),
             (
                 route.error(ofHandshake: lost),
-                "No TLS connection to the proxy at p.test:443: the connection was lost in the handshake."
+                "The TLS connection to the proxy at p.test:443 could not be established: the connection was lost during the handshake."
             ),
         ] {
             #expect(error.code == .proxyFailed)

@@ -222,12 +222,22 @@ import Testing
         for flaw in flaws {
             let error = ProxyError.socks(flaw).error(to: "a.test:81", by: "the proxy at p.test:1080")
             #expect(error.code == .proxyFailed)
-            #expect(error.reason.hasPrefix("No connection to a.test:81 by the proxy at p.test:1080: "))
+            #expect(
+                error.reason.hasPrefix(
+                    "The connection to a.test:81 through the proxy at p.test:1080 could not be established: "
+                )
+            )
             #expect(error.reason.hasSuffix(".") && !error.reason.contains("  "))
         }
         let words = { (flaw: ProxyError.SOCKS) in ProxyError.socks(flaw).error(to: "a", by: "b").reason }
-        #expect(words(.reply(3)) == "No connection to a by b: it cannot reach the network.")
-        #expect(words(.reply(5)) == "No connection to a by b: the server refused the connection.")
+        #expect(
+            words(.reply(3))
+                == "The connection to a through b could not be established: the proxy cannot reach the network."
+        )
+        #expect(
+            words(.reply(5))
+                == "The connection to a through b could not be established: the server refused the connection."
+        )
     }
 }
 #endif

@@ -98,7 +98,11 @@ extension EngineTests {
             let wrong = Proxy.socks5(proxy.address, user: "ädä", password: "s3cret!")
             let error = await transport.failure(of: origin.request("/a"), try .by(wrong))
             #expect(error?.code == .proxyFailed)
-            #expect(error?.reason.hasSuffix(" by \(wrong.displayName): it does not accept its credentials.") == true)
+            #expect(
+                error?.reason.hasSuffix(
+                    " through \(wrong.displayName) could not be established: the proxy did not accept the credentials."
+                ) == true
+            )
             #expect(error?.expandedDescription.contains("s3cret") == false)
         }
 

@@ -47,7 +47,10 @@ import Testing
         let failure = TLSFailure(.clientCertificateRequired, detail: "words")
         let error = failure.error(host: "a.example:1")
         #expect(error.code == .tlsFailed)
-        #expect(error.reason == "No TLS connection to a.example:1: the server asks for a client certificate.")
+        #expect(
+            error.reason
+                == "The TLS connection to a.example:1 could not be established: the server requires a client certificate."
+        )
         #expect(error.underlyingError as? TLSFailure == failure)
     }
 }

@@ -62,10 +62,10 @@ import Testing
     @Test(
         arguments: [
             (\TestCertificates.expired, TLSFailure.Check.expired, "expired on "),
-            (\.early, .notYetValid, "is not valid yet, but from "),
-            (\.wrongName, .hostName, "not for this host, but for other.example, third.example"),
-            (\.selfSigned, .selfSigned, "signs itself"),
-            (\.strange, .authority, "nobody who is trusted has signed"),
+            (\.early, .notYetValid, "is not valid yet; it is valid from "),
+            (\.wrongName, .hostName, "not valid for this host; it is valid for other.example, third.example"),
+            (\.selfSigned, .selfSigned, "is self-signed"),
+            (\.strange, .authority, "is not signed by a trusted authority"),
         ] as [(KeyPath<TestCertificates, TestCertificate> & Sendable, TLSFailure.Check, String)]
     )
     func aFailureSaysWhichCheckFailedOnWhichCertificate(
@@ -78,7 +78,7 @@ import Testing
         let client = try TestTLSClient(context, TestTLSServer(certificate).connect(), port: 8443)
         let error = try #require(client.handshake())
         #expect(error.code == .tlsFailed)
-        #expect(error.reason.hasPrefix("No TLS connection to localhost:8443: "))
+        #expect(error.reason.hasPrefix("The TLS connection to localhost:8443 could not be established: "))
         #expect(error.reason.contains(words), "\(error.reason)")
         let failure = try #require(error.underlyingError as? TLSFailure)
         #expect(failure.check == check)

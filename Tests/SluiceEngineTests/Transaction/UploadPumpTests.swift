@@ -56,7 +56,7 @@ import Testing
         #expect(pipe.read(100).text.utf8.count < max(1, length))
         #expect(pipe.read(100).piece == .failed)
         #expect(pipe.failure?.code == .bodyLengthMismatch)
-        #expect(pipe.failure?.reason == "The request's body announced \(length) bytes and gave \(words).")
+        #expect(pipe.failure?.reason == "The request's body was announced with \(length) bytes, but has \(words).")
     }
 
     @Test func aSourceThatGoesOnForeverIsNotReadOnceItIsTooLong() async {

@@ -23,7 +23,7 @@ final class ErrorModelTests: XCTestCase {
         let request: APIRequest<User, ShopError> = APIClient(baseURL: server.url).codable.request("users/2")
         let error = await request.sender().result.failure
         XCTAssertEqual(error?.status, nil)
-        XCTAssertEqual(error?.message.contains("No connection to \(server.authority)"), true)
+        XCTAssertEqual(error?.message.contains("The connection to \(server.authority) could not be established"), true)
     }
 
     func testAPIErrorCarriesRequestResponseAndBody() async throws {

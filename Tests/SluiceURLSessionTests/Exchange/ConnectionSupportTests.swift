@@ -17,17 +17,17 @@ import Testing
     private static let pin: PublicKeyPin = "sha256/jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="
 
     private static let unsupported = [
-        Row("keys") { $0.tls.pins = PublicKeyPins(pin) }, Row("trusts") { $0.tls.trust = .only(.pem("x")) },
-        Row("trusts") { $0.tls.trust = .systemAnd(.pem("x")) },
-        Row("trusts") { $0.tls.trust = .insecurelyAnyCertificate },
-        Row("trusts") { $0.tlsByHost["*.example"] = TLSConfiguration(trust: .only(.pem("x"))) },
+        Row("keys") { $0.tls.pins = PublicKeyPins(pin) }, Row("TLS trust") { $0.tls.trust = .only(.pem("x")) },
+        Row("TLS trust") { $0.tls.trust = .systemAnd(.pem("x")) },
+        Row("TLS trust") { $0.tls.trust = .insecurelyAnyCertificate },
+        Row("TLS trust") { $0.tlsByHost["*.example"] = TLSConfiguration(trust: .only(.pem("x"))) },
         Row("certificate") { $0.tls.clientCertificate = .pem(certificate: .pem("x"), key: .pem("y")) },
-        Row("version of TLS") { $0.tls.minimumVersion = .tls13 }, Row("unix-domain") { $0.unixSocket = "/run/a.sock" },
+        Row("TLS version") { $0.tls.minimumVersion = .tls13 }, Row("unix-domain") { $0.unixSocket = "/run/a.sock" },
         Row("proxies") { $0.proxy = .none }, Row("proxies") { $0.proxy = .http("proxy.example") },
-        Row("addresses of hosts") { $0.hostAddresses["*"] = [IPAddress(192, 0, 2, 1)] },
-        Row("version of HTTP") { $0.httpVersion = .http1 },
-        Row("version of HTTP") { $0.httpVersion = .http2PriorKnowledge },
-        Row("may connect to") { $0.addresses = .publicOnly },
+        Row("addresses for hosts") { $0.hostAddresses["*"] = [IPAddress(192, 0, 2, 1)] },
+        Row("HTTP version") { $0.httpVersion = .http1 },
+        Row("HTTP version") { $0.httpVersion = .http2PriorKnowledge },
+        Row("address policy") { $0.addresses = .publicOnly },
     ]
 
     @Test(arguments: unsupported.indices)

@@ -57,18 +57,18 @@ public struct TLSFailure: Error, Sendable, Hashable {
         return switch check {
         case .expired: "\(subject) expired\(on(certificate?.validUntil))"
         case .notYetValid:
-            "\(subject) is not valid yet\(on(certificate?.validFrom).replacing(" on ", with: ", but from "))"
-        case .hostName: "\(subject) is not for this host\(names)"
-        case .selfSigned: "\(subject) signs itself, and is not among the trusted"
-        case .authority: "nobody who is trusted has signed \(subject)\(issuer)"
+            "\(subject) is not valid yet\(on(certificate?.validFrom).replacing(" on ", with: "; it is valid from "))"
+        case .hostName: "\(subject) is not valid for this host\(names)"
+        case .selfSigned: "\(subject) is self-signed and not trusted"
+        case .authority: "\(subject) is not signed by a trusted authority\(issuer)"
         case .revoked: "\(subject) has been revoked"
-        case .pin: "none of the pinned keys is in the chain of \(subject)"
+        case .pin: "the certificate chain of \(subject) contains none of the pinned keys"
         case .certificate: "\(subject) was not accepted\(words)"
-        case .version: "the two sides speak no common version of TLS that is allowed"
-        case .clientCertificateRequired: "the \(peer) asks for a client certificate"
-        case .clientCertificateAccepted: "the \(peer) does not accept the client certificate\(words)"
+        case .version: "the client and the \(peer) have no allowed TLS version in common"
+        case .clientCertificateRequired: "the \(peer) requires a client certificate"
+        case .clientCertificateAccepted: "the \(peer) did not accept the client certificate\(words)"
         case .clientCertificateReadable: "the client certificate, its key or its password cannot be used\(words)"
-        case .authoritiesReadable: "the authorities to trust cannot be read\(words)"
+        case .authoritiesReadable: "the trusted certificate authorities cannot be read\(words)"
         case .handshake: detail.isEmpty ? "the handshake failed" : detail
         }
     }
@@ -77,17 +77,17 @@ public struct TLSFailure: Error, Sendable, Hashable {
         guard let certificate else { return "the \(peer)'s certificate" }
         return certificate.position == 0
             ? "the \(peer)'s certificate “\(certificate.subject)”"
-            : "the certificate “\(certificate.subject)”, number \(certificate.position) above the \(peer)'s own,"
+            : "the certificate “\(certificate.subject)” at depth \(certificate.position) of the \(peer)'s certificate chain"
     }
 
     private var issuer: String {
-        certificate.map { ", which says it is “\($0.issuer)” who did" } ?? ""
+        certificate.map { "; its issuer is “\($0.issuer)”" } ?? ""
     }
 
     private var names: String {
         guard let certificate, !certificate.names.isEmpty else { return "" }
         let more = certificate.names.count > 4 ? " and \(certificate.names.count - 4) more" : ""
-        return ", but for \(certificate.names.prefix(4).joined(separator: ", "))\(more)"
+        return "; it is valid for \(certificate.names.prefix(4).joined(separator: ", "))\(more)"
     }
 
     private var words: String { detail.isEmpty ? "" : ": \(detail)" }
