@@ -39,7 +39,7 @@ extension HTTPBody {
             } catch let error as SluiceError {
                 throw error
             } catch {
-                throw SluiceError(.bodyUnavailable, "The request's body could not be made.", underlyingError: error)
+                throw SluiceError(.bodyUnavailable, "The request's body could not be created.", underlyingError: error)
             }
             return try await body.opened()
         }

@@ -34,19 +34,19 @@ package final class FileReader: Sendable {
     /// Opens a regular file for reading.
     package static func open(_ url: URL) async throws(SluiceError) -> FileReader {
         if let scheme = url.scheme, scheme.lowercased() != "file" {
-            throw SluiceError(.bodyUnavailable, "A URL whose scheme is “\(scheme)” names no file.")
+            throw SluiceError(.bodyUnavailable, "A URL with the scheme “\(scheme)” is not a file URL.")
         }
         let path = url.path
         return try await queue.result { () -> Result<FileReader, SluiceError> in
             // The system would cut such a path off at the NUL.
-            if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path holds a NUL")) }
+            if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path contains a NUL character")) }
             let descriptor = openToRead(path)
             guard descriptor >= 0 else { return .failure(.cannotRead(path, errno)) }
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                 close(descriptor)
                 let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-                return .failure(.cannotRead(path, isDirectory ? "it is a directory" : "it is no regular file"))
+                return .failure(.cannotRead(path, isDirectory ? "it is a directory" : "it is not a regular file"))
             }
             return .success(FileReader(descriptor: descriptor, length: Int64(status.st_size), path: path))
         }.get()

@@ -37,7 +37,7 @@ extension Secret {
         }
         guard !contents.isEmpty else { throw Self.unusable(file, "is empty") }
         guard let secret = Secret(contents: contents) else {
-            throw Self.unusable(file, "is no UTF-8, or nothing but a line break")
+            throw Self.unusable(file, "is not valid UTF-8, or contains only a line break")
         }
         self = secret
     }

@@ -56,7 +56,7 @@ public struct AddressPolicy: Sendable, Hashable {
             guard let network = IPNetwork(text) else {
                 throw SluiceError(
                     .invalidConfiguration,
-                    "“\(text)” is no block of addresses; write one as 10.0.0.0/8 or fc00::/7.",
+                    "“\(text)” is not a block of IP addresses. Write it as 10.0.0.0/8 or fc00::/7.",
                     step: .building
                 )
             }

@@ -121,7 +121,7 @@ extension ChallengeCredentials {
         else {
             throw SluiceError(
                 .invalidHeader,
-                "The credentials cannot be sent: a user's name must hold no colon, and neither it nor the password a control character."
+                "The credentials cannot be sent: the user name must not contain a colon, and neither the user name nor the password may contain control characters."
             )
         }
     }

@@ -120,7 +120,7 @@ public struct ConnectionOptions: Sendable {
         if storage === ConnectionOptions.standard || storage.allows(request) { return nil }
         return SluiceError(
             .hostRefused,
-            "\(request.authority) is not among the hosts that this client may ask.",
+            "This client is not allowed to send requests to \(request.authority).",
             request: request
         )
     }

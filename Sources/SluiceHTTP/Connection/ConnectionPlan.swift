@@ -41,7 +41,7 @@ package final class ConnectionPlan: Sendable {
         {
             throw SluiceError(
                 .unsupported,
-                "HTTP/2 without TLS does not go by an HTTP proxy; connect without one, or use https or another version."
+                "HTTP/2 without TLS is not supported through an HTTP proxy. Connect without a proxy, or use https or another HTTP version."
             )
         }
     }
@@ -71,14 +71,17 @@ package final class ConnectionPlan: Sendable {
 
     private func check() throws(SluiceError) {
         if let pins = tls.pins, let pin = pins.pins.first(where: { !$0.isValid }) {
-            throw SluiceError(.invalidConfiguration, "“\(pin)” is no pin; write sha256/ and 32 bytes in base64.")
+            throw SluiceError(
+                .invalidConfiguration,
+                "“\(pin)” is not a valid pin. Write sha256/ followed by 32 bytes in base64."
+            )
         }
         if let problem = proxy?.problem { throw SluiceError(.invalidConfiguration, problem) }
         if let unixSocket { try check(unixSocket) }
         if proxy != nil, addresses != .any {
             throw SluiceError(
                 .addressRefused,
-                "The request would go by a proxy, which connects out of sight to addresses that may not be allowed."
+                "The request would use a proxy, and the client cannot check that the proxy connects only to allowed addresses."
             )
         }
     }
@@ -93,7 +96,7 @@ package final class ConnectionPlan: Sendable {
         guard !unixSocket.isEmpty, unixSocket.utf8.count <= room, !unixSocket.utf8.contains(0) else {
             throw SluiceError(
                 .invalidConfiguration,
-                "The path of the unix-domain socket is empty, has more than \(room) bytes, or holds a zero."
+                "The path of the unix-domain socket is empty, is longer than \(room) bytes, or contains a NUL character."
             )
         }
     }

@@ -145,7 +145,7 @@ extension SluiceError {
 
     fileprivate static let cookiesUnknown = SluiceError(
         .cookieFileFailed,
-        "The file of the cookies was not written: the engine could not list them for lack of memory.",
+        "The cookie file was not written: there was not enough memory to list the cookies.",
         step: .file
     )
 }

@@ -155,8 +155,8 @@ extension CookieJar {
             throw SluiceError(
                 .invalidHeader,
                 """
-                A cookie needs a name, a domain and a path from the root, without control characters or semicolons, \
-                and must be as a __Secure- or __Host- in its name says.
+                A cookie needs a name, a domain and a path that begins with a slash, without control characters or \
+                semicolons, and must meet the requirements of a __Secure- or __Host- prefix in its name.
                 """,
                 step: .building
             )
@@ -236,6 +236,6 @@ extension CookieJar {
 extension SluiceError {
     fileprivate static let cookiesLate = SluiceError(
         .timedOut,
-        "The request took longer than allowed in all; the file of its cookies had not been read."
+        "The request exceeded the total time-out before its cookie file was read."
     )
 }

@@ -79,6 +79,6 @@ package final class TimedWork<Value: Sendable>: Sendable {
 
 extension SluiceError {
     fileprivate static func tookTooLong(_ total: Duration) -> SluiceError {
-        SluiceError(.timedOut, "The request took longer than the \(total) allowed in all; its body was not ready.")
+        SluiceError(.timedOut, "The request exceeded the total time-out of \(total) before its body was ready.")
     }
 }

@@ -99,7 +99,7 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file “\(url.path)”"
         case .stream: length.map { "a stream of \($0) bytes" } ?? "a stream"
-        case .deferred: "a body that is made when it is sent"
+        case .deferred: "a body that is created when it is sent"
         }
     }
 

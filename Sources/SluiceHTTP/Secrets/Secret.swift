@@ -61,7 +61,7 @@ extension Secret: Decodable {
         guard let text = try? container.decode(String.self) else {
             throw DecodingError.typeMismatch(
                 Secret.self,
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "A secret is a string.")
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "A secret must be a string.")
             )
         }
         self.init(text)

@@ -59,9 +59,9 @@ package struct SecretRules: Sendable, Hashable {
         let path = { (path: [any CodingKey]) in path.map(\.stringValue).joined(separator: ".") }
         return switch error {
         case EncodingError.invalidValue(let value, let context):
-            "EncodingError: at “\(path(context.codingPath))” a \(type(of: value)) cannot be encoded."
+            "EncodingError: the value of type \(type(of: value)) at “\(path(context.codingPath))” cannot be encoded."
         case DecodingError.dataCorrupted(let context):
-            "DecodingError: at “\(path(context.codingPath))” the data is not valid."
+            "DecodingError: the data at “\(path(context.codingPath))” is not valid."
         default: "\(error)"
         }
     }

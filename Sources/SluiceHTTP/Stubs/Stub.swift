@@ -86,7 +86,7 @@ public struct Stub: Sendable {
         var stub = self
         stub.breaksOff = Break(
             bytes: max(0, bytes),
-            error: SluiceError(code, "The stub breaks the response off after \(bytes) bytes.")
+            error: SluiceError(code, "The stub truncated the response after \(bytes) bytes.")
         )
         return stub
     }
@@ -193,7 +193,7 @@ extension Stub {
     ///   - reason: The error's message; by default one that names the stub.
     /// - Returns: The stub.
     public static func failure(_ code: SluiceError.Code, _ reason: String? = nil) -> Stub {
-        .error(SluiceError(code, reason ?? "The stub fails the request with \(code)."))
+        .error(SluiceError(code, reason ?? "The stub failed the request with \(code)."))
     }
 
     /// Fails the request with an error.
@@ -283,8 +283,8 @@ final class StubSequence: Sendable {
         throw SluiceError(
             .stubExhausted,
             stubs.isEmpty
-                ? "The stub is a sequence without answers."
-                : "The stub has no more answers: all \(stubs.count) of its sequence have been given."
+                ? "The stub sequence is empty."
+                : "The stub sequence is exhausted: all \(stubs.count) of its stubs have been used."
         )
     }
 }

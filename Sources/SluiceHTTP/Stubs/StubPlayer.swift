@@ -129,7 +129,7 @@ package final class StubPlayer: CallbackTransport {
         case .response(let itsHead, let itsBytes): (head, bytes) = (itsHead, itsBytes)
         case .file(let itsHead, let url): (head, bytes) = (itsHead, try await Self.contents(of: url))
         case .failure(let error): throw error
-        case .sequence, .closure: throw SluiceError(.internalFailure, "The stub has no answer.")
+        case .sequence, .closure: throw SluiceError(.internalFailure, "The stub has no response.")
         }
         let metrics: TransferMetrics
         (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
@@ -186,7 +186,7 @@ package final class StubPlayer: CallbackTransport {
         } catch is CancellationError {
             throw .cancelled
         } catch {
-            throw SluiceError(.stubUnavailable, "The stub's closure threw.", underlyingError: error)
+            throw SluiceError(.stubUnavailable, "The stub's closure threw an error.", underlyingError: error)
         }
     }
 
@@ -197,7 +197,11 @@ package final class StubPlayer: CallbackTransport {
             while let piece = try await file.read() { all.append(piece) }
             return all
         } catch {
-            throw SluiceError(.stubUnavailable, "A stub cannot be given: \(error.reason)", underlyingError: error)
+            throw SluiceError(
+                .stubUnavailable,
+                "The stub's response is not available: \(error.reason)",
+                underlyingError: error
+            )
         }
     }
 }

@@ -64,7 +64,7 @@ extension SluiceError {
     fileprivate static func mismatch(_ announced: Int64) -> SluiceError {
         SluiceError(
             .bodyLengthMismatch,
-            "The request's body is not as long as the \(announced) bytes it had announced."
+            "The request's body does not have the announced length of \(announced) bytes."
         )
     }
 }
@@ -186,11 +186,11 @@ struct StubClock: Sendable {
         var failure: SluiceError?
         if let idle, idle < duration {
             duration = idle
-            failure = SluiceError(.idleTimedOut, "The stub sent nothing for longer than the \(idle) allowed.")
+            failure = SluiceError(.idleTimedOut, "The stub sent nothing for longer than the idle time-out of \(idle).")
         }
         if let left, let total, left < duration {
             duration = left
-            failure = SluiceError(.timedOut, "The stub takes longer than the \(total) allowed in all.")
+            failure = SluiceError(.timedOut, "The stub takes longer than the total time-out of \(total).")
         }
         do { try await time.sleep(for: duration) } catch { throw .cancelled }
         if let failure { throw failure }
@@ -205,13 +205,16 @@ struct StubClock: Sendable {
     func timed<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
         var limit = idle
         var failure = idle.map {
-            SluiceError(.idleTimedOut, "The request's body gave nothing for longer than the \($0) allowed.")
+            SluiceError(
+                .idleTimedOut,
+                "The request's body produced no data for longer than the idle time-out of \($0)."
+            )
         }
         if let left, let total, limit.map({ left < $0 }) ?? true {
             limit = left
             failure = SluiceError(
                 .timedOut,
-                "The request took longer than the \(total) allowed in all; its body gave no more."
+                "The request exceeded the total time-out of \(total) while it waited for its body."
             )
         }
         let timeout = failure

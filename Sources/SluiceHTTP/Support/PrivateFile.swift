@@ -42,12 +42,12 @@ package struct PrivateFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("be read", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(description: "The file “\(path)” cannot be read: it is no regular file.")
+            throw Failure(description: "The file “\(path)” cannot be read: it is not a regular file.")
         }
         guard acceptsShared || status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
             throw Failure(
                 description:
-                    "The file “\(path)” can be read or written by others; if nobody has, make it private with “chmod 600”."
+                    "Other users can read or write the file “\(path)”. If none of them has done so, make it private with “chmod 600”."
             )
         }
         guard status.st_size <= limit else {

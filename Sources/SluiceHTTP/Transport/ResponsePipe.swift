@@ -157,7 +157,7 @@ package final class ResponsePipe: Sendable {
 
 extension SluiceError {
     fileprivate static var readTwice: SluiceError {
-        SluiceError(.unsupported, "A response's body can be read by one task at a time; another one is reading it.")
+        SluiceError(.unsupported, "Another task is reading the response's body. Only one task can read it at a time.")
     }
 }
 

@@ -71,7 +71,7 @@ extension SluiceError {
     fileprivate static var noOrigin: SluiceError {
         SluiceError(
             .unsupported,
-            "The client has no base URL, so nobody has said where its credentials may go: give them an origin."
+            "The client has no base URL, so the origin of its credentials is unknown. Set the origin of the credentials."
         )
     }
 }

@@ -93,7 +93,7 @@ extension HTTPRequest {
         if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
             throw SluiceError(
                 .invalidURL,
-                "The path must begin with a slash, and hold neither spaces nor control characters.",
+                "The path must begin with a slash, and must not contain spaces or control characters.",
                 request: self
             )
         }
@@ -101,7 +101,7 @@ extension HTTPRequest {
             throw SluiceError(.invalidURL, "The URL is not valid: \(flaw).", request: self)
         }
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
-            throw SluiceError(.invalidMethod, "The method is no valid token.", request: self)
+            throw SluiceError(.invalidMethod, "The method is not a valid token.", request: self)
         }
         if method == .head && !body.isNone {
             // Such a body has no meaning, and servers may reject it (RFC 9110 §9.3.2).
@@ -110,7 +110,7 @@ extension HTTPRequest {
         if let field = headers.firstInvalidField {
             throw SluiceError(
                 .invalidHeader,
-                "The header “\(field.name.printable)” cannot be sent: a name must be a token, and a value must hold no CR, LF or NUL.",
+                "The header “\(field.name.printable)” cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
                 request: self
             )
         }

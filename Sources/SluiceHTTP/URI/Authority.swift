@@ -12,13 +12,13 @@ package enum Authority {
 
     private static func flaw(of bytes: Bytes) -> String? {
         if bytes.contains(UInt8(ascii: "@")) {
-            return "it holds a user name; send credentials in an Authorization header instead"
+            return "it contains a user name; send credentials in an Authorization header instead"
         }
         if bytes.first == UInt8(ascii: "[") { return flaw(ofBracketed: bytes) }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         if colon == 0, bytes.count < 2 || bytes[1] != UInt8(ascii: ":") { return "it has no host" }
         if bytes[colon...].dropFirst().contains(UInt8(ascii: ":")) {
-            return "its host has a colon; an IPv6 address stands in brackets, as in http://[::1]:8080"
+            return "its host contains a colon; write an IPv6 address in brackets, as in http://[::1]:8080"
         }
         return flaw(ofName: bytes[..<colon]) ?? flaw(ofPort: bytes[colon...])
     }
@@ -26,11 +26,12 @@ package enum Authority {
     private static func flaw(ofName name: Bytes) -> String? {
         if name.isEmpty { return "it has no host" }
         if name.contains(where: { $0 >= 0x80 }) {
-            return "its host has a character that is not ASCII; write an international name in Punycode, as xn--…"
+            return
+                "its host contains a character that is not ASCII; write an international name in Punycode, as in xn--…"
         }
-        if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it as it is" }
+        if name.contains(UInt8(ascii: "%")) { return "its host is percent-encoded; write it without percent-encoding" }
         // RFC 3986 also allows sub-delimiters, but no host name that can be resolved contains them.
-        return name.allSatisfy(\.isUnreserved) ? nil : "its host has a character no host may have"
+        return name.allSatisfy(\.isUnreserved) ? nil : "its host contains a character that is not allowed in a host"
     }
 
     private static func flaw(ofBracketed bytes: Bytes) -> String? {
@@ -44,12 +45,12 @@ package enum Authority {
             guard zone.starts(with: "%25".utf8), (4...18).contains(zone.count),
                 zone.dropFirst(3).allSatisfy(\.isUnreserved)
             else {
-                return "its IPv6 address has a zone that is not written as in [fe80::1%25eth0]"
+                return "its IPv6 address has a zone that is not valid; write it as in [fe80::1%25eth0]"
             }
             address = address[..<percent]
         }
         if IPAddress(String(decoding: address, as: UTF8.self))?.isIPv4 != false {
-            return "its brackets hold no IPv6 address"
+            return "its brackets do not contain an IPv6 address"
         }
         return flaw(ofPort: bytes[(bracket + 1)...])
     }

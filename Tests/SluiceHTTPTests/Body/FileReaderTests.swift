@@ -48,8 +48,8 @@ import Darwin
         arguments: [
             (URL(filePath: "/no/such/file"), "The file “/no/such/file” cannot be read: No such file or directory."),
             (URL(filePath: "/tmp", directoryHint: .isDirectory), "The file “/tmp” cannot be read: it is a directory."),
-            (URL(filePath: "/dev/null"), "The file “/dev/null” cannot be read: it is no regular file."),
-            (URL(string: "https://host/etc/hosts"), "A URL whose scheme is “https” names no file."),
+            (URL(filePath: "/dev/null"), "The file “/dev/null” cannot be read: it is not a regular file."),
+            (URL(string: "https://host/etc/hosts"), "A URL with the scheme “https” is not a file URL."),
         ] as [(URL?, String)]
     )
     func whatIsNoFileIsUnavailable(url: URL?, reason: String) async throws {

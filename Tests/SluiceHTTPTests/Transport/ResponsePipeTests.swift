@@ -92,7 +92,7 @@ import Foundation
         }
         let error = #expect(throws: SluiceError.self) { try results.first?.get() }
         #expect(error?.code == .unsupported)
-        #expect(error?.reason.contains("one task at a time") == true)
+        #expect(error?.reason.contains("one task can read it at a time") == true)
         #expect(try results.last?.get() == "chunk")
         #expect(fixture.abandonments.value == 0)
     }

@@ -133,18 +133,21 @@ public struct Proxy: Sendable, Hashable {
     /// The reason that the proxy cannot be used, as a sentence; nil if it can be used.
     package var problem: String? {
         // The text may contain a password, so the message omits it.
-        if address == nil { return "The proxy's address is none; write host and port, as in proxy.example:3128." }
+        if address == nil {
+            return "The proxy's address is not valid. Write the host and the port, as in proxy.example:3128."
+        }
         guard let credentials else { return nil }
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
         let texts = [credentials.user.utf8, credentials.password.utf8]
         if texts.contains(where: { $0.contains(where: isControl) }) {
-            return "The proxy's credentials hold a control character, which cannot be sent."
+            return "The proxy's credentials contain a control character, which cannot be sent."
         }
         if !scheme.isSOCKS, credentials.methods.contains(.basic), credentials.user.utf8.contains(UInt8(ascii: ":")) {
-            return "The name of the proxy's user holds a colon, which cannot be sent by Basic (RFC 7617 §2)."
+            return
+                "The user name for the proxy contains a colon, which Basic authentication does not allow (RFC 7617 §2)."
         }
         if scheme.isSOCKS, texts.contains(where: { $0.count > 255 }) {
-            return "The proxy's credentials are longer than the 255 bytes that SOCKS has room for (RFC 1929)."
+            return "The proxy's credentials are longer than 255 bytes, the limit of SOCKS (RFC 1929)."
         }
         return nil
     }
@@ -180,7 +183,7 @@ extension Proxy {
         guard let proxy = Proxy(reading: text) else {
             throw SluiceError(
                 .invalidConfiguration,
-                "The proxy's URL is none that is known; write one as http://proxy.example:3128 or socks5h://proxy.example:1080.",
+                "The proxy's URL is not valid, or its scheme is not supported. Write it as http://proxy.example:3128 or socks5h://proxy.example:1080.",
                 step: .building
             )
         }

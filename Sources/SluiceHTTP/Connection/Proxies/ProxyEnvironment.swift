@@ -68,7 +68,7 @@ public struct ProxyEnvironment: Sendable {
         case .unreadable(let name):
             throw SluiceError(
                 .invalidConfiguration,
-                "The environment's variable \(name) is no URL of a proxy; write one as http://proxy.example:3128, or unset it."
+                "The environment variable \(name) is not a valid proxy URL. Write it as http://proxy.example:3128, or unset the variable."
             )
         }
     }
