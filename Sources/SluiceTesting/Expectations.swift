@@ -46,12 +46,16 @@ public func expectError<Value>(
         value = try await body()
     } catch {
         guard let found = sluiceError(in: error, depth: 3) else {
-            throw ExpectationFailure("Should fail with \(code), but failed with \(error).", fileID, line)
+            throw ExpectationFailure("Expected the error \(code), but caught \(error).", fileID, line)
         }
         if found.code == code { return found }
-        throw ExpectationFailure("Should fail with \(code), but failed with \(found.code): \(found)", fileID, line)
+        throw ExpectationFailure("Expected the error \(code), but caught \(found.code): \(found)", fileID, line)
     }
-    throw ExpectationFailure("Should fail with \(code), but did not fail and gave \(value).", fileID, line)
+    throw ExpectationFailure(
+        "Expected the error \(code), but no error was thrown and the value is \(value).",
+        fileID,
+        line
+    )
 }
 
 /// Returns the value if it is a `SluiceError`, or else the first `SluiceError` among its properties.

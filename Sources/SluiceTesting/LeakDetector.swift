@@ -65,8 +65,8 @@ public func expectNoLeaks<Value>(
         try Task.checkCancellation()
         if isLate {
             var what = leaked.isEmpty ? [] : ["objects of the types \(leaked.sorted().joined(separator: ", "))"]
-            if isMore { what.append("\(after ?? 0) open descriptors, where there were \(before ?? 0)") }
-            throw ExpectationFailure("There are left: \(what.joined(separator: "; ")).", fileID, line)
+            if isMore { what.append("\(after ?? 0) open file descriptors, compared with \(before ?? 0) before") }
+            throw ExpectationFailure("Leaks were found: \(what.joined(separator: "; ")).", fileID, line)
         }
         await Task.yield()
     }

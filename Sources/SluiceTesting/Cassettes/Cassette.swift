@@ -42,7 +42,7 @@ public struct Cassette: Sendable {
             guard let version = root["version"]?.integer else { throw RecordingFailure("it has no version") }
             guard version <= Self.version, version > 0 else {
                 throw RecordingFailure(
-                    "it is of version \(version), and \(Self.version) is the newest that is known"
+                    "its version is \(version), but the newest supported version is \(Self.version)"
                 )
             }
             guard let nodes = root["exchanges"]?.array else { throw RecordingFailure("it has no exchanges") }
@@ -182,7 +182,7 @@ enum CassetteCoding {
 
     private static func headers(of node: JSONNode?) throws(RecordingFailure) -> HTTPHeaders {
         guard let node else { return [:] }
-        guard let lines = node.array else { throw RecordingFailure("has headers that are no list") }
+        guard let lines = node.array else { throw RecordingFailure("has headers that are not a list") }
         var headers = HTTPHeaders()
         for line in lines {
             if let name = line["name"]?.string, let base64 = line["base64"]?.string {
@@ -219,7 +219,7 @@ enum CassetteCoding {
             throw RecordingFailure("has a body that is neither json, text nor base64")
         }
         guard let bytes = Data(base64Encoded: base64) else {
-            throw RecordingFailure("has a body that is no valid base64")
+            throw RecordingFailure("has a body that is not valid base64")
         }
         return bytes
     }

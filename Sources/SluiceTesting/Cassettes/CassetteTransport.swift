@@ -150,8 +150,8 @@ public final class CassetteTransport: Transport {
         if exchange != nil || records { return exchange }
         let what =
             !places.isEmpty
-            ? "all \(places.count) of it that it holds have been played"
-            : "none of its \(reel.exchanges.count) is the same by \(criteria.map(\.description).joined(separator: ", "))"
+            ? "all \(places.count) recordings of it have been played"
+            : "none of its \(reel.exchanges.count) exchanges has the same \(criteria.map(\.description).joined(separator: ", "))"
         throw SluiceError(
             .cassetteUnmatched,
             "The cassette “\(file.url.path)” has no exchange for this request: \(what)."
@@ -231,7 +231,7 @@ public final class CassetteTransport: Transport {
         if mode == .always { return ([], true) }
         let path = file.url.path
         guard let data = try await file.read() else {
-            if mode == .never { throw .unreadableCassette(path, "there is no such file") }
+            if mode == .never { throw .unreadableCassette(path, "the file does not exist") }
             return ([], true)
         }
         if isArchive { return (try HARArchive(data, named: path).exchanges, false) }

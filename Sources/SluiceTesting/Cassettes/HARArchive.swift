@@ -23,7 +23,7 @@ public struct HARArchive: Sendable {
     public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
         do {
             let root = try JSONNode.recording(data)
-            guard let log = root["log"] else { throw RecordingFailure("it has no log, and is no HAR file") }
+            guard let log = root["log"] else { throw RecordingFailure("it has no log, so it is not a HAR file") }
             guard let entries = log["entries"]?.array else { throw RecordingFailure("its log has no entries") }
             var exchanges: [RecordedExchange] = []
             for (place, entry) in entries.enumerated() {
@@ -52,11 +52,11 @@ public struct HARArchive: Sendable {
             body: try posted(request["postData"])
         )
         guard let status = response["status"]?.integer, status > 0 else {
-            let reason = response["_error"]?.string ?? entry["_error"]?.string ?? "the archive does not say why"
-            let error = SluiceError(.connectionLost, "The archived request had no answer: \(reason).")
+            let reason = response["_error"]?.string ?? entry["_error"]?.string ?? "the archive gives no reason"
+            let error = SluiceError(.connectionLost, "The archived request has no response: \(reason).")
             return RecordedExchange(request: recorded, result: .failure(error))
         }
-        guard (100...999).contains(status) else { throw RecordingFailure("has a status that is none: \(status)") }
+        guard (100...999).contains(status) else { throw RecordingFailure("has a status that is not valid: \(status)") }
         var fields = headers(of: response["headers"])
         for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { fields.remove(name) }
         let content = response["content"]
@@ -101,7 +101,7 @@ public struct HARArchive: Sendable {
         guard let text = node?["text"]?.string else { return Data() }
         guard node?["encoding"]?.string?.lowercased() == "base64" else { return Data(text.utf8) }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-            throw RecordingFailure("has a body that is no valid base64")
+            throw RecordingFailure("has a body that is not valid base64")
         }
         return bytes
     }

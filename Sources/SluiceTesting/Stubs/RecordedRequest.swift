@@ -132,7 +132,7 @@ extension HTTPBody {
                 throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
             }
             if let length = body.length, length != Int64(all.count) {
-                let reason = "The request's body has \(all.count) bytes, but had announced \(length)."
+                let reason = "The request's body has \(all.count) bytes, but was announced with \(length)."
                 throw SluiceError(.bodyLengthMismatch, reason)
             }
             return all

@@ -80,7 +80,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// Requires a body with exactly these bytes.
     public func body(_ bytes: Data) -> RequestMatcher {
         adding("body of \(bytes.count) bytes") { request in
-            request.body == bytes ? nil : "the body is of \(request.body.count) bytes, or of others"
+            request.body == bytes ? nil : "the body of \(request.body.count) bytes is different"
         }
     }
 
@@ -98,10 +98,10 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         let wanted = Result { () throws(JSONSyntaxError) in try JSON(parsing: text) }
         return adding("JSON body \(text)") { request in
             switch wanted {
-            case .failure(let failure): return "the JSON of the matcher cannot be read: \(failure.reason)"
+            case .failure(let failure): return "the matcher's JSON cannot be parsed: \(failure.reason)"
             case .success(let wanted):
                 guard let body = try? JSON(parsing: request.body) else {
-                    return "the body is no JSON but \(request.briefBody)"
+                    return "the body is not JSON but \(request.briefBody)"
                 }
                 return body == wanted ? nil : "the body is \(request.briefBody)"
             }
@@ -125,7 +125,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         _ description: String = "a predicate",
         _ isMatch: @escaping @Sendable (RecordedRequest) -> Bool
     ) -> RequestMatcher {
-        adding(description) { isMatch($0) ? nil : "it does not meet \(description)" }
+        adding(description) { isMatch($0) ? nil : "it does not satisfy \(description)" }
     }
 
     /// The conditions, in one line.
@@ -161,7 +161,7 @@ extension RecordedRequest {
     /// The first 200 characters of the body, for a failure message.
     fileprivate var briefBody: String {
         if body.isEmpty { return "empty" }
-        guard let text else { return "\(body.count) bytes that are no text" }
+        guard let text else { return "\(body.count) bytes that are not text" }
         return text.count > 200 ? "\(text.prefix(200))…" : text
     }
 }

@@ -116,7 +116,7 @@ public final class StubTransport: Sendable {
             state.requests.append(recorded)
             if case .passThrough(let transport) = unmatched { return (.success(.passThrough(transport)), recorded) }
             let misses = zip(rules, mismatches).map { rule, reasons in
-                let used = "it has answered all of its \(rule.limit ?? 0) requests"
+                let used = "it has reached its limit of requests (\(rule.limit ?? 0))"
                 return UnmatchedRequest.Miss(
                     rule: rule.matcher.description,
                     reasons: reasons.isEmpty ? [used] : reasons

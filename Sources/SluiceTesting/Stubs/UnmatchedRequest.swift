@@ -29,21 +29,21 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
     /// The request and a line for each rule, the closest rule first, without secrets.
     public var description: String {
         let secrets = SecretRules.usual
-        let asked = "No stub is for \(request.method) \(secrets.url(request.url))"
+        let asked = "No stub matches \(request.method) \(secrets.url(request.url))"
         if misses.isEmpty { return "\(asked): there are no rules." }
         let lines = misses.map { miss in
             "  - \(secrets.text(miss.rule)): \(miss.reasons.map(secrets.text).joined(separator: "; "))"
         }
-        return (["\(asked). The rules, the nearest first:"] + lines).joined(separator: "\n")
+        return (["\(asked). The rules, closest first:"] + lines).joined(separator: "\n")
     }
 
     /// Returns the error for the request. Its message contains neither query, headers nor body.
     func error(of request: HTTPRequest) -> SluiceError {
-        let rules = misses.count == 1 ? "the one rule" : "none of the \(misses.count) rules"
+        let rules = misses.count == 1 ? "the only rule" : "none of the \(misses.count) rules"
         let reason =
             misses.isEmpty
-            ? "The stub transport has no rules, and answers nothing."
-            : "No stub is for this request: \(rules) \(misses.count == 1 ? "does not take" : "takes") it. See the underlying error."
+            ? "The stub transport has no rules, so it cannot respond."
+            : "No stub matches this request: \(rules) \(misses.count == 1 ? "does not match" : "matches") it. See the underlying error."
         return SluiceError(.requestUnmatched, reason, request: request, underlyingError: self)
     }
 }

@@ -90,7 +90,7 @@ import Testing
     @Test(arguments: [
         (#"{"version":1,"exchanges":["#, "it ends too early, in line 1"), ("", "it ends too early"),
         (#"{"exchanges":[]}"#, "it has no version"), (#"{"version":1}"#, "it has no exchanges"),
-        (#"{"version":2,"exchanges":[]}"#, "it is of version 2, and 1 is the newest that is known"),
+        (#"{"version":2,"exchanges":[]}"#, "its version is 2, but the newest supported version is 1"),
         (#"{"version":1,"exchanges":[{}]}"#, "exchange 1 has no request with a url"),
         (
             #"{"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"}}]}"#,

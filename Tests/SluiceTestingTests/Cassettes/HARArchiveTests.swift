@@ -60,7 +60,7 @@ import Testing
         (#"{"log":{"entries":[{"request":{"method":"GET","url":"u"}}]}}"#, "entry 1 has no response"),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"u"},"response":{"status":200,"content":{"text":"?","encoding":"base64"}}}]}}"#,
-            "entry 1 has a body that is no valid base64"
+            "entry 1 has a body that is not valid base64"
         ),
     ])
     func aDamagedArchiveSaysWhatIsWrong(_ text: String, _ reason: String) {

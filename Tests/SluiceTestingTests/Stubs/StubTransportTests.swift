@@ -76,7 +76,7 @@ import Testing
         _ = try await send(stubs, "/a")
         let error = try await expectError(.requestUnmatched) { try await send(stubs, "/a") }
         let unmatched = error.underlyingError as? UnmatchedRequest
-        #expect(unmatched?.misses.first?.reasons == ["it has answered all of its 1 requests"])
+        #expect(unmatched?.misses.first?.reasons == ["it has reached its limit of requests (1)"])
     }
 
     @Test func aTestFailsWhereTheCodeUnderTestMakesLightOfTheError() async {

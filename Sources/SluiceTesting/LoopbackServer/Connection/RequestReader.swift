@@ -64,7 +64,7 @@ struct RequestReader {
         if coding == "chunked" { return try readChunks() }
         guard coding == nil else { throw .malformed("The transfer coding is unknown.") }
         guard let length = length.flatMap({ Self.number($0.utf8, radix: 10) }) else {
-            throw .malformed("The Content-Length is no number.")
+            throw .malformed("The Content-Length is not a number.")
         }
         var body = Data()
         try input.take(length, into: &body)
@@ -77,11 +77,11 @@ struct RequestReader {
             let line = try input.takeLine()
             let digits = line.utf8.prefix { $0 != UInt8(ascii: ";") }.drop { $0 == UInt8(ascii: " ") }
             guard let size = Self.number(digits.prefix { $0 != UInt8(ascii: " ") }, radix: 16) else {
-                throw .malformed("The size of a chunk is no number.")
+                throw .malformed("A chunk size is not a number.")
             }
             guard size > 0 else { break }
             try input.take(size, into: &body)
-            guard try input.takeLine().isEmpty else { throw .malformed("A chunk is longer than it says.") }
+            guard try input.takeLine().isEmpty else { throw .malformed("A chunk is longer than its chunk size.") }
         }
         while try !input.takeLine().isEmpty {}
         return body
