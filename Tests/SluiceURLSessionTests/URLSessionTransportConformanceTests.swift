@@ -13,11 +13,11 @@ import Testing
 
     private static let everywhere: [TransportConformance.Exclusion] = [
         .init(
-            "Request headers arrive in their order, repeated ones each",
+            "Request headers arrive in order, and repeated ones are not combined",
             because: "a URLRequest keeps its fields in a dictionary, which has no order and joins repeated ones"
         ),
         .init(
-            "Response headers come in their order, repeated ones each",
+            "Response headers are returned in order, and repeated ones are not combined",
             because: "an HTTPURLResponse keeps its fields in a dictionary, which has no order and joins repeated ones"
         ),
         .init(
@@ -25,11 +25,11 @@ import Testing
             because: "the case counts repeated fields, which an HTTPURLResponse has joined"
         ),
         .init(
-            "A status line without a reason and one of HTTP/1.0 are understood",
+            "A status line without a reason phrase and one of HTTP/1.0 are accepted",
             because: "both are understood, but an HTTPURLResponse does not tell the version"
         ),
         .init(
-            "A body goes with any method",
+            "A body can be sent with any method",
             because: "URLSession fails a GET that has a body with dataLengthExceedsMaximum"
         ),
     ]
@@ -50,22 +50,22 @@ import Testing
         + "cancelled; so challenges cannot be answered, and what has no other credentials than those fails with unsupported"
 
     private static let here: [TransportConformance.Exclusion] = [
-        .init("Credentials answer a challenge, of which the caller sees nothing", because: challenges),
-        .init("Credentials that are refused bring the 401", because: challenges),
-        .init("A challenge of a kind that the credentials are not for comes back", because: challenges),
-        .init("A body is sent again behind a challenge, where it can be", because: challenges),
+        .init("Credentials answer a challenge, which the caller does not see", because: challenges),
+        .init("Refused credentials return the 401 response", because: challenges),
+        .init("A challenge that the credentials do not support is returned", because: challenges),
+        .init("A replayable body is sent again after a challenge", because: challenges),
         .init(
-            "A body that can be read only once fails with bodyNotReplayable behind a challenge",
+            "A body that can be read only once fails with bodyNotReplayable after a challenge",
             because: challenges
         ),
-        .init("A jar's cookies are sent to where they belong", because: cookies),
-        .init("Another jar, or none, knows nothing of a jar's cookies", because: cookies),
-        .init("A cookie that has expired leaves the jar", because: cookies),
-        .init("A host can set no cookies for another", because: cookies),
-        .init("A body that is not read holds the server back, and one that is dropped stops it", because: readsOn),
-        .init("A body that was held back goes on when it is read", because: readsOn),
-        .init("A body that is not read holds up no other transfer", because: readsOn),
-        .init("Time in which the caller reads nothing is not idle", because: readsOn),
+        .init("A jar's cookies are sent to the hosts and paths they are for", because: cookies),
+        .init("A jar's cookies are not sent with another jar or without one", because: cookies),
+        .init("An expired cookie is removed from the jar", because: cookies),
+        .init("A host cannot set cookies for another", because: cookies),
+        .init("A body that is not read pauses the server, and a dropped body closes the connection", because: readsOn),
+        .init("A paused body continues when it is read", because: readsOn),
+        .init("A body that is not read does not block other transfers", because: readsOn),
+        .init("Time in which the caller does not read is not idle time", because: readsOn),
         .init("A response that is dropped unread closes its connection", because: queueIsBusy),
         .init("A body over the limit fails with bodyTooLarge, announced or not", because: queueIsBusy),
         .init(
@@ -73,15 +73,15 @@ import Testing
             because: queueIsBusy
         ),
         .init(
-            "White space around a response header's value is no part of it",
+            "White space around a response header's value is removed",
             because: "Foundation on Linux fails a response in which no space follows a header's colon"
         ),
         .init(
-            "A server that does not know the question is sent the body without it",
+            "A server that rejects Expect with 417 gets the body without it",
             because: "Foundation on Linux sends an Expect field as it stands, and takes a 417 for the response"
         ),
         .init(
-            "Trailers are no headers",
+            "Trailers are not added to the headers",
             because: "Foundation on Linux stops the process: “Transfer completed, but there's no response.”"
         ),
         .init(
@@ -89,7 +89,7 @@ import Testing
             because: "Foundation on Linux stops the process: “Transfer completed, but there's no response.”"
         ),
         .init(
-            "Metrics say whether a connection was used again and to where it leads",
+            "Metrics report whether a connection was reused, and its remote address",
             because: "Foundation on Linux collects no URLSessionTaskMetrics"
         ),
     ]

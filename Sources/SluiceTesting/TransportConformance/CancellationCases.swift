@@ -47,7 +47,7 @@ extension TransportConformance {
                 let chunks = ScriptedChunks(chunks: [.pattern(10)], end: .hang(reached: reached))
                 _ = try await trial.exchange(trial.request(.put, body: .stream(chunks)))
             }
-            try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of whole requests")
+            try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of complete requests")
         },
         Case("A hundred tasks cancelled at once close all their connections") { trial in
             trial.server.on("/", .hang)
@@ -77,7 +77,7 @@ extension ConformanceTrial {
             defer { moment.yield() }
             try await body { moment.yield() }
         }
-        await wait(for: "the transfer to be under way") {
+        await wait(for: "the transfer to start") {
             for await _ in moments { break }
         }
         task.cancel()

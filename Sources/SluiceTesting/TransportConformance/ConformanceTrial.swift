@@ -87,7 +87,7 @@ struct ConformanceTrial: Sendable {
                 verdict.give(failure)
             } catch {
                 let text = (error as? SluiceError).map(\.expandedDescription) ?? "\(error)"
-                verdict.give(ConformanceFailure(caseName, "Should not have failed, but did: \(text)"))
+                verdict.give(ConformanceFailure(caseName, "Expected no error, but caught: \(text)"))
             }
         }
         // The check itself is not awaited, so a transport that ignores cancellation cannot hang the tests.
@@ -171,9 +171,9 @@ extension ConformanceTrial {
         } catch let failure as ConformanceFailure {
             throw failure
         } catch {
-            throw ConformanceFailure(caseName, "Should throw a SluiceError \(code), but threw \(error).")
+            throw ConformanceFailure(caseName, "Expected a SluiceError with the code \(code), but caught \(error).")
         }
-        throw ConformanceFailure(caseName, "Should fail with \(code), but did not fail.")
+        throw ConformanceFailure(caseName, "Expected a SluiceError with the code \(code), but no error was thrown.")
     }
 
     /// Expects an answer to a simple request for another path.
@@ -186,10 +186,10 @@ extension ConformanceTrial {
         } catch {
             throw ConformanceFailure(
                 caseName,
-                "The transport is of no use after the error: \(error.expandedDescription)"
+                "The transport does not work after the error: \(error.expandedDescription)"
             )
         }
-        try expectEqual(answer.text, "yes", "The answer to a request after the error")
+        try expectEqual(answer.text, "yes", "The response to a request after the error")
     }
 
     /// Returns a description of at most 300 characters, because a value can be megabytes long.

@@ -3,15 +3,15 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for cookies, which are stored and sent only with a cookie jar in the context.
     static let cookieCases: [Case] = [
-        Case("No cookies are kept without a jar") { trial in
+        Case("No cookies are stored without a jar") { trial in
             try trial.expectEqual(try await trial.cookies(settingIn: nil, sendingFrom: nil), [], "The cookies")
         },
-        Case("A jar's cookies are sent to where they belong") { trial in
+        Case("A jar's cookies are sent to the hosts and paths they are for") { trial in
             let jar = CookieJar()
             let sent = try await trial.cookies(settingIn: jar, sendingFrom: jar)
             try trial.expectEqual(sent, ["a=1"], "The cookies")
         },
-        Case("Another jar, or none, knows nothing of a jar's cookies") { trial in
+        Case("A jar's cookies are not sent with another jar or without one") { trial in
             let jar = CookieJar()
             let none = try await trial.cookies(settingIn: jar, sendingFrom: nil)
             try trial.expectEqual(none, [], "The cookies without a jar")
@@ -20,7 +20,7 @@ extension TransportConformance {
             let own = try await trial.cookies(settingIn: nil, sendingFrom: jar)
             try trial.expectEqual(own, ["a=1"], "The jar's own cookies")
         },
-        Case("A cookie that has expired leaves the jar") { trial in
+        Case("An expired cookie is removed from the jar") { trial in
             let jar = CookieJar()
             _ = try await trial.cookies(settingIn: jar, sendingFrom: jar)
             let sent = try await trial.cookies(
@@ -30,12 +30,12 @@ extension TransportConformance {
             )
             try trial.expectEqual(sent, [], "The cookies")
         },
-        Case("A host can set no cookies for another") { trial in
+        Case("A host cannot set cookies for another") { trial in
             let jar = CookieJar()
             let sent = try await trial.cookies("a=1; Domain=example.com; Path=/", settingIn: jar, sendingFrom: jar)
             try trial.expectEqual(sent, [], "The cookies")
         },
-        Case("A request's own Cookie header is the only one") { trial in
+        Case("A request's own Cookie header replaces the jar's cookies") { trial in
             let jar = CookieJar()
             trial.server.on("/", .text("", headers: ["Set-Cookie": "a=1; Path=/"]))
             let own = trial.request(headers: ["Cookie": "own=1"])
@@ -57,7 +57,7 @@ extension ConformanceTrial {
         server.on("/", .text(""))
         _ = try await exchange(request(.get, "/set"), context: TransferContext(cookies: setting))
         _ = try await exchange(request(), context: TransferContext(cookies: sending))
-        try expectEqual(server.requestCount > 1, true, "Both requests arrived")
+        try expectEqual(server.requestCount > 1, true, "The arrival of both requests")
         return server.requests.last?.headers.values(for: .cookie) ?? []
     }
 }

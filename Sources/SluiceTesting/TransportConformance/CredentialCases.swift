@@ -4,7 +4,7 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for credentials, which answer only the challenges of their origin.
     static let credentialCases: [Case] = [
-        Case("Credentials answer a challenge, of which the caller sees nothing") { trial in
+        Case("Credentials answer a challenge, which the caller does not see") { trial in
             trial.guardRoot(says: String(repeating: "who? ", count: 50_000))
             let answer = try await trial.exchange(trial.request(), context: trial.credentials())
             try trial.expectEqual(answer.head.status, .ok, "The status")
@@ -12,13 +12,13 @@ extension TransportConformance {
             try trial.expectEqual(answer.text, "in", "The body")
             try trial.expectEqual(trial.authorizations, [[], [.ada]], "The credentials sent")
         },
-        Case("Basic credentials alone are sent at once") { trial in
+        Case("Credentials for Basic only are sent without a challenge") { trial in
             trial.guardRoot()
             let answer = try await trial.exchange(trial.request(), context: trial.credentials(.basic))
             try trial.expectEqual(answer.text, "in", "The body")
             try trial.expectEqual(trial.authorizations, [[.ada]], "The credentials sent")
         },
-        Case("Credentials that are refused bring the 401") { trial in
+        Case("Refused credentials return the 401 response") { trial in
             trial.guardRoot(says: "not you")
             let context = trial.credentials(password: "wrong")
             let answer = try await trial.exchange(trial.request(), context: context)
@@ -28,10 +28,10 @@ extension TransportConformance {
             try trial.expectEqual(trial.server.requestCount, 2, "The number of requests")
             let alone = trial.credentials(.basic, password: "wrong")
             let refused = try await trial.exchange(trial.request(), context: alone)
-            try trial.expectEqual(refused.text, "not you", "The body of what was sent at once")
+            try trial.expectEqual(refused.text, "not you", "The body of the response without a challenge")
             try trial.expectEqual(trial.server.requestCount, 3, "The number of requests")
         },
-        Case("A challenge of a kind that the credentials are not for comes back") { trial in
+        Case("A challenge that the credentials do not support is returned") { trial in
             for challenge in ["Bearer", "Negotiate", #"Basic realm="x""#] {
                 let headers = HTTPHeaders([(HTTPHeaderName("WWW-Authenticate"), challenge)])
                 trial.server.on("/", .text("who?", status: .unauthorized, headers: headers))
@@ -40,7 +40,7 @@ extension TransportConformance {
             }
             try trial.expectEqual(trial.authorizations, [[], [], []], "The credentials sent")
         },
-        Case("Credentials go to no origin but their own") { trial in
+        Case("Credentials are sent only to their own origin") { trial in
             trial.guardRoot()
             for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
                 let others = trial.credentials(methods, of: HTTPOrigin(scheme: "http", authority: "127.0.0.1:1"))
@@ -49,14 +49,14 @@ extension TransportConformance {
             }
             try trial.expectEqual(trial.authorizations, [[], []], "The credentials sent")
         },
-        Case("Credentials do not stay with the transport") { trial in
+        Case("The transport does not keep credentials") { trial in
             trial.guardRoot()
             for context in [trial.credentials(.basic), TransferContext(), trial.credentials(.basic, password: "b")] {
                 _ = try await trial.exchange(trial.request(), context: context)
             }
             try trial.expectEqual(trial.authorizations, [[.ada], [], ["Basic YWRhOmI="]], "The credentials sent")
         },
-        Case("A request's own Authorization header is the only one") { trial in
+        Case("A request's own Authorization header replaces the credentials") { trial in
             trial.guardRoot()
             let own = trial.request(headers: ["Authorization": "Bearer t"])
             for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
@@ -74,7 +74,7 @@ extension TransportConformance {
             }
             try trial.expectEqual(trial.server.requests(to: "/").count, 0, "The number of requests")
         },
-        Case("A body is sent again behind a challenge, where it can be") { trial in
+        Case("A replayable body is sent again after a challenge") { trial in
             trial.guardRoot()
             let pattern = Data.pattern(300_000)
             let replayable = HTTPBody.stream(
@@ -89,11 +89,15 @@ extension TransportConformance {
                     context: trial.credentials()
                 )
                 try trial.expectEqual(answer.text, "in", "The body")
-                try trial.expectEqual(trial.server.requests.last?.body.count, length, "The length that arrived")
+                try trial.expectEqual(trial.server.requests.last?.body.count, length, "The length of the received body")
             }
-            try trial.expectEqual(trial.server.requests.last?.body.suffix(300_000), pattern, "The end that arrived")
+            try trial.expectEqual(
+                trial.server.requests.last?.body.suffix(300_000),
+                pattern,
+                "The end of the received body"
+            )
         },
-        Case("A body that can be read only once fails with bodyNotReplayable behind a challenge") { trial in
+        Case("A body that can be read only once fails with bodyNotReplayable after a challenge") { trial in
             trial.guardRoot()
             try await trial.expectFailure(.bodyNotReplayable) {
                 let once = HTTPBody.stream(ScriptedChunks(chunks: [Data("once".utf8)]))

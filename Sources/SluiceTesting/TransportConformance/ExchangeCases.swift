@@ -4,46 +4,46 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for requests and their responses.
     static let exchangeCases: [Case] = [
-        Case("A GET brings status, headers and body") { trial in
+        Case("A GET returns status, headers and body") { trial in
             let answer = try await trial.get(.text("hello", status: .created, headers: ["X-One": "1"]))
             try trial.expectEqual(answer.head.status, .created, "The status")
             try trial.expectEqual(answer.head.version, .http1_1, "The version")
             try trial.expectEqual(answer.head.headers["x-one"], "1", "The header X-One")
             try trial.expectEqual(answer.text, "hello", "The body")
-            try trial.expectEqual(trial.server.requests.map(\.method), [.get], "The methods the server saw")
+            try trial.expectEqual(trial.server.requests.map(\.method), [.get], "The methods that the server received")
             try trial.expectEqual(trial.server.requests.map(\.body.count), [0], "The request bodies' lengths")
         },
-        Case("Every method goes out as it is, one of one's own too") { trial in
+        Case("Every method is sent unchanged, including custom ones") { trial in
             trial.server.on("/") { .text($0.method.rawValue) }
             for method: HTTPMethod in [.get, .post, .put, .patch, .delete, .options, "PURGE", "purge"] {
                 let answer = try await trial.exchange(trial.request(method))
-                try trial.expectEqual(answer.text, method.rawValue, "The method the server saw")
+                try trial.expectEqual(answer.text, method.rawValue, "The method that the server received")
             }
         },
-        Case("HEAD brings the headers and no body, and the connection is used again") { trial in
+        Case("HEAD returns the headers and no body, and the connection is reused") { trial in
             trial.server.on("/", .text("twelve bytes"))
             let head = try await trial.exchange(trial.request(.head))
             try trial.expectEqual(head.head.headers[.contentLength], "12", "The Content-Length of HEAD")
-            try trial.expectEqual(head.body.count, 0, "The body's length of HEAD")
+            try trial.expectEqual(head.body.count, 0, "The length of the body of HEAD")
             let get = try await trial.exchange(trial.request(.get))
             try trial.expectEqual(get.text, "twelve bytes", "The body of the GET after it")
             try trial.expectEqual(trial.server.connections, 1, "The number of connections")
         },
-        Case("A percent-encoded path and query arrive untouched") { trial in
+        Case("A percent-encoded path and query arrive unchanged") { trial in
             trial.server.on("*") { .text($0.target) }
             for path in ["/a%20b%2Fc%c3%A9", "/?", "/?a=b&a=%26+%20&&=", "/x?u=http://y/?z", "/(a);b=c,d/~'!$*:@"] {
                 let answer = try await trial.exchange(trial.request(.get, path))
                 try trial.expectEqual(answer.text, path, "The request target")
             }
         },
-        Case("A status of 4xx or 5xx is no error") { trial in
+        Case("A status of 4xx or 5xx is not an error") { trial in
             for status: HTTPStatus in [400, 404, 418, 429, 500, 503, 599] {
                 let answer = try await trial.get(.text("sorry", status: status))
                 try trial.expectEqual(answer.head.status, status, "The status")
                 try trial.expectEqual(answer.text, "sorry", "The body of the \(status)")
             }
         },
-        Case("A redirect comes back as it is") { trial in
+        Case("A redirect is returned unchanged") { trial in
             trial.server.on("/elsewhere", .text("followed"))
             for status: HTTPStatus in [301, 302, 303, 307, 308] {
                 let answer = try await trial.get(.redirect(to: "/elsewhere", status: status))
@@ -52,7 +52,7 @@ extension TransportConformance {
             }
             try trial.expectEqual(trial.server.requests(to: "/elsewhere").count, 0, "The number of followed redirects")
         },
-        Case("401 and 407 come back as they are") { trial in
+        Case("401 and 407 are returned unchanged") { trial in
             for (status, header) in [(401, "WWW-Authenticate"), (407, "Proxy-Authenticate")] {
                 let headers = HTTPHeaders([(HTTPHeaderName(header), #"Basic realm="x""#)])
                 let answer = try await trial.get(.text("who?", status: HTTPStatus(rawValue: status), headers: headers))
@@ -72,7 +72,7 @@ extension TransportConformance {
                 try trial.expectEqual(answer.text, "final", "The body")
             }
         },
-        Case("A response that could be cached is asked for again") { trial in
+        Case("A cacheable response is requested again") { trial in
             trial.server.on(
                 "/",
                 .text("old", headers: ["Cache-Control": "max-age=3600", "ETag": "\"1\""]),
@@ -80,10 +80,10 @@ extension TransportConformance {
             )
             _ = try await trial.exchange(trial.request())
             let answer = try await trial.exchange(trial.request())
-            try trial.expectEqual(answer.text, "new", "The second answer")
+            try trial.expectEqual(answer.text, "new", "The second response")
             try trial.expectEqual(trial.server.requests.last?.headers["If-None-Match"], nil, "The validator sent")
         },
-        Case("A status line without a reason and one of HTTP/1.0 are understood") { trial in
+        Case("A status line without a reason phrase and one of HTTP/1.0 are accepted") { trial in
             let bare = try await trial.get(.raw("HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nok", thenClose: false))
             try trial.expectEqual(bare.text, "ok", "The body")
             let old = try await trial.get(.raw("HTTP/1.0 200 OK\r\nContent-Type: a/b\r\n\r\nold", thenClose: true))
@@ -94,7 +94,7 @@ extension TransportConformance {
 
     /// Cases for header fields of requests and responses.
     static let headerCases: [Case] = [
-        Case("Request headers arrive in their order, repeated ones each") { trial in
+        Case("Request headers arrive in order, and repeated ones are not combined") { trial in
             trial.server.on("/", .text(""))
             let headers: HTTPHeaders = ["X-B": "1", "X-A": "2", "x-b": "3", "X-C": "a, b; c=\"d\""]
             _ = try await trial.exchange(trial.request(headers: headers))
@@ -108,7 +108,7 @@ extension TransportConformance {
             try trial.expectEqual(trial.server.requests.first?.headers["X-Empty"], "", "The header X-Empty")
             try trial.expectEqual(trial.server.requests.first?.headers["X-After"], "1", "The header X-After")
         },
-        Case("Request headers of one's own replace the transport's") { trial in
+        Case("A request's own headers replace the transport's") { trial in
             trial.server.on("/", .text(""))
             let headers: HTTPHeaders = ["Host": "example.test", "User-Agent": "mine/1", "Accept": "a/b"]
             _ = try await trial.exchange(trial.request(headers: headers))
@@ -117,7 +117,7 @@ extension TransportConformance {
                 try trial.expectEqual(seen, [field.value], "The header \(field.name)")
             }
         },
-        Case("No content type is made up for a body") { trial in
+        Case("No content type is added for a body") { trial in
             trial.server.on("/", .text(""))
             for method: HTTPMethod in [.post, .put] {
                 _ = try await trial.exchange(trial.request(method, body: .data(.pattern(10))))
@@ -126,12 +126,12 @@ extension TransportConformance {
             }
             try trial.expectEqual(trial.server.requestCount, 2, "The number of requests")
         },
-        Case("The Host header is host and port") { trial in
+        Case("The Host header contains host and port") { trial in
             _ = try await trial.get(.text(""))
             let seen = trial.server.requests.first?.headers.values(for: .host)
             try trial.expectEqual(seen, [trial.server.authority], "The Host")
         },
-        Case("Response headers come in their order, repeated ones each") { trial in
+        Case("Response headers are returned in order, and repeated ones are not combined") { trial in
             let headers: HTTPHeaders = [
                 "X-B": "1", "Set-Cookie": "a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT", "X-A": "2", "x-b": "3",
                 "Set-Cookie": "b=2", "X-Empty": "",
@@ -151,24 +151,24 @@ extension TransportConformance {
                 "The headers"
             )
         },
-        Case("White space around a response header's value is no part of it") { trial in
+        Case("White space around a response header's value is removed") { trial in
             let head = "HTTP/1.1 200 OK\r\nX-A:1\r\nX-B: \t two words \t\r\nX-C: é\r\nContent-Length: 0\r\n\r\n"
             let answer = try await trial.get(.raw(head, thenClose: false))
             try trial.expectEqual(answer.head.headers["X-A"], "1", "The header X-A")
             try trial.expectEqual(answer.head.headers["X-B"], "two words", "The header X-B")
             try trial.expectEqual(answer.head.headers["X-C"], "é", "The header X-C, in UTF-8")
         },
-        Case("Trailers are no headers") { trial in
+        Case("Trailers are not added to the headers") { trial in
             let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n"
             let answer = try await trial.get(.raw(text, thenClose: false))
             try trial.expectEqual(answer.text, "ok", "The body")
-            try trial.expectEqual(answer.head.headers["X-Trailer"], nil, "The trailer among the headers")
+            try trial.expectEqual(answer.head.headers["X-Trailer"], nil, "The trailer field in the headers")
         },
     ]
 
     /// Cases for the metrics of a transfer.
     static let metricsCases: [Case] = [
-        Case("Metrics say how much was received, whatever the framing") { trial in
+        Case("Metrics report the received bytes for every framing") { trial in
             for response in [
                 LoopbackResponse.data(.pattern(12_345)), .chunked([.pattern(12_000), .pattern(345)]),
                 .untilClose(.pattern(12_345)),
@@ -179,7 +179,7 @@ extension TransportConformance {
                 try trial.expectEqual(metrics?.version, .http1_1, "The version")
             }
         },
-        Case("Metrics say how much was sent") { trial in
+        Case("Metrics report the sent bytes") { trial in
             trial.server.on("/", .text("ok"))
             let stream = HTTPBody.stream(ScriptedChunks(chunks: [.pattern(1000), .pattern(234)]))
             for body in [HTTPBody.data(.pattern(1234)), stream] {
@@ -187,21 +187,21 @@ extension TransportConformance {
                 try trial.expectEqual(metrics?.bytesSent, 1234, "The bytes sent")
             }
         },
-        Case("Metrics' times are in their order and include the server's") { trial in
+        Case("Metrics report times in order, and include the server's time") { trial in
             let response = LoopbackResponse.delayed(by: .milliseconds(50), .text("late"))
             let metrics = try await trial.get(response).metrics ?? TransferMetrics()
             try trial.expect(metrics.firstByte >= .milliseconds(45), "The first byte came after \(metrics.firstByte).")
             try trial.expect(metrics.connect <= metrics.firstByte, "The first byte came before the connection.")
             try trial.expect(metrics.firstByte <= metrics.total, "The last byte came before the first.")
         },
-        Case("Metrics say whether a connection was used again and to where it leads") { trial in
+        Case("Metrics report whether a connection was reused, and its remote address") { trial in
             let first = try await trial.get(.text("1")).metrics
             let second = try await trial.get(.text("2")).metrics
             try trial.expectEqual(first?.isConnectionReused, false, "The first request's reuse")
             try trial.expectEqual(second?.isConnectionReused, true, "The second request's reuse")
             try trial.expectEqual(second?.remoteAddress, trial.server.authority, "The remote address")
         },
-        Case("Metrics are there when a body was read chunk by chunk") { trial in
+        Case("Metrics are available after a body was read chunk by chunk") { trial in
             trial.server.on("/", .data(.pattern(300_000)))
             let response = try await trial.transport.send(trial.request(), context: TransferContext())
             for try await _ in response.body {}

@@ -4,47 +4,47 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for bodies that are sent after a 100 (Continue) response (RFC 9110 §10.1.1).
     static let expectationCases: [Case] = [
-        Case("A body that waits to be asked for arrives whole, with 100 and 103 passed over") { trial in
+        Case("A body that waits for 100 arrives complete, and 100 and 103 are skipped") { trial in
             trial.server.on("/", .informational(103, headers: ["Link": "</a>"], then: .text("ok")))
             for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                 let answer = try await trial.ask(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
                 try trial.expectEqual(answer.head.headers["Link"], nil, "A field of the informational response")
-                try trial.expectEqual(answer.text, "ok", "The answer")
+                try trial.expectEqual(answer.text, "ok", "The response")
                 try trial.expectEqual(trial.server.requests.last?.headers[.expect], "100-continue", "The Expect field")
             }
             try trial.expectEqual(trial.server.requests.map(\.body.count), [100, 3_000_000, 3_000_000], "The lengths")
         },
-        Case("A refusal in the place of 100 is the response, and what follows it works") { trial in
+        Case("A refusal in place of 100 is the response, and the next request works") { trial in
             for status: HTTPStatus in [413, .unauthorized, .ok] {
                 trial.server.onExpectation { _ in .refused(.text("no", status: status)) }
                 for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                     let answer = try await trial.ask(body)
                     try trial.expectEqual(answer.head.status, status, "The status")
-                    try trial.expectEqual(answer.text, "no", "The answer")
-                    try trial.expectEqual(trial.server.requests.last?.body.count, 0, "The body that arrived")
+                    try trial.expectEqual(answer.text, "no", "The response")
+                    try trial.expectEqual(trial.server.requests.last?.body.count, 0, "The length of the received body")
                     let next = try await trial.get(.text("next"))
-                    try trial.expectEqual(next.text, "next", "The answer to the next request")
+                    try trial.expectEqual(next.text, "next", "The response to the next request")
                 }
             }
         },
-        Case("A server that says nothing gets the body after a while") { trial in
+        Case("A server that does not send 100 gets the body after the wait") { trial in
             trial.server.on("/", .text("ok"))
             trial.server.onExpectation { _ in .ignored }
             let context = TransferContext(timeouts: Timeouts(continueWait: .milliseconds(50)))
             let answer = try await trial.ask(.once(300_000), context)
-            try trial.expectEqual(answer.text, "ok", "The answer")
-            try trial.expectEqual(trial.server.requests.map(\.body.count), [300_000], "The body that arrived")
+            try trial.expectEqual(answer.text, "ok", "The response")
+            try trial.expectEqual(trial.server.requests.map(\.body.count), [300_000], "The length of the received body")
         },
-        Case("A server that does not know the question is sent the body without it") { trial in
+        Case("A server that rejects Expect with 417 gets the body without it") { trial in
             trial.server.on("/", .text("ok"))
             trial.server.onExpectation { _ in .refused(.text("what?", status: 417)) }
             for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                 let answer = try await trial.ask(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
-                try trial.expectEqual(answer.text, "ok", "The answer")
+                try trial.expectEqual(answer.text, "ok", "The response")
                 let asked = trial.server.requests.suffix(2).map { $0.headers.contains(.expect) }
-                try trial.expectEqual(asked, [true, false], "Whether each request asked")
+                try trial.expectEqual(asked, [true, false], "The presence of Expect in each request")
                 try trial.expectEqual(
                     trial.server.requests.last.map { Int64($0.body.count) },
                     body.length,
@@ -52,11 +52,11 @@ extension TransportConformance {
                 )
             }
         },
-        Case("A request without content does not ask") { trial in
+        Case("A request without content has no Expect field") { trial in
             trial.server.on("/", .text("ok"))
             for body in [HTTPBody.none, .data(Data())] {
                 let answer = try await trial.ask(body)
-                try trial.expectEqual(answer.text, "ok", "The answer")
+                try trial.expectEqual(answer.text, "ok", "The response")
                 try trial.expectEqual(trial.server.requests.last?.headers[.expect], nil, "The Expect field")
             }
         },

@@ -19,8 +19,8 @@ extension TransportConformance {
                 _ = try await trial.exchange(request, context: context)
             }
         },
-        failing("A connection closed without an answer", with: .connectionLost, .drop),
-        failing("A connection reset without an answer", with: .connectionLost, .reset),
+        failing("A connection closed without a response", with: .connectionLost, .drop),
+        failing("A connection reset without a response", with: .connectionLost, .reset),
         failing(
             "A connection closed within the head",
             with: .connectionLost,
@@ -42,23 +42,27 @@ extension TransportConformance {
             with: .truncatedBody,
             .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nabc", thenClose: true)
         ),
-        failing("A line that is no status line", with: .invalidResponse, .raw("HELLO WORLD\r\n\r\n", thenClose: true)),
         failing(
-            "A status that is no number",
+            "A line that is not a status line",
+            with: .invalidResponse,
+            .raw("HELLO WORLD\r\n\r\n", thenClose: true)
+        ),
+        failing(
+            "A status that is not a number",
             with: .invalidResponse,
             .raw("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", thenClose: true)
         ),
         failing(
-            "A Content-Length that is no number",
+            "A Content-Length that is not a number",
             with: .invalidResponse,
             .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabc", thenClose: true)
         ),
         failing(
-            "A chunk size that is no number",
+            "A chunk size that is not a number",
             with: .invalidResponse,
             .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n0\r\n\r\n", thenClose: true)
         ),
-        Case("What came of a body before it broke can be read") { trial in
+        Case("The part of a body that arrives before a failure can be read") { trial in
             let signal = LoopbackSignal()
             trial.server.on(
                 "/",
@@ -133,7 +137,7 @@ extension TransportConformance {
                 try trial.expectEqual(answer.body.count, 1000, "The body's length")
             }
         },
-        Case("The limit on bodies is none for HEAD") { trial in
+        Case("The limit on bodies does not apply to HEAD") { trial in
             trial.server.on("/", .data(.pattern(2000)))
             let context = TransferContext(limits: ResponseLimits(body: 1000))
             let answer = try await trial.exchange(trial.request(.head), context: context)

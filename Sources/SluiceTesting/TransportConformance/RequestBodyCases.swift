@@ -4,43 +4,43 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for request bodies that arrive.
     static let requestBodyCases: [Case] = [
-        Case("A POST without a body is a whole request") { trial in
+        Case("A POST without a body is a complete request") { trial in
             trial.server.on("/", .text("ok"))
             for body in [HTTPBody.none, .data(Data())] {
                 let answer = try await trial.exchange(trial.request(.post, body: body))
-                try trial.expectEqual(answer.text, "ok", "The answer")
+                try trial.expectEqual(answer.text, "ok", "The response")
             }
             try trial.expectEqual(trial.server.requests.map(\.body.count), [0, 0], "The bodies' lengths")
             let announced = trial.server.requests.last?.headers[.contentLength]
-            try trial.expectEqual(announced, "0", "The Content-Length of a body of no bytes")
+            try trial.expectEqual(announced, "0", "The Content-Length of an empty body")
         },
         Case("A body in memory arrives with its length") { trial in
             try await trial.expectArrival(of: .data(.pattern(1000)), as: .pattern(1000), isChunked: false)
         },
-        Case("A body of 5 MB in memory arrives whole") { trial in
+        Case("A body of 5 MB in memory arrives complete") { trial in
             try await trial.expectArrival(of: .data(.pattern(5_000_000)), as: .pattern(5_000_000), isChunked: false)
         },
-        Case("A body goes with any method") { trial in
+        Case("A body can be sent with any method") { trial in
             trial.server.on("/") { .data($0.body) }
             for method: HTTPMethod in [.get, .put, .patch, .delete, .options, "REPORT"] {
                 let answer = try await trial.exchange(trial.request(method, body: .data(.pattern(100))))
                 try trial.expectEqual(answer.body, .pattern(100), "The body of a \(method)")
             }
         },
-        Case("A file arrives whole") { trial in
+        Case("A file arrives complete") { trial in
             let data = Data.pattern(1_000_000)
             let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
             try data.write(to: url)
             defer { try? FileManager.default.removeItem(at: url) }
             try await trial.expectArrival(of: .file(url), as: data, isChunked: false)
         },
-        Case("An empty file is a body of no bytes") { trial in
+        Case("An empty file is an empty body") { trial in
             let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
             try Data().write(to: url)
             defer { try? FileManager.default.removeItem(at: url) }
             try await trial.expectArrival(of: .file(url), as: Data(), isChunked: false)
         },
-        Case("A stream with a length arrives with it") { trial in
+        Case("A stream with a length arrives with that length") { trial in
             let chunks = ScriptedChunks(chunks: [.pattern(10), .pattern(100_000), .pattern(1)])
             let body = HTTPBody.stream(chunks, length: 100_011)
             try await trial.expectArrival(of: body, as: chunks.chunks.reduce(Data(), +), isChunked: false)
@@ -55,10 +55,10 @@ extension TransportConformance {
             try await trial.expectArrival(of: .stream(chunks), as: whole, isChunked: true)
             try await trial.expectArrival(of: .stream(chunks, length: 30), as: whole, isChunked: false)
         },
-        Case("A stream of no chunks is a body of no bytes") { trial in
+        Case("A stream without chunks is an empty body") { trial in
             trial.server.on("/", .text("ok"))
             let answer = try await trial.exchange(trial.request(.put, body: .stream(ScriptedChunks(chunks: []))))
-            try trial.expectEqual(answer.text, "ok", "The answer")
+            try trial.expectEqual(answer.text, "ok", "The response")
             try trial.expectEqual(trial.server.requests.map(\.body.count), [0], "The body's length")
         },
     ]
@@ -68,10 +68,10 @@ extension ConformanceTrial {
     func expectArrival(of body: HTTPBody, as data: Data, isChunked: Bool) async throws {
         server.on("/", .text("ok"))
         let answer = try await exchange(request(.put, body: body))
-        try expectEqual(answer.text, "ok", "The answer")
+        try expectEqual(answer.text, "ok", "The response")
         let seen = server.requests.last
-        try expectEqual(seen?.body.count, data.count, "The length of the body that arrived")
-        try expect(seen?.body == data, "The body arrived with its length but with other bytes.")
+        try expectEqual(seen?.body.count, data.count, "The length of the received body")
+        try expect(seen?.body == data, "The received body has the right length but different bytes.")
         try expectEqual(seen?.headers[.contentLength], isChunked ? nil : "\(data.count)", "The Content-Length")
         try expectEqual(seen?.headers[.transferEncoding], isChunked ? "chunked" : nil, "The Transfer-Encoding")
     }
@@ -82,13 +82,13 @@ extension ConformanceTrial {
 extension TransportConformance {
     /// Cases for request bodies that cannot be sent.
     static let brokenRequestBodyCases: [Case] = [
-        Case("A missing file fails with bodyUnavailable before a byte is sent") { trial in
+        Case("A missing file fails with bodyUnavailable before anything is sent") { trial in
             let url = FileManager.default.temporaryDirectory.appending(path: "sluice-missing-\(UUID().uuidString)")
             try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
             // The server has processed everything sent before the check that the transport still works.
             try trial.expectEqual(trial.server.log.counts.heads, 1, "The number of heads that reached the server")
         },
-        Case("A directory for a file fails with bodyUnavailable") { trial in
+        Case("A directory in place of a file fails with bodyUnavailable") { trial in
             try await trial.expectBodyFailure(.bodyUnavailable, .file(FileManager.default.temporaryDirectory))
         },
         Case("A stream that throws fails with bodyUnavailable and its error, and closes the connection") { trial in
@@ -97,7 +97,7 @@ extension TransportConformance {
                 let error = try await trial.expectBodyFailure(.bodyUnavailable, .stream(chunks, length: length))
                 try trial.expect(
                     error.underlyingError is ScriptedChunks.Broken,
-                    "The stream's error should be the underlying one, but that is \(String(describing: error.underlyingError))."
+                    "The underlying error should be the stream's error, but is \(String(describing: error.underlyingError))."
                 )
             }
         },
@@ -130,10 +130,10 @@ extension ConformanceTrial {
         let error = try await expectFailure(code) {
             _ = try await exchange(request(.put, "/broken", body: body))
         }
-        await wait(for: "the transport to close the connection with half a request on it") {
+        await wait(for: "the transport to close the connection with the incomplete request") {
             await server.waitForOpenConnections { $0 <= 1 }
         }
-        try expectEqual(server.requests(to: "/broken").count, 0, "The number of bodies that came to an end")
+        try expectEqual(server.requests(to: "/broken").count, 0, "The number of complete bodies")
         return error
     }
 }
@@ -143,7 +143,7 @@ extension ConformanceTrial {
 extension TransportConformance {
     /// Cases for request bodies that are created just before they are sent.
     static let preparedBodyCases: [Case] = [
-        Case("A body that is made first arrives with its length") { trial in
+        Case("A deferred body arrives with its length") { trial in
             let file = try TemporaryFile(.pattern(300_000))
             defer { file.remove() }
             let chunks = ScriptedChunks(chunks: [.pattern(300_000)])
@@ -152,26 +152,26 @@ extension TransportConformance {
                 try await trial.expectArrival(of: body, as: .pattern(300_000), isChunked: false)
             }
         },
-        Case("A body that is made first and has no length arrives chunked") { trial in
+        Case("A deferred body without a length arrives chunked") { trial in
             let body = HTTPBody.deferred(isReplayable: false) { .stream(ScriptedChunks(chunks: [.pattern(1000)])) }
             try await trial.expectArrival(of: body, as: .pattern(1000), isChunked: true)
         },
-        Case("A body that cannot be made fails with bodyUnavailable before a byte is sent") { trial in
+        Case("A deferred body that cannot be created fails with bodyUnavailable before anything is sent") { trial in
             let error = try await trial.expectNothingSent(.bodyUnavailable) {
                 _ = try await trial.exchange(trial.unsent { throw ScriptedChunks.Broken() })
             }
             let cause = error.underlyingError
             try trial.expect(
                 cause is ScriptedChunks.Broken,
-                "What was thrown should be the underlying error, but that is \(String(describing: cause))."
+                "The underlying error should be the thrown error, but is \(String(describing: cause))."
             )
         },
-        Case("A body whose making fails with an error of the SDK's fails with that one") { trial in
+        Case("A deferred body that throws a SluiceError fails with that error") { trial in
             try await trial.expectNothingSent(.bodyLengthMismatch) {
                 _ = try await trial.exchange(trial.unsent { throw SluiceError(.bodyLengthMismatch, "Not that long.") })
             }
         },
-        Case("A task cancelled while its body is made fails with cancelled and sends nothing") { trial in
+        Case("A task cancelled while its body is created fails with cancelled and sends nothing") { trial in
             try await trial.expectNothingSent(.cancelled) {
                 let (moments, moment) = AsyncStream<Void>.makeStream()
                 let task = Task {
@@ -182,22 +182,23 @@ extension TransportConformance {
                     }
                     _ = try await trial.exchange(request)
                 }
-                await trial.wait(for: "the body to be asked for") { for await _ in moments { break } }
+                await trial.wait(for: "the transport to ask for the body") { for await _ in moments { break } }
                 task.cancel()
                 try await task.value
             }
         },
-        Case("A body that is not made within the total time fails with timedOut and sends nothing") { trial in
+        Case("A deferred body that is not created within the total time fails with timedOut and sends nothing") {
+            trial in
             let context = TransferContext(timeouts: Timeouts(total: .milliseconds(250)))
             let start = ContinuousClock.now
             try await trial.expectNothingSent(.timedOut) {
                 _ = try await trial.exchange(trial.unsent { try await trial.never() }, context: context)
             }
             let took = ContinuousClock.now - start
-            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came after \(took) already.")
-            try trial.expect(took < .seconds(5), "The time-out of 250 ms came after \(took) only.")
+            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came too early, after \(took).")
+            try trial.expect(took < .seconds(5), "The time-out of 250 ms came too late, after \(took).")
         },
-        Case("The time in which a body is made is part of the total time") { trial in
+        Case("The time in which a deferred body is created is part of the total time") { trial in
             trial.server.on("/", .hang)
             let context = TransferContext(timeouts: Timeouts(total: .seconds(3)))
             let start = ContinuousClock.now
@@ -209,7 +210,7 @@ extension TransportConformance {
                 _ = try await trial.exchange(trial.request(.put, body: body), context: context)
             }
             let took = ContinuousClock.now - start
-            try trial.expect(took < .milliseconds(4700), "The time-out of 3 s came after \(took) only.")
+            try trial.expect(took < .milliseconds(4700), "The time-out of 3 s came too late, after \(took).")
             try trial.expectEqual(trial.server.requests(to: "/").count, 1, "The number of requests")
         },
     ]

@@ -7,39 +7,43 @@ extension TransportConformance {
         Case("A body of no bytes is empty") { trial in
             try trial.expectEqual(try await trial.get(.data(Data())).body.count, 0, "The body's length")
             try trial.expectEqual(try await trial.get(.chunked([])).body.count, 0, "The chunked body's length")
-            try trial.expectEqual(try await trial.get(.untilClose(Data())).body.count, 0, "The closed body's length")
+            try trial.expectEqual(
+                try await trial.get(.untilClose(Data())).body.count,
+                0,
+                "The length of the body until the close"
+            )
             try trial.expectEqual(trial.server.requestCount, 3, "The number of requests")
         },
-        Case("204 and 304 have no body and the connection is used again") { trial in
+        Case("204 and 304 have no body, and the connection is reused") { trial in
             let unmodified = LoopbackResponse.status(.notModified, headers: [.contentLength: "100"])
             for response in [.status(.noContent), unmodified, .text("after")] {
                 _ = try await trial.get(response)
             }
             try trial.expectEqual(trial.server.connections, 1, "The number of connections")
         },
-        Case("A body with a length arrives whole") { trial in
+        Case("A body with a length arrives complete") { trial in
             let answer = try await trial.get(.data(.pattern(300_000)))
-            try trial.expect(answer.body == .pattern(300_000), "The body is not the one that was sent.")
+            try trial.expect(answer.body == .pattern(300_000), "The body differs from the one that was sent.")
         },
-        Case("A chunked body arrives whole") { trial in
+        Case("A chunked body arrives complete") { trial in
             let chunks = [Data.pattern(1), .pattern(70_000), .pattern(15), .pattern(16)]
             let answer = try await trial.get(.chunked(chunks))
-            try trial.expect(answer.body == chunks.reduce(Data(), +), "The body is not the one that was sent.")
+            try trial.expect(answer.body == chunks.reduce(Data(), +), "The body differs from the one that was sent.")
         },
-        Case("A body until the close arrives whole") { trial in
+        Case("A body that ends with the connection arrives complete") { trial in
             let answer = try await trial.get(.untilClose(.pattern(300_000)))
-            try trial.expect(answer.body == .pattern(300_000), "The body is not the one that was sent.")
+            try trial.expect(answer.body == .pattern(300_000), "The body differs from the one that was sent.")
             try await trial.expectTransportWorks()
         },
-        Case("A body that comes in drops arrives whole") { trial in
+        Case("A body in many small pieces arrives complete") { trial in
             let answer = try await trial.get(.drip(.pattern(10_000), pieces: 50, every: .milliseconds(1)))
-            try trial.expect(answer.body == .pattern(10_000), "The body is not the one that was sent.")
+            try trial.expect(answer.body == .pattern(10_000), "The body differs from the one that was sent.")
         },
-        Case("A body of zeros and line ends is not touched") { trial in
+        Case("A body of zero bytes and line ends arrives unchanged") { trial in
             let data = Data([0, 13, 10, 13, 10, 0, 10, 255, 254, 26])
             try trial.expectEqual(Array(try await trial.get(.data(data)).body), Array(data), "The body")
         },
-        Case("The head comes before the body does") { trial in
+        Case("The head is returned before the body arrives") { trial in
             let signal = LoopbackSignal()
             trial.server.on(
                 "/",
@@ -50,7 +54,7 @@ extension TransportConformance {
             signal.fire()
             try trial.expectEqual(try await response.body.collect(), Data("body".utf8), "The body")
         },
-        Case("A chunk comes before the next one does") { trial in
+        Case("A chunk is delivered before the next one arrives") { trial in
             let signals = [LoopbackSignal(), LoopbackSignal()]
             trial.server.on(
                 "/",
@@ -73,7 +77,7 @@ extension TransportConformance {
             }
             try trial.expectEqual(chunks, ["ab", "cd", "ef"], "The chunks")
         },
-        Case("A body longer than announced is cut, and the rest is nobody's response") { trial in
+        Case("A body longer than announced is cut off, and the rest is not read as a response") { trial in
             let rest = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled"
             let answer = try await trial.get(.overlong(Data("abc\(rest)".utf8), announced: 3))
             try trial.expectEqual(answer.text, "abc", "The body")
@@ -87,7 +91,7 @@ extension TransportConformance {
 extension TransportConformance {
     /// Cases for bodies that are large, not read, or dropped.
     static let backPressureCases: [Case] = [
-        Case("A body of 20 MB arrives whole, chunk by chunk") { trial in
+        Case("A body of 20 MB arrives complete, chunk by chunk") { trial in
             let data = Data.pattern(20_000_000)
             trial.server.on("/", .data(data))
             let response = try await trial.transport.send(trial.request(), context: TransferContext())
@@ -95,26 +99,26 @@ extension TransportConformance {
             for try await chunk in response.body {
                 try trial.expect(!chunk.isEmpty, "A chunk is empty.")
                 let isNext = count + chunk.count <= data.count && data[count..<count + chunk.count] == chunk
-                try trial.expect(isNext, "The chunk at \(count) is not the one that was sent.")
+                try trial.expect(isNext, "The chunk at \(count) differs from the one that was sent.")
                 count += chunk.count
             }
             try trial.expectEqual(count, data.count, "The body's length")
         },
-        Case("A body that is not read holds the server back, and one that is dropped stops it") { trial in
+        Case("A body that is not read pauses the server, and a dropped body closes the connection") { trial in
             try await trial.readThreeChunksOfAnEndlessBody { response in
                 try await trial.expectStall()
                 _ = response
             }
             await trial.waitForConnectionsToClose()
         },
-        Case("A body that was held back goes on when it is read") { trial in
+        Case("A paused body continues when it is read") { trial in
             trial.server.on("/", .data(.pattern(20_000_000)))
             let response = try await trial.transport.send(trial.request(), context: TransferContext())
             try await trial.expectStall()
             let body = try await response.body.collect()
-            try trial.expect(body == .pattern(20_000_000), "The body is not the one that was sent.")
+            try trial.expect(body == .pattern(20_000_000), "The body differs from the one that was sent.")
         },
-        Case("A body that is not read holds up no other transfer") { trial in
+        Case("A body that is not read does not block other transfers") { trial in
             trial.server.on("/", .endless(chunk: .pattern(65_536)))
             let response = try await trial.transport.send(trial.request(), context: TransferContext())
             try await trial.expectStall()
@@ -145,10 +149,10 @@ extension ConformanceTrial {
     /// Expects that the server cannot send more than the buffers of the system and the transport hold.
     fileprivate func expectStall() async throws(ConformanceFailure) {
         let bound: Int64 = 64 << 20
-        await wait(for: "the server to be held back") {
+        await wait(for: "the server to pause") {
             await server.log.wait { $0.stalled == 1 || $0.bytesSent > bound }
         }
         let counts = server.log.counts
-        try expect(counts.bytesSent <= bound, "The transport took \(counts.bytesSent) bytes that nobody had read.")
+        try expect(counts.bytesSent <= bound, "The transport accepted \(counts.bytesSent) bytes that were not read.")
     }
 }

@@ -4,18 +4,18 @@ import SluiceHTTP
 extension TransportConformance {
     /// Cases for slow servers.
     static let timeoutCases: [Case] = [
-        timingOut("No answer within the total time", with: .timedOut, total, .hang),
+        timingOut("No response within the total time", with: .timedOut, total, .hang),
         timingOut("No body within the total time", with: .timedOut, total, .headersThenHang()),
         timingOut(
-            "A body that comes too slowly for the total time",
+            "A body that arrives too slowly for the total time",
             with: .timedOut,
             total,
             .drip(.pattern(1000), pieces: 1000, every: .milliseconds(20))
         ),
-        timingOut("No answer within the idle time", with: .idleTimedOut, idle, .hang),
+        timingOut("No response within the idle time", with: .idleTimedOut, idle, .hang),
         timingOut("No body within the idle time", with: .idleTimedOut, idle, .headersThenHang()),
         timingOut(
-            "No more of a body within the idle time",
+            "No further part of a body within the idle time",
             with: .idleTimedOut,
             idle,
             .partial(.pattern(9), announced: 99)
@@ -28,7 +28,7 @@ extension TransportConformance {
                 _ = try await trial.exchange(request, context: TransferContext(timeouts: total))
             }
         },
-        Case("A slow body that never pauses for the idle time arrives whole") { trial in
+        Case("A slow body that never pauses for the idle time arrives complete") { trial in
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(1000)))
             let answer = try await trial.get(
                 .drip(.pattern(1000), pieces: 15, every: .milliseconds(100)),
@@ -36,11 +36,11 @@ extension TransportConformance {
             )
             try trial.expectEqual(answer.body.count, 1000, "The body's length")
         },
-        Case("Time in which the caller reads nothing is not idle") { trial in
+        Case("Time in which the caller does not read is not idle time") { trial in
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(500)))
             trial.server.on("/", .data(.pattern(20_000_000)))
             let response = try await trial.transport.send(trial.request(), context: context)
-            await trial.wait(for: "the server to be held back") {
+            await trial.wait(for: "the server to pause") {
                 await trial.server.waitForStalledConnections { $0 == 1 }
             }
             try await Task.sleep(for: .milliseconds(1000))
@@ -63,8 +63,8 @@ extension TransportConformance {
                 _ = try await trial.get(response, context: TransferContext(timeouts: timeouts))
             }
             let took = ContinuousClock.now - start
-            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came after \(took) already.")
-            try trial.expect(took < .seconds(5), "The time-out of 250 ms came after \(took) only.")
+            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came too early, after \(took).")
+            try trial.expect(took < .seconds(5), "The time-out of 250 ms came too late, after \(took).")
             await trial.wait(for: "the transport to close the connection that timed out") {
                 await trial.server.waitForOpenConnections { $0 <= 1 }
             }

@@ -61,7 +61,7 @@ public struct TransportConformance: Sendable {
     public static func cases(excluding exclusions: [Exclusion]) throws(ConformanceFailure) -> [Case] {
         let all = cases
         for exclusion in exclusions where !all.contains(where: { $0.name == exclusion.name }) {
-            throw ConformanceFailure(exclusion.name, "There is no case of this name to exclude.")
+            throw ConformanceFailure(exclusion.name, "There is no case with this name.")
         }
         return all.filter { candidate in !exclusions.contains { $0.name == candidate.name } }
     }

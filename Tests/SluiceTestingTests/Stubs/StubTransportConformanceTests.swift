@@ -12,10 +12,10 @@ import Testing
 
     private static let inMemory = "a request's body is read into memory before rules are asked, and has a length then"
     private static let exclusions: [TransportConformance.Exclusion] = [
-        .init("A body that can be read only once fails with bodyNotReplayable behind a challenge", because: inMemory),
+        .init("A body that can be read only once fails with bodyNotReplayable after a challenge", because: inMemory),
         .init("A stream without a length arrives chunked", because: inMemory),
         .init("Empty chunks of a stream do not end it", because: inMemory),
-        .init("A body that is made first and has no length arrives chunked", because: inMemory),
+        .init("A deferred body without a length arrives chunked", because: inMemory),
         .init(
             "A task cancelled while the request body waits for its next chunk closes the connection",
             because: inMemory
