@@ -66,19 +66,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "no URL"), (["-q"], "no URL"), (["--"], "no URL"), (["--", "-o"], "“-o” is no http"),
-        (["file"], "“file” is no http"), (["ftp://a"], "no http"), (["http:a"], "no http"), ([""], "“” is no http"),
-        (["http://a", "-x"], "no option “-x”"), (["--nope=1", "http://a"], "no option “--nope”"),
-        (["-", "http://a"], "no option “-”"), (["http://a", "-o"], "--output needs a value"),
+        ([], "no URL"), (["-q"], "no URL"), (["--"], "no URL"), (["--", "-o"], "“-o” is not an http"),
+        (["file"], "“file” is not an http"), (["ftp://a"], "not an http"), (["http:a"], "not an http"),
+        ([""], "“” is not an http"),
+        (["http://a", "-x"], "option “-x” is unknown"), (["--nope=1", "http://a"], "option “--nope” is unknown"),
+        (["-", "http://a"], "option “-” is unknown"), (["http://a", "-o"], "--output needs a value"),
         (["http://a", "--output="], "--output needs a value"), (["http://a", "-j", "0"], "from 1 to 64, not “0”"),
         (["http://a", "-j", "65"], "from 1 to 64"), (["http://a", "--segments", "two"], "not “two”"),
         (["http://a", "-j", "99999999999999999999"], "from 1 to 64"),
         (["http://a", "-H", "no colon"], "'Name: value'"),
         (["http://a", "-H", ": x"], "'Name: value'"), (["http://a", "--sha256", "abc"], "64 hexadecimal digits"),
         (["http://a#sha256=xyz"], "64 hexadecimal digits"), (["http://a", "http://b", "-o", "f"], "one file"),
-        (["http://a", "-o", "f", "-d", "d"], "one of them is enough"),
+        (["http://a", "-o", "f", "-d", "d"], "cannot be used together"),
         (["http://a", "http://b", "--sha256", hex], "2 URLs and 1"),
-        (["http://a#sha256=\(hex)", "--sha256", String(repeating: "0", count: 64)], "not the same"),
+        (["http://a#sha256=\(hex)", "--sha256", String(repeating: "0", count: 64)], "differ"),
     ])
     func whatMakesNoSenseIsRefusedWithASentence(_ words: [String], _ sentence: String) {
         let error = #expect(throws: UsageError.self) { try Invocation(words) }

@@ -82,7 +82,7 @@ import Testing
         #expect(html.contains("<dt>Requests</dt><dd>20<small>20 exchanges</small>"))
         #expect(html.contains("<dt>Failed</dt><dd>2<small>10 % of all</small>"))
         #expect(html.contains("<dt>Median</dt><dd>40 ms"))
-        #expect(html.contains("<dt>In all</dt><dd>800 ms"))
+        #expect(html.contains("<dt>Total</dt><dd>800 ms"))
     }
 
     @Test func aFailureIsMarkedAndExplained() {

@@ -17,7 +17,7 @@ import Darwin
             case .fetch(let options): exit(await run(options).rawValue)
             }
         } catch {
-            StandardError.write("fetch: \(error)\nfetch --help says how it is used.\n")
+            StandardError.write("fetch: \(error)\nRun “fetch --help” for usage.\n")
             exit(ExitStatus.usage.rawValue)
         }
     }

@@ -75,7 +75,7 @@ actor Reporter {
 
     func interrupted() {
         if report == .json { return put(DownloadEvent(.interrupted)) }
-        StandardError.write("fetch: interrupted; the same command goes on where this one stopped.\n")
+        StandardError.write("fetch: interrupted. Run the same command again to continue.\n")
     }
 
     private func show(_ index: Int, _ event: DownloadEvent) {

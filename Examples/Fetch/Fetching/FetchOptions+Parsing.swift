@@ -59,19 +59,21 @@ private struct OptionParser {
         if options.items.isEmpty { throw UsageError("There is no URL to fetch.") }
         if options.output != nil, options.items.count > 1 {
             throw UsageError(
-                "--output names one file, but there are \(options.items.count) URLs; --directory takes them all."
+                "--output names one file, but there are \(options.items.count) URLs. Use --directory."
             )
         }
         if options.output != nil, options.directory != nil {
-            throw UsageError("--output and --directory both say where the file goes; one of them is enough.")
+            throw UsageError("--output and --directory cannot be used together.")
         }
         guard digests.isEmpty || digests.count == options.items.count else {
-            throw UsageError("There are \(options.items.count) URLs and \(digests.count) --sha256; each URL needs one.")
+            throw UsageError(
+                "There are \(options.items.count) URLs and \(digests.count) --sha256. Give one for each URL."
+            )
         }
         for (index, digest) in digests.enumerated() {
             if let own = options.items[index].sha256, own != digest {
                 throw UsageError(
-                    "--sha256 and what stands behind the URL are not the same: \(options.items[index].url)"
+                    "The digests of --sha256 and after the URL differ: \(options.items[index].url)"
                 )
             }
             options.items[index].sha256 = digest
@@ -121,13 +123,13 @@ private struct OptionParser {
 
     private func digest(_ value: String) throws(UsageError) -> String {
         let isDigest = value.utf8.count == 64 && value.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        guard isDigest else { throw UsageError("A SHA-256 has 64 hexadecimal digits, and “\(value)” is none.") }
+        guard isDigest else { throw UsageError("“\(value)” is not a SHA-256 digest, which has 64 hexadecimal digits.") }
         return value.lowercased()
     }
 
     private func header(_ value: String) throws(UsageError) -> FetchOptions.Header {
         guard let colon = value.utf8.firstIndex(of: UInt8(ascii: ":")), colon > value.startIndex else {
-            throw UsageError("A header is of the form 'Name: value', and “\(value)” is not.")
+            throw UsageError("“\(value)” is not a header of the form 'Name: value'.")
         }
         let text = value[value.utf8.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         return FetchOptions.Header(name: String(value[..<colon]), value: String(text))
@@ -136,7 +138,7 @@ private struct OptionParser {
     private mutating func add(_ word: String) throws(UsageError) {
         let scheme = word.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https", word.dropFirst(scheme.count).hasPrefix("://") else {
-            throw UsageError("“\(word)” is no http or https URL.")
+            throw UsageError("“\(word)” is not an http or https URL.")
         }
         let mark = "#sha256="
         guard let start = word.lastStart(of: mark) else { return options.items.append(.init(url: word)) }
@@ -150,7 +152,7 @@ extension UsageError {
         description = sentence
     }
 
-    fileprivate static func unknown(_ word: String) -> UsageError { UsageError("There is no option “\(word)”.") }
+    fileprivate static func unknown(_ word: String) -> UsageError { UsageError("The option “\(word)” is unknown.") }
 }
 
 extension String {

@@ -68,21 +68,21 @@ public struct FetchOptions: Sendable, Equatable {
     public static let usage = """
         usage: fetch [options] URL…
 
-          -o, --output FILE     where the file goes; with one URL only
-          -d, --directory DIR   where files go that are named after what they are; the current directory by default
+          -o, --output FILE     the path of the file; with one URL only
+          -d, --directory DIR   the directory for files named after their content or URL; the current directory by default
           -j, --jobs N          downloads at a time, 4 by default
               --segments N      segments of each file at a time, 1 by default
-              --sha256 HEX      what the file must come to; once for each URL, in their order
-          -H, --header FIELD    a header to send, 'Name: value'; as often as needed
-              --overwrite       replaces files that are there; without it both are kept
-          -q, --quiet           tells of failures only
-              --json            prints a JSON object a line for each event
-          -h, --help            prints this
+              --sha256 HEX      the expected SHA-256 of the file; once for each URL, in the same order
+          -H, --header FIELD    a header to send, 'Name: value'; can be repeated
+              --overwrite       replaces existing files; without it both are kept
+          -q, --quiet           reports failures only
+              --json            prints one JSON object per line for each event
+          -h, --help            prints this help
 
-        A digest may stand behind a URL as well: https://example.com/film.mkv#sha256=HEX
+        A digest can also follow a URL: https://example.com/film.mkv#sha256=HEX
 
-        A download that was interrupted goes on where it stopped when the same command is given again.
+        An interrupted download continues where it stopped when the same command is run again.
 
-        Ends with 0 when all is well, 1 when a download failed, 64 when the command makes no sense, 130 when it was interrupted.
+        The exit status is 0 on success, 1 if a download failed, 64 if the command line is not valid, and 130 if the command was interrupted.
         """
 }

@@ -4,11 +4,11 @@ struct Arguments {
         usage: waterfall FILE.har [-o PAGE.html] [--title TITLE]
                waterfall --demo [-o PAGE.html] [--har FILE.har] [--title TITLE]
 
-          FILE.har     an HTTP archive: of Sluice's HARRecorder, of a browser's developer tools
-          --demo       records a session with a server of its own, with redirects, retries and failures
-          -o PAGE      where the page goes; standard output if it is left out
-          --har FILE   where the recording goes
-          --title      what stands above the page
+          FILE.har     an HTTP archive, recorded by Sluice's HARRecorder or a browser's developer tools
+          --demo       records a session with a local server, with redirects, retries and failures
+          -o PAGE      the path of the page; standard output by default
+          --har FILE   the path of the recording
+          --title      the title of the page
         """
 
     private(set) var input: String?
@@ -29,14 +29,14 @@ struct Arguments {
             case "-h", "--help": showsHelp = true
             default:
                 if argument.hasPrefix("-") {
-                    throw Complaint(description: "There is no option \(argument).\n\(Self.usage)")
+                    throw Complaint(description: "The option \(argument) is unknown.\n\(Self.usage)")
                 }
-                if input != nil { throw Complaint(description: "It takes one file, not two.\n\(Self.usage)") }
+                if input != nil { throw Complaint(description: "Only one file can be given.\n\(Self.usage)") }
                 input = argument
             }
         }
         if !showsHelp, (input == nil) != isDemonstration {
-            throw Complaint(description: "It takes a file or --demo.\n\(Self.usage)")
+            throw Complaint(description: "Give either a file or --demo.\n\(Self.usage)")
         }
     }
 

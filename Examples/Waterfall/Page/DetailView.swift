@@ -46,7 +46,7 @@ struct DetailView {
             """
         }
         return """
-            <table class="timing"><tbody>\(lines)\(gates)<tr class="sum"><th scope="row">In all</th><td></td>\
+            <table class="timing"><tbody>\(lines)\(gates)<tr class="sum"><th scope="row">Total</th><td></td>\
             <td class="figure">\(Readable.milliseconds(row.duration))</td></tr></tbody></table>
             """
     }
@@ -65,7 +65,7 @@ struct DetailView {
             facts.append(("Request", "#\(id), attempt \(entry.attempt ?? 1)\(hop)"))
         }
         facts.append(("Began", "\(Readable.date(entry.startedDateTime)), \(Readable.milliseconds(row.start)) in"))
-        if !response.redirectURL.isEmpty { facts.append(("Leads to", response.redirectURL)) }
+        if !response.redirectURL.isEmpty { facts.append(("Redirects to", response.redirectURL)) }
         if let size = entry.request.bodySize, size > 0 { facts.append(("Sent", Readable.bytes(size))) }
         if row.status > 0 { facts.append(("Received", received)) }
         if !response.content.mimeType.isEmpty { facts.append(("Type", response.content.mimeType)) }

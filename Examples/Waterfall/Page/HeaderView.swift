@@ -47,7 +47,7 @@ struct HeaderView {
             tile("Received", Readable.bytes(received), "\(Readable.bytes(sent)) sent"),
             tile("Median", Readable.milliseconds(percentile(50, durations)), "a request"),
             tile("Slowest 5 %", Readable.milliseconds(percentile(95, durations)), "and more"),
-            tile("In all", Readable.milliseconds(waterfall.end), "from first to last"),
+            tile("Total", Readable.milliseconds(waterfall.end), "from first to last"),
         ]
     }
 

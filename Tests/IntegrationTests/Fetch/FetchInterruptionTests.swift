@@ -75,7 +75,7 @@ final class FetchInterruptionTests: XCTestCase {
             process.send(signal)
             let end = try process.end()
             XCTAssertEqual(end.status, 130, end.errors)
-            XCTAssertTrue(end.errors.hasSuffix("goes on where this one stopped.\n"), end.errors)
+            XCTAssertTrue(end.errors.hasSuffix("Run the same command again to continue.\n"), end.errors)
             XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
             let before = server.bytesSent
             let next = try FetchProcess(arguments).end()

@@ -89,7 +89,7 @@ final class FetchTests: XCTestCase {
     func testACommandThatMakesNoSenseEndsWith64() throws {
         let end = try FetchProcess(["file"]).end()
         XCTAssertEqual(end.status, 64)
-        XCTAssertTrue(end.errors.hasPrefix("fetch: “file” is no http or https URL.\n"), end.errors)
+        XCTAssertTrue(end.errors.hasPrefix("fetch: “file” is not an http or https URL.\n"), end.errors)
         let help = try FetchProcess(["--help"]).end()
         XCTAssertEqual(help.status, 0)
         XCTAssertTrue(help.output.hasPrefix("usage: fetch"), help.output)

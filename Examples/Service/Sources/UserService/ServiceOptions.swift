@@ -53,12 +53,12 @@ public struct ServiceOptions: Sendable {
         )
         if let host = variables["HOST"] { self.host = host }
         if let text = variables["PORT"] {
-            guard let port = UInt16(text) else { throw InvalidOption("PORT", "is no port") }
+            guard let port = UInt16(text) else { throw InvalidOption("PORT", "is not a port number") }
             self.port = Int(port)
         }
         if let text = variables["MAXIMUM_TIMEOUT"] {
             guard let timeout = RequestTimeout(text) else {
-                throw InvalidOption("MAXIMUM_TIMEOUT", "is no time in seconds")
+                throw InvalidOption("MAXIMUM_TIMEOUT", "is not a time in seconds")
             }
             maximumTimeout = timeout.duration
         }

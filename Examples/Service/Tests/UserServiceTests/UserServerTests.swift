@@ -70,7 +70,7 @@ final class UserServerTests: XCTestCase {
                 XCTAssertEqual(response.status, .badGateway)
                 XCTAssertEqual(
                     response.text,
-                    #"{"error":{"message":"The users cannot be asked about right now."}}"#
+                    #"{"error":{"message":"The users are not available right now."}}"#
                 )
             }
         }
@@ -101,7 +101,7 @@ final class UserServerTests: XCTestCase {
             let request = caller.data.get("users/7").header("X-Request-Timeout", "0.1")
             let response = await request.sender().response
             XCTAssertEqual(response.status, .gatewayTimeout)
-            XCTAssertEqual(response.text, #"{"error":{"message":"The time was up before there was an answer."}}"#)
+            XCTAssertEqual(response.text, #"{"error":{"message":"The request timed out."}}"#)
         }
     }
 

@@ -16,7 +16,7 @@ public struct ServiceContext: RequestContext {
     /// The user ID in the path.
     func userID() throws -> Int {
         guard let id = parameters.get("id", as: Int.self), id > 0 else {
-            throw HTTPError(.badRequest, message: "A user's id is a whole number above 0.")
+            throw HTTPError(.badRequest, message: "A user's ID must be a whole number above 0.")
         }
         return id
     }
@@ -63,7 +63,7 @@ public struct ServiceContext: RequestContext {
             return nil
         }
         guard let timeout = RequestTimeout(field.value) else {
-            throw HTTPError(.badRequest, message: "X-Request-Timeout is a number of seconds above 0, such as 1.5.")
+            throw HTTPError(.badRequest, message: "X-Request-Timeout must be a number of seconds above 0, such as 1.5.")
         }
         return timeout
     }

@@ -28,9 +28,9 @@ extension UpstreamError.Kind {
     fileprivate var message: String {
         switch self {
         case .notFound: "There is no such user."
-        case .unavailable: "The users cannot be asked about right now."
-        case .spared: "The users cannot be asked about right now; try again later."
-        case .timedOut: "The time was up before there was an answer."
+        case .unavailable: "The users are not available right now."
+        case .spared: "The users are not available right now. Try again later."
+        case .timedOut: "The request timed out."
         case .cancelled: "The request was cancelled."
         }
     }
