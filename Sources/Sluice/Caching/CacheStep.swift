@@ -4,7 +4,7 @@ import SluiceHTTP
 /// Executes the plans of ``CacheRules``: reads the store, sends requests and stores responses.
 struct CacheStep: Sendable {
     let cache: HTTPCache
-    let exchange: Exchange
+    let attempt: AttemptTransfer
     let transfer: TransferContext
 
     /// Returns the response to a request, from the cache or from the server.
@@ -13,8 +13,8 @@ struct CacheStep: Sendable {
     /// - Returns: The response. The body is empty if a sink has received it.
     /// - Throws: The error of the transport or the cache.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
-        let question = CacheLookup(cache, request, transfer, exchange.call?.steps ?? exchange.pipeline.steps)
-        switch await question.plan(with: exchange.call?.takeFound(for: question.key)) {
+        let question = CacheLookup(cache, request, transfer, attempt.call?.steps ?? attempt.pipeline.steps)
+        switch await question.plan(with: attempt.call?.takeFound(for: question.key)) {
         case .serve(let serving):
             return try await given(serving, to: request)
         case .serveWhileRevalidating(let serving, let forwarding):
@@ -33,7 +33,7 @@ struct CacheStep: Sendable {
         -> ServerResponse
     {
         // Hedged requests are sent concurrently on purpose, so they are not shared.
-        guard exchange.call?.sink == nil, exchange.call?.isHedged != true,
+        guard attempt.call?.sink == nil, attempt.call?.isHedged != true,
             CacheRules.mayShare(forwarding.request)
         else { return try await fetched(forwarding).outcome.get() }
         if Task.isCancelled { throw .cancelled }
@@ -99,11 +99,11 @@ struct CacheStep: Sendable {
         var transfer = transfer
         transfer.meter = nil
         // No caller waits for the response. It gets the full timeout of a request, and its body is collected in memory.
-        transfer.timeouts.total = exchange.pipeline.configuration.timeouts.total
-        transfer.limits.body = transfer.limits.body ?? exchange.pipeline.configuration.limits.body
+        transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total
+        transfer.limits.body = transfer.limits.body ?? attempt.pipeline.configuration.limits.body
         let background = CacheStep(
             cache: cache,
-            exchange: Exchange(exchange.pipeline, transfer),
+            attempt: AttemptTransfer(attempt.pipeline, transfer),
             transfer: transfer
         )
         Task { [cache] in
@@ -121,7 +121,7 @@ struct CacheStep: Sendable {
             guard !error.isCancellation,
                 let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
             else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
-            exchange.call?.notify(.received, exchange.attempt) { .received(.failure(error)) }
+            attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
             return await Self.fetched { () async throws(SluiceError) in
                 try await given(serving, insteadOf: error, to: forwarding.request)
             }
@@ -133,7 +133,7 @@ struct CacheStep: Sendable {
     {
         let ticket = cache.fetches.begin()
         let requested = cache.time.date
-        let answer = try await exchange.transported(forwarding.sent, transfer)
+        let answer = try await attempt.transported(forwarding.sent, transfer)
         let reception = cache.rules.reception(
             of: answer.head,
             to: forwarding,
@@ -151,7 +151,7 @@ struct CacheStep: Sendable {
             // Reads the body to its end, because the connection cannot be reused otherwise.
             _ = try? await answer.body.collect(upTo: 64 << 10)
             let failure = serving.isRevalidated ? nil : SluiceError.serverFailed(request, answer.head)
-            if let failure { exchange.call?.notify(.received, exchange.attempt) { .received(.failure(failure)) } }
+            if let failure { attempt.call?.notify(.received, attempt.number) { .received(.failure(failure)) } }
             let metrics = answer.body.metrics
             let response = try await given(serving, insteadOf: failure, metrics: metrics, to: request)
             return RequestCoalescer.Fetched(outcome: .success(response), entry: entries.first)
@@ -179,23 +179,23 @@ struct CacheStep: Sendable {
         for other in others { _ = cache.keep(other, of: request, received: nil, by: ticket) }
         let kept = storing.first { $0.takesReceived }
         var body = answer.body
-        if body.whole == nil, exchange.follows(head, to: request) {
+        if body.whole == nil, attempt.follows(head, to: request) {
             guard kept != nil, let brief = await body.collectedBriefly() else {
-                let response = exchange.skipped(TransportResponse(head: head, body: body), to: request)
+                let response = attempt.skipped(TransportResponse(head: head, body: body), to: request)
                 return RequestCoalescer.Fetched(outcome: .success(response), entry: nil)
             }
             body = ResponseBody(brief, metrics: body.metrics ?? TransferMetrics())
         }
         let whole = body.whole?.0
-        guard let kept, exchange.call?.sink != nil, kept.isStreamable, whole == nil else {
-            let response = try await exchange.collected(TransportResponse(head: head, body: body), to: request)
+        guard let kept, attempt.call?.sink != nil, kept.isStreamable, whole == nil else {
+            let response = try await attempt.collected(TransportResponse(head: head, body: body), to: request)
             // The response does not contain a body that a sink has received.
             let entry = kept.flatMap { cache.keep($0, of: request, received: whole ?? response.body, by: ticket) }
             return RequestCoalescer.Fetched(outcome: .success(response), entry: entry)
         }
         let keeper = CacheTee(cache.store, cache.entry(kept, of: request, body: Data()), kept.receivedCount, ticket)
         let tapped = body.tapped { await keeper.take($0) }
-        let response = try await exchange.collected(TransportResponse(head: head, body: tapped), to: request)
+        let response = try await attempt.collected(TransportResponse(head: head, body: tapped), to: request)
         return RequestCoalescer.Fetched(outcome: .success(response), entry: nil)
     }
 
@@ -223,7 +223,7 @@ struct CacheStep: Sendable {
         to request: HTTPRequest
     ) async throws(SluiceError) -> ServerResponse {
         let body = ResponseBody(body, metrics: metrics ?? TransferMetrics())
-        return try await exchange.collected(TransportResponse(head: head, body: body), to: request, from: source)
+        return try await attempt.collected(TransportResponse(head: head, body: body), to: request, from: source)
     }
 
     private static func fetched(

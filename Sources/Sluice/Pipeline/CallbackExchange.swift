@@ -100,7 +100,7 @@ final class CallbackExchange: Sendable {
 
     private func following(_ response: TransportResponse) async -> TransportOutcome {
         guard let steps else {
-            return await Exchange(pipeline, transfer, until: deadline).outcome(of: request, begun: response)
+            return await AttemptTransfer(pipeline, transfer, until: deadline).outcome(of: request, begun: response)
         }
         let call = steps.context.call
         let outcome = await pipeline.sent(request, steps.context, call, begun: response)

@@ -341,7 +341,7 @@ final class Pipeline: Sendable {
         _ call: Call,
         begun: TransportResponse? = nil
     ) async -> TransportOutcome {
-        let exchange = Exchange(self, context.transfer, call, context.attempt)
+        let exchange = AttemptTransfer(self, context.transfer, call, context.attempt)
         call.beginStage(.transport)
         let outcome = await exchange.outcome(of: request, begun: begun)
         if case .success(let response) = outcome, response.isUnasked {

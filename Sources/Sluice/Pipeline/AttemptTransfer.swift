@@ -1,11 +1,12 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// Steps 4 and 5 of the pipeline: the HTTP cache and the transport, repeated for each redirect.
-struct Exchange: Sendable {
+/// The HTTP cache, the transport and the redirects of one attempt: steps 4 and 5 of the pipeline.
+struct AttemptTransfer: Sendable {
     let pipeline: Pipeline
     let call: Call?
-    let attempt: Int
+    /// The number of the attempt, starting at 1.
+    let number: Int
     private let transport: any Transport
     private let transfer: TransferContext
     /// The end of the total time, which covers all redirects. Measured on the system clock, as in the transport.
@@ -15,13 +16,13 @@ struct Exchange: Sendable {
         _ pipeline: Pipeline,
         _ transfer: TransferContext,
         _ call: Call? = nil,
-        _ attempt: Int = 1,
+        _ number: Int = 1,
         until deadline: ContinuousClock.Instant? = nil
     ) {
         self.pipeline = pipeline
         self.transfer = transfer
         self.call = call
-        self.attempt = attempt
+        self.number = number
         transport = call?.transport ?? pipeline.configuration.transport
         self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
     }
@@ -42,7 +43,7 @@ struct Exchange: Sendable {
                 let response: ServerResponse
                 let next: HTTPRequest?
                 if let cache = call?.cache, begun == nil {
-                    let exchange = CacheStep(cache: cache, exchange: self, transfer: transfer)
+                    let exchange = CacheStep(cache: cache, attempt: self, transfer: transfer)
                     response = try await exchange.response(to: request)
                     next = try target(of: response.head, to: request, &visited)
                 } else {
@@ -52,7 +53,7 @@ struct Exchange: Sendable {
                     response = next == nil ? try await collected(arriving, to: request) : skipped(arriving, to: request)
                 }
                 guard let next else { return .success(response) }
-                call?.notify(.redirected, attempt) { .redirected(response, to: next) }
+                call?.notify(.redirected, number) { .redirected(response, to: next) }
                 request = next
                 transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
             }
@@ -114,15 +115,15 @@ struct Exchange: Sendable {
     ) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
         guard let call else { return try await transport.send(request, context: transfer) }
-        call.notify(.sending, attempt) { .sending(request) }
+        call.notify(.sending, number) { .sending(request) }
         var transfer = transfer
-        let note = call.informationalNote(attempt)
+        let note = call.informationalNote(number)
         transfer.onInformational = note
         let plugins = call.steps.informationalPlugins
         if plugins.isEmpty { return try await answered(request, transfer, call) }
         // Plugins run in the context of this task, and receive all informational responses before the final response is
         // returned.
-        let context = RequestContext(attempt: attempt, within: transfer.timeouts.total, of: call)
+        let context = RequestContext(attempt: number, within: transfer.timeouts.total, of: call)
         let (heads, arriving) = AsyncStream.makeStream(
             of: HTTPResponse.self,
             bufferingPolicy: .bufferingOldest(Self.informationalCapacity)
