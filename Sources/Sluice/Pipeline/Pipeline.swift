@@ -1,6 +1,144 @@
 import SluiceFoundation
 import SluiceHTTP
 
+/// The order of a request's steps: given the result of a step, the machine says which one comes next.
+///
+///     admit ──▶ interceptRequest ──▶ sign ──▶ cache or send ──▶ redirect ──▶ collect ──▶ report
+///       ▲                                           ▲               │                       │
+///       │                                           └───────────────┘                       ▼
+///     again ◀────────────────── decide ◀─────────────── release ◀─────────────── interceptResponse
+///                                 │
+///                                 └──▶ end
+///
+/// A failed step skips to `report`, or to `interceptResponse` if nothing has been sent. Every attempt that has met
+/// `admit` meets `release` once. A gate that asks for a replay leads from `release` to `again`.
+///
+/// A pure value. ``SynchronousDriver`` performs the steps on the calling thread as long as none has to wait, and hands
+/// the machine to ``AsynchronousDriver``, which performs any step with `await`.
+struct CallMachine: Sendable, Equatable {
+    /// A step, in the order in which a request that is sent once meets them.
+    enum Step: Sendable, Comparable {
+        /// Runs several attempts at once (``HedgingPolicy``), each one from `admit` to `release`.
+        case race
+        /// Obtains the permits of the gates.
+        case admit
+        /// Looks for a stale stored response to a request that no gate has admitted.
+        case answerStale
+        /// Runs the request interceptors, then the plugins.
+        case interceptRequest
+        /// Lets the gates sign the final request, and shows it to the plugins.
+        case sign
+        /// Gets the response from the HTTP cache, which sends the request if it has to.
+        case cache
+        /// Sends the request through the transport, up to the head of the response.
+        case send
+        /// Follows the response if it is a redirect.
+        case redirect
+        /// Reads the body of the response.
+        case collect
+        /// Shows the outcome to observers and plugins.
+        case report
+        /// Runs the response interceptors, then the plugins.
+        case interceptResponse
+        /// Releases the permits of the gates, last one first.
+        case release
+        /// Decides if the request is sent again.
+        case decide
+        /// Begins another attempt, for a retry after a pause.
+        case again(Repetition)
+        /// The outcome is final.
+        case end
+    }
+
+    /// The reason for another attempt.
+    enum Repetition: Sendable, Comparable {
+        /// A gate has removed the cause of the failure.
+        case replay
+        /// The sink resumes an interrupted body.
+        case resume(after: Duration)
+        /// The retry policy asks for it.
+        case retry(after: Duration)
+    }
+
+    /// The result of a step.
+    enum StepResult: Sendable, Equatable {
+        /// The step succeeded, or had nothing to do.
+        case done
+        /// The request cannot go on, and no response is expected: a gate refused, an interceptor failed, a lookup or a
+        /// pause was cancelled, or no stale response was found.
+        case refused
+        /// The cache or the transport failed.
+        case failed
+        /// The response is a redirect, which is followed.
+        case redirected
+        /// The request is sent again.
+        case again(Repetition)
+        /// The step succeeded, and bytes have been received since the last resumption.
+        case progressed
+    }
+
+    /// The machine of a request without steps other than the transport and its redirects.
+    static var transferOnly: CallMachine { CallMachine(next: .send) }
+
+    /// The step to perform.
+    private(set) var next: Step
+    /// The number of attempts that the retry policy counts: without replays, and anew after each progress of a sink.
+    private(set) var tries = 1
+    private var hasCache = false
+    private var isHedged = false
+    private var isTransferOnly = true
+
+    private init(next: Step) {
+        self.next = next
+    }
+
+    /// Creates the machine of a request, at its first step.
+    ///
+    /// - Parameters:
+    ///   - hasCache: True if the HTTP cache is asked before the transport.
+    ///   - isHedged: True if several attempts may run at once.
+    init(hasCache: Bool, isHedged: Bool = false) {
+        self.init(next: isHedged ? .race : .admit)
+        self.hasCache = hasCache
+        self.isHedged = isHedged
+        isTransferOnly = false
+    }
+
+    /// Moves to the step that follows the current one.
+    ///
+    /// - Parameter result: The result of the current step.
+    mutating func advance(_ result: StepResult = .done) {
+        switch (next, result) {
+        case (.admit, .done): next = .interceptRequest
+        case (.admit, _): next = .answerStale
+        case (.answerStale, .done): next = .interceptResponse
+        case (.answerStale, _): next = .release
+        case (.interceptRequest, .done): next = .sign
+        case (.interceptRequest, _): next = .interceptResponse
+        case (.sign, _), (.redirect, .redirected): next = hasCache ? .cache : .send
+        case (.cache, .refused), (.send, .refused): next = .interceptResponse
+        case (.cache, .failed), (.send, .failed), (.redirect, .failed): next = .report
+        case (.cache, _), (.send, _): next = .redirect
+        case (.redirect, _): next = .collect
+        case (.collect, _): next = .report
+        case (.report, _): next = .interceptResponse
+        case (.interceptResponse, _): next = .release
+        case (.race, .again(let repetition)), (.release, .again(let repetition)), (.decide, .again(let repetition)):
+            next = .again(repetition)
+        case (.race, _), (.release, _): next = .decide
+        case (.decide, _), (.again, .refused), (.end, _): next = .end
+        case (.again(let repetition), _):
+            if case .retry = repetition { tries += 1 }
+            if result == .progressed { tries = 1 }
+            next = isHedged ? .race : .admit
+        }
+        if isTransferOnly, next > .collect { next = .end }
+    }
+
+    /// Moves to the release of the permits, for an attempt that has run out of time.
+    mutating func cutShort() { next = .release }
+}
+
 /// The steps of a request in their order. This is the only place that defines it.
 ///
 ///     1  explicit data source      asked before any gate
