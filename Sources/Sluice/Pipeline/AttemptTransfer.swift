@@ -27,37 +27,54 @@ struct AttemptTransfer: Sendable {
         self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
     }
 
-    /// Sends a request and follows redirects.
+    /// Performs the steps of a machine from the cache or the transport to the collected body.
     ///
     /// - Parameters:
     ///   - first: The request to send.
     ///   - begun: The response to it, if it has already been sent.
-    /// - Returns: The last response, or a ``SluiceError`` from the transport or from a redirect.
-    func outcome(of first: HTTPRequest, begun: TransportResponse? = nil) async -> TransportOutcome {
+    ///   - machine: The machine, at one of these steps. It moves to the step that follows them.
+    /// - Returns: The last response, or a ``SluiceError`` from the cache, the transport or a redirect.
+    func outcome(
+        of first: HTTPRequest,
+        begun: TransportResponse? = nil,
+        _ machine: inout CallMachine
+    ) async -> TransportOutcome {
         var request = first
         var transfer = transfer
-        var begun = begun
+        var arriving = begun
+        var response: ServerResponse?
         var visited: [String] = []
         do throws(SluiceError) {
             while true {
-                let response: ServerResponse
-                let next: HTTPRequest?
-                if let cache = call?.cache, begun == nil {
-                    let exchange = CacheStep(cache: cache, attempt: self, transfer: transfer)
-                    response = try await exchange.response(to: request)
-                    next = try target(of: response.head, to: request, &visited)
-                } else {
-                    let arriving =
-                        if let first = begun.take() { first } else { try await transported(request, transfer) }
-                    next = try target(of: arriving.head, to: request, &visited)
-                    response = next == nil ? try await collected(arriving, to: request) : skipped(arriving, to: request)
+                switch machine.next {
+                case .cache, .send:
+                    if machine.next == .cache, let cache = call?.cache {
+                        let step = CacheStep(cache: cache, attempt: self, transfer: transfer)
+                        response = try await step.response(to: request)
+                    } else {
+                        arriving = try await transported(request, transfer)
+                    }
+                    machine.advance()
+                case .redirect:
+                    guard let head = arriving?.head ?? response?.head,
+                        let next = try target(of: head, to: request, &visited)
+                    else {
+                        machine.advance()
+                        continue
+                    }
+                    if let redirect = arriving.take() { response = skipped(redirect, to: request) }
+                    if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
+                    request = next
+                    transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
+                    machine.advance(.redirected)
+                case .collect:
+                    if let body = arriving.take() { response = try await collected(body, to: request) }
+                    machine.advance()
+                default: return response.map { .success($0) } ?? .failure(.cancelled)
                 }
-                guard let next else { return .success(response) }
-                call?.notify(.redirected, number) { .redirected(response, to: next) }
-                request = next
-                transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
             }
         } catch {
+            machine.advance(.failed)
             return .failure(error)
         }
     }

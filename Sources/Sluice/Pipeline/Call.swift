@@ -199,6 +199,15 @@ final class Call: Sendable {
         }
     }
 
+    /// Reports the outcome of an attempt to observers.
+    func report(_ outcome: TransportOutcome, _ attempt: Int) {
+        if case .success(let response) = outcome, response.isUnasked {
+            notify(.cached, attempt) { .cached(response) }
+        } else {
+            notify(.received, attempt) { .received(outcome) }
+        }
+    }
+
     /// Returns a callback that reports the informational responses of an attempt to observers; nil if none is
     /// interested.
     func informationalNote(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {

@@ -139,7 +139,7 @@ struct CallMachine: Sendable, Equatable {
     mutating func cutShort() { next = .release }
 }
 
-/// The steps of a request in their order. This is the only place that defines it.
+/// The way of a request through its steps. ``CallMachine`` defines their order; the numbers group them.
 ///
 ///     1  explicit data source      asked before any gate
 ///     2  gates                     those that hold nothing at once, then the others in the order given
@@ -236,12 +236,12 @@ final class Pipeline: Sendable {
             return {}
         }
         guard let key = SharedTransferKey(request, draft, self) else {
-            return begin(request, draft, meter, caller, completion)
+            return start(request, draft, meter, caller, completion)
         }
         guard let deadline = Deadline.earliest(draft.options.deadline) else {
             return transfers.join(key, meter, time: time, caller: caller, completion: completion) {
                 [self] meter, caller, land in
-                begin(request, draft, meter, caller, land)
+                start(request, draft, meter, caller, land)
             }
         }
         // Requests that share the transfer may have more time.
@@ -251,12 +251,13 @@ final class Pipeline: Sendable {
             completion in
             transfers.join(key, meter, time: time, caller: caller, completion: completion) {
                 [self, unbounded] meter, caller, land in
-                begin(request, unbounded, meter, caller, land)
+                start(request, unbounded, meter, caller, land)
             }
         }
     }
 
-    private func begin(
+    /// Starts a built request on the calling thread: in the cache, with a synchronous driver or in a task.
+    private func start(
         _ request: HTTPRequest,
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
@@ -274,7 +275,7 @@ final class Pipeline: Sendable {
             transfer.timeouts.total.map({ $0 > .zero }) ?? true
         {
             guard let cache else {
-                return CallbackExchange(self, request, transfer, nil, caller) { completion(CallOutcome($0)) }
+                return SynchronousDriver(self, request, transfer, caller) { completion(CallOutcome($0)) }
                     .begin(on: transport)
             }
             let lookup = CacheLookup(cache, request, transfer, steps)
@@ -285,7 +286,7 @@ final class Pipeline: Sendable {
         }
         let call = call(of: request, draft, transfer)
         if let transport, call.mayBeImmediate, !request.body.needsPreparation, !call.isOverdue {
-            return begin(call, on: transport, caller) { completion(CallOutcome($0, call)) }
+            return SynchronousDriver.begin(call, on: transport, self, caller) { completion(CallOutcome($0, call)) }
         }
         let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
         return { task.cancel() }
@@ -382,142 +383,6 @@ final class Pipeline: Sendable {
     private func stub(of draft: RequestDraft) -> StubPlayer? {
         guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
         return StubPlayer(stub, delay: delay, time: time)
-    }
-
-    /// Runs the steps before the transport on this thread, and continues in a task when a step has to wait.
-    private func begin(
-        _ call: Call,
-        on transport: any CallbackTransport,
-        _ caller: @escaping CallerContext,
-        _ completion: @escaping @Sendable (TransportOutcome) -> Void
-    ) -> SingleFlight<CallOutcome>.Stop {
-        deposit(call)
-        let context = call.nextAttempt()
-        var admission = Admission()
-        guard admission.admitImmediately(context, call.steps.immediateGates ?? [], call) else {
-            let task = startedTask { [self, admission] in
-                completion(await outcome(of: call, begun: (context, admission)))
-            }
-            return { task.cancel() }
-        }
-        var request = call.request
-        do {
-            for adapter in call.steps.requestAdapters { try adapter.adapt(&request, context: context) }
-        } catch {
-            let steps = CallbackExchange.Steps(context: context, admission: admission)
-            return CallbackExchange(self, request, context.transfer, steps, caller, completion)
-                .end(with: .failure(.interceptor(error, request)))
-        }
-        admission.sign(&request)
-        let steps = CallbackExchange.Steps(context: context, admission: admission)
-        var transfer = context.transfer
-        transfer.onInformational = call.informationalNote(context.attempt)
-        let exchange = CallbackExchange(self, request, transfer, steps, caller, completion)
-        let goOn: @Sendable () async -> Void = { [self, admission, request] in
-            let first = await within(call) { [self] in await sent(request, context, call) }
-            let end = AttemptEnd(outcome: first, isReplayed: await admission.release(first, call))
-            completion(await outcome(of: call, after: end))
-        }
-        if let cache = call.cache {
-            let lookup = CacheLookup(cache, request, context.transfer, call.steps)
-            return begin(lookup, exchange, steps, caller, otherwise: goOn)
-        }
-        if request.body.needsPreparation {
-            let task = startedTask(goOn)
-            return { task.cancel() }
-        }
-        call.notify(.sending, context.attempt) { .sending(request) }
-        return exchange.begin(on: transport)
-    }
-
-    /// Runs steps 2 to 6 once.
-    func attempt(_ context: RequestContext, _ call: Call, _ admission: Admission) async -> AttemptEnd {
-        var admission = admission
-        var outcome: TransportOutcome
-        do throws(SluiceError) {
-            try await admission.admit(context, call)
-            outcome = await admitted(context, admission, call)
-        } catch {
-            // No permit was granted, but a stale stored response may answer.
-            outcome = await call.staleOutcome(after: error, context.attempt)
-            if case .success = outcome { outcome = await intercepted(outcome, context, call.steps) }
-        }
-        // The total time-out cancelled the attempt, not the caller. Gates see a time-out.
-        if case .failure(let error) = outcome, error.isCancellation, call.isOverdue {
-            outcome = .failure(.totalTimedOut(call))
-        }
-        return AttemptEnd(outcome: outcome, isReplayed: await admission.release(outcome, call))
-    }
-
-    private func admitted(
-        _ context: RequestContext,
-        _ admission: Admission,
-        _ call: Call
-    ) async -> TransportOutcome {
-        do throws(SluiceError) {
-            call.beginStage(.requestInterceptors)
-            var request = try await intercepted(context, call)
-            admission.sign(&request)
-            for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
-            return await sent(request, context, call)
-        } catch {
-            return await intercepted(.failure(error), context, call.steps)
-        }
-    }
-
-    /// Runs steps 4 to 6 for a request that is ready to be sent.
-    ///
-    /// - Parameters:
-    ///   - request: The request to send.
-    ///   - context: The context of the attempt.
-    ///   - call: The state shared by all attempts.
-    ///   - begun: The response to the request, if it has already been sent.
-    /// - Returns: The outcome, after response interceptors.
-    func sent(
-        _ request: HTTPRequest,
-        _ context: RequestContext,
-        _ call: Call,
-        begun: TransportResponse? = nil
-    ) async -> TransportOutcome {
-        let exchange = AttemptTransfer(self, context.transfer, call, context.attempt)
-        call.beginStage(.transport)
-        let outcome = await exchange.outcome(of: request, begun: begun)
-        if case .success(let response) = outcome, response.isUnasked {
-            call.notify(.cached, context.attempt) { .cached(response) }
-        } else {
-            call.notify(.received, context.attempt) { .received(outcome) }
-        }
-        call.beginStage(.responseInterceptors)
-        for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
-        return await intercepted(outcome, context, call.steps)
-    }
-
-    private func intercepted(_ context: RequestContext, _ call: Call) async throws(SluiceError) -> HTTPRequest {
-        let steps = call.steps
-        var request = context.request
-        call.sink?.adapt(&request)
-        do {
-            for interceptor in steps.requestInterceptors {
-                request = try await interceptor.intercept(request, context: context)
-            }
-            for plugin in steps.plugins { request = try await plugin.prepare(request, context: context) }
-        } catch {
-            throw .interceptor(error, request)
-        }
-        return request
-    }
-
-    private func intercepted(
-        _ outcome: TransportOutcome,
-        _ context: RequestContext,
-        _ steps: Steps
-    ) async -> TransportOutcome {
-        var outcome = outcome
-        for interceptor in steps.responseInterceptors {
-            outcome = await interceptor.intercept(outcome, context: context)
-        }
-        for plugin in steps.plugins { outcome = await plugin.process(outcome, context: context) }
-        return outcome
     }
 
     /// Runs the first half of step 7: validates the response.

@@ -32,11 +32,16 @@ extension Pipeline {
 
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
     /// is one.
-    func hedged(_ first: RequestContext, _ call: Call, _ admission: Admission) async -> AttemptEnd {
+    func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
         let policy = call.hedging
         return await withTaskGroup(of: Lap.self) { group in
-            func begin(_ context: RequestContext, _ admission: Admission) {
-                group.addTask { .ended(await self.attempt(context, call, admission)) }
+            func begin(_ context: RequestContext) {
+                group.addTask {
+                    var driver = AsynchronousDriver(self, CallMachine(hasCache: call.cache != nil), context)
+                    await driver.run(until: .decide, isLimited: true)
+                    let isReplayed = driver.machine.next == .again(.replay)
+                    return .ended(AttemptEnd(outcome: driver.outcome, isReplayed: isReplayed))
+                }
             }
             func wait() {
                 group.addTask {
@@ -44,7 +49,7 @@ extension Pipeline {
                     return .late
                 }
             }
-            begin(first, admission)
+            begin(first)
             wait()
             var running = 1
             var extra = 0
@@ -61,7 +66,7 @@ extension Pipeline {
                     extra += 1
                     let context = call.nextAttempt()
                     call.notify(.retrying, context.attempt) { .hedging }
-                    begin(context, Admission())
+                    begin(context)
                     if extra < policy.maximumExtra { wait() }
                 }
             }

@@ -2,25 +2,6 @@ import SluiceFoundation
 import SluiceHTTP
 
 extension Pipeline {
-    /// Runs steps 2 to 6 with all retries, within the total time.
-    ///
-    /// - Parameters:
-    ///   - call: The state shared by all attempts.
-    ///   - begun: The first attempt and its permits, if it has already begun.
-    ///   - end: The outcome of the first attempt, if it has already ended.
-    /// - Returns: The outcome of the last attempt.
-    func outcome(
-        of call: Call,
-        begun: (RequestContext, Admission)? = nil,
-        after end: AttemptEnd? = nil
-    ) async -> TransportOutcome {
-        // An attempt that has begun holds permits to release, and may have a response. Otherwise nothing is started
-        // after the deadline.
-        if begun == nil, end == nil, call.isOverdue { return .failure(.totalTimedOut(call)) }
-        let outcome = await within(call) { [self] in await attempts(of: call, begun, end) }
-        return outcome.after(call.lastFailure)
-    }
-
     /// Runs work for a request within the rest of its total time.
     func within(_ call: Call, _ work: @escaping @Sendable () async -> TransportOutcome) async -> TransportOutcome {
         guard let deadline = call.deadline else { return await work() }
@@ -37,63 +18,21 @@ extension Pipeline {
         }
     }
 
-    private func attempts(
-        of call: Call,
-        _ begun: (RequestContext, Admission)?,
-        _ first: AttemptEnd?
-    ) async -> TransportOutcome {
-        if begun == nil && first == nil { deposit(call) }
-        var end: AttemptEnd
-        if let first { end = first } else { end = await round(call, begun) }
-        var tries = 1
-        var progress: ContinuousClock.Instant?
-        while true {
-            if end.isReplayed {
-                call.notify(.retrying, call.attempts) { .retrying(after: .zero, end.outcome) }
-                call.note(failed: end.outcome)
-                end = await round(call)
-                continue
-            }
-            if let delay = call.resumption(after: end.outcome) {
-                call.notify(.retrying, call.attempts) { .retrying(after: delay, end.outcome) }
-                call.note(failed: end.outcome)
-                guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
-                if call.sink?.lastProgress != progress { tries = 1 }
-                progress = call.sink?.lastProgress
-                end = await round(call)
-                continue
-            }
-            guard case .again(let delay) = decision(end, call, tries) else { return end.outcome }
-            guard withdraw() else { return end.outcome }
-            call.notify(.retrying, call.attempts) { .retrying(after: delay, end.outcome) }
-            call.note(failed: end.outcome)
-            guard await isOver(delay) else { return .failure(.cancelled.with(request: end.outcome.request)) }
-            tries += 1
-            end = await round(call)
-        }
-    }
-
-    /// Waits for a duration. Returns false if the task is cancelled meanwhile.
-    private func isOver(_ delay: Duration) async -> Bool {
-        do {
-            try await time.sleep(for: delay)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// Returns true if the outcome of the first attempt is final, which is the common case.
-    func isLast(_ end: AttemptEnd, _ call: Call) -> Bool {
-        !end.isReplayed && (!call.mayBeRetried || decision(end, call, 1) == .finish)
-    }
-
-    private func decision(_ end: AttemptEnd, _ call: Call, _ tries: Int) -> Retry.Decision {
+    /// Decides if a request is sent again after an attempt, and takes a retry from the budget.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome of the attempt.
+    ///   - call: The state shared by all attempts.
+    ///   - tries: The number of attempts that the retry policy counts.
+    /// - Returns: The result of the step ``CallMachine/Step/decide``.
+    func decision(after outcome: TransportOutcome, _ call: Call, tries: Int) -> CallMachine.StepResult {
+        if let pause = call.resumption(after: outcome) { return .again(.resume(after: pause)) }
+        guard call.mayBeRetried else { return .done }
         let retry = Retry(policy: call.retry)
-        guard retry.isRetried(end.outcome, tries) else { return .finish }
+        guard retry.isRetried(outcome, tries) else { return .done }
         let now = time.now
-        return retry.decision(
-            end.outcome,
+        let decision = retry.decision(
+            outcome,
             Retry.Circumstances(
                 attempt: tries,
                 elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
@@ -103,6 +42,8 @@ extension Pipeline {
                 random: configuration.randomness()
             )
         )
+        guard case .again(let pause) = decision, withdraw() else { return .done }
+        return .again(.retry(after: pause))
     }
 
     /// Counts a request towards the retry budget.
@@ -115,12 +56,6 @@ extension Pipeline {
     func withdraw() -> Bool {
         let now = time.now
         return retryBalance.withLock { $0.withdraw(at: now) }
-    }
-
-    private func round(_ call: Call, _ begun: (RequestContext, Admission)? = nil) async -> AttemptEnd {
-        let (context, admission) = begun ?? (call.nextAttempt(), Admission())
-        if call.isHedged { return await hedged(context, call, admission) }
-        return await attempt(context, call, admission)
     }
 }
 
@@ -166,7 +101,7 @@ extension TransportOutcome {
     }
 
     /// Adds the error of the previous attempt to a time-out, because it may have caused the delay.
-    fileprivate func after(_ last: SluiceError?) -> TransportOutcome {
+    func after(_ last: SluiceError?) -> TransportOutcome {
         guard let last, case .failure(let error) = self, error.code == .timedOut, error.underlyingError == nil else {
             return self
         }

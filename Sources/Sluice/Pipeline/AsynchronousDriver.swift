@@ -1,0 +1,194 @@
+import SluiceHTTP
+
+/// Performs the steps of a ``CallMachine`` in a task, from any step.
+struct AsynchronousDriver: Sendable {
+    private let pipeline: Pipeline
+    private let call: Call
+    private(set) var machine: CallMachine
+    private var context: RequestContext
+    private var admission: Admission
+    private var request: HTTPRequest
+    /// The response that has begun to arrive; nil if it has not, or has been read.
+    private var response: TransportResponse?
+    private(set) var outcome: TransportOutcome
+    /// The progress of the sink at the last resumption.
+    private var progress: ContinuousClock.Instant?
+
+    /// Creates a driver of an attempt.
+    ///
+    /// - Parameters:
+    ///   - pipeline: The pipeline that the request passes through.
+    ///   - machine: The machine, at the step to continue with.
+    ///   - context: The attempt.
+    ///   - admission: The permits that the attempt holds.
+    ///   - request: The request as it is sent; nil if no interceptor has seen it.
+    ///   - response: The response, if the request has been sent.
+    ///   - outcome: The outcome, if there is one.
+    init(
+        _ pipeline: Pipeline,
+        _ machine: CallMachine,
+        _ context: RequestContext,
+        _ admission: Admission = Admission(),
+        _ request: HTTPRequest? = nil,
+        _ response: TransportResponse? = nil,
+        _ outcome: TransportOutcome? = nil
+    ) {
+        self.pipeline = pipeline
+        call = context.call
+        self.machine = machine
+        self.context = context
+        self.admission = admission
+        self.request = request ?? context.request
+        self.response = response
+        self.outcome = outcome ?? .failure(.cancelled)
+    }
+
+    /// Performs the remaining steps of a request that another driver has begun, within the total time.
+    func finalOutcome() async -> TransportOutcome {
+        var driver = self
+        switch machine.next {
+        case .admit: break
+        case .cache, .send:
+            driver.outcome = await pipeline.within(call) { [self] in
+                var driver = self
+                await driver.run(until: .release)
+                return driver.outcome
+            }
+            driver.machine.cutShort()
+            fallthrough
+        default:
+            // The transport limits the time of a response that it has begun, and permits are always released.
+            await driver.run(until: .decide)
+        }
+        let outcome = await pipeline.within(call) { [driver] in
+            var driver = driver
+            await driver.run(until: .end, isLimited: true)
+            return driver.outcome
+        }
+        return outcome.after(call.lastFailure)
+    }
+
+    /// Performs the steps before one of the machine's steps.
+    ///
+    /// - Parameters:
+    ///   - limit: The step to stop at, or at any later one.
+    ///   - isLimited: True if the total time-out of the call cancels the task.
+    mutating func run(until limit: CallMachine.Step, isLimited: Bool = false) async {
+        while machine.next < limit {
+            switch machine.next {
+            case .race:
+                let end = await pipeline.hedged(context, call)
+                outcome = end.outcome
+                machine.advance(end.isReplayed ? .again(.replay) : .done)
+            case .admit:
+                do throws(SluiceError) {
+                    try await admission.admit(context, call)
+                    machine.advance()
+                } catch {
+                    outcome = .failure(error)
+                    machine.advance(.refused)
+                }
+            case .answerStale:
+                if case .failure(let error) = outcome {
+                    outcome = await call.staleOutcome(after: error, context.attempt)
+                }
+                if case .success = outcome { machine.advance() } else { machine.advance(.refused) }
+            case .interceptRequest:
+                call.beginStage(.requestInterceptors)
+                do throws(SluiceError) {
+                    request = try await interceptedRequest()
+                    machine.advance()
+                } catch {
+                    outcome = .failure(error)
+                    machine.advance(.refused)
+                }
+            case .sign:
+                admission.sign(&request)
+                for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
+                machine.advance()
+            case .cache, .send, .redirect, .collect:
+                call.beginStage(.transport)
+                let transfer = AttemptTransfer(pipeline, context.transfer, call, context.attempt)
+                outcome = await transfer.outcome(of: request, begun: response.take(), &machine)
+            case .report:
+                call.report(outcome, context.attempt)
+                call.beginStage(.responseInterceptors)
+                for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
+                machine.advance()
+            case .interceptResponse:
+                for interceptor in call.steps.responseInterceptors {
+                    outcome = await interceptor.intercept(outcome, context: context)
+                }
+                for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
+                machine.advance()
+            case .release:
+                // The total time-out cancelled the attempt, not the caller. Gates see a time-out.
+                if isLimited, case .failure(let error) = outcome, error.isCancellation, call.isOverdue {
+                    outcome = .failure(.totalTimedOut(call))
+                }
+                machine.advance(await admission.release(outcome, call) ? .again(.replay) : .done)
+            case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
+            case .again(let repetition): machine.advance(await begin(repetition))
+            case .end: return
+            }
+        }
+    }
+
+    private func interceptedRequest() async throws(SluiceError) -> HTTPRequest {
+        var request = context.request
+        call.sink?.adapt(&request)
+        do {
+            for interceptor in call.steps.requestInterceptors {
+                request = try await interceptor.intercept(request, context: context)
+            }
+            for plugin in call.steps.plugins { request = try await plugin.prepare(request, context: context) }
+        } catch {
+            throw .interceptor(error, request)
+        }
+        return request
+    }
+
+    /// Waits for the next attempt and begins it, unless the task is cancelled meanwhile.
+    private mutating func begin(_ repetition: CallMachine.Repetition) async -> CallMachine.StepResult {
+        let pause = repetition.pause
+        call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
+        call.note(failed: outcome)
+        do {
+            if let pause { try await pipeline.time.sleep(for: pause) }
+        } catch {
+            outcome = .failure(.cancelled.with(request: outcome.request))
+            return .refused
+        }
+        context = call.nextAttempt()
+        admission = Admission()
+        guard case .resume = repetition else { return .done }
+        defer { progress = call.sink?.lastProgress }
+        return call.sink?.lastProgress == progress ? .done : .progressed
+    }
+}
+
+extension CallMachine.Repetition {
+    /// The pause before the attempt; nil for none.
+    fileprivate var pause: Duration? {
+        switch self {
+        case .replay: nil
+        case .resume(let pause), .retry(let pause): pause
+        }
+    }
+}
+
+extension Pipeline {
+    /// Runs steps 2 to 6 with all retries, within the total time.
+    func outcome(of call: Call) async -> TransportOutcome {
+        // Nothing is started after the deadline.
+        if call.isOverdue { return .failure(.totalTimedOut(call)) }
+        let outcome = await within(call) { [self] in
+            deposit(call)
+            let machine = CallMachine(hasCache: call.cache != nil, isHedged: call.isHedged)
+            var driver = AsynchronousDriver(self, machine, call.nextAttempt())
+            await driver.run(until: .end, isLimited: true)
+            return driver.outcome
+        }
+        return outcome.after(call.lastFailure)
+    }
+}
