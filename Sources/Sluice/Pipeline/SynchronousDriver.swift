@@ -1,11 +1,5 @@
 import SluiceHTTP
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Performs the steps of a ``CallMachine`` on the calling thread and on the thread of a callback-based transport.
 ///
 /// As soon as a step has to wait, the driver hands the machine to an ``AsynchronousDriver`` in a task. A small request
