@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Performs the steps of a ``CallMachine`` in a task, from any step.

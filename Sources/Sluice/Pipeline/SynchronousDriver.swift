@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Performs the steps of a ``CallMachine`` on the calling thread and on the thread of a callback-based transport.
