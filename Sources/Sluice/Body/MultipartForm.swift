@@ -283,3 +283,16 @@ extension MultipartForm {
         }
     }
 }
+
+extension MultipartForm.Part: CustomReflectable {
+    /// Only the properties of the part, because `dump` would show its content.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name as Any, "fileName": fileName as Any, "contentType": contentType as Any, "headers": headers,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

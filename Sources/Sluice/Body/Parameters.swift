@@ -209,3 +209,8 @@ struct NamedValues<Value> {
 }
 
 extension NamedValues: Sendable where Value: Sendable {}
+
+extension Parameters: CustomReflectable {
+    /// Only the names, because `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+}

@@ -1,3 +1,4 @@
+import Dispatch
 import SluiceFoundation
 import SluiceHTTP
 
@@ -189,5 +190,25 @@ extension APIRequest {
             serializer: DownloadedFileSerializer(),
             errorDecoder: errorDecoder
         )
+    }
+}
+
+extension DownloadAPIRequest: CustomStringConvertible, CustomReflectable {}
+
+extension DownloadAPIRequest {
+    /// Sends the request and calls back with the response. For code that is not async.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also for a cancelled request.
+    /// - Returns: The sender, which cancels the request and reports its progress. It need not be retained.
+    @discardableResult
+    public func send(
+        on queue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
+    ) -> DownloadRequestSender<Model, ErrorModel> {
+        let sender = sender()
+        sender.start(on: queue, completion: completion)
+        return sender
     }
 }

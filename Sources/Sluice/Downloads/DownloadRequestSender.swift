@@ -1,3 +1,4 @@
+import Dispatch
 import SluiceFoundation
 import SluiceHTTP
 
@@ -109,5 +110,30 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     /// after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
         TransferProgressSequence(progress.meter, .download, time: request.client.pipeline.time)
+    }
+}
+
+extension DownloadRequestSender: CustomStringConvertible, CustomReflectable {
+    /// A short text that names the request.
+    public nonisolated var description: String { "a sender of \(request)" }
+
+    /// The request. The outcome is left out because it may hold secrets.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
+}
+
+extension DownloadRequestSender {
+    /// Sends the request if it has not been sent, and calls back with the response. For code that is not async.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
+    ///   - completion: Called once with the response, also after ``cancel()``.
+    public nonisolated func start(
+        on queue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
+    ) {
+        Task {
+            let response = await response
+            if let queue { queue.async { completion(response) } } else { completion(response) }
+        }
     }
 }

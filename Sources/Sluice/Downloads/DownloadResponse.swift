@@ -95,3 +95,18 @@ extension SluiceError {
         )
     }
 }
+
+extension DownloadResponse: CustomReflectable {
+    /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
+    /// them.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "request": request as Any, "head": head as Any, "file": file as Any, "body": body.shown,
+                "trailers": trailers, "result": result.shown, "failure": failure as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

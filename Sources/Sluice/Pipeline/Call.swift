@@ -281,3 +281,30 @@ struct CallStages: Sendable {
         if let index = gates.firstIndex(of: gate) { gates.remove(at: index) }
     }
 }
+
+// MARK: - Outcome
+
+/// The outcome that is handed to all waiting callers. A class, so that handing it on copies a pointer.
+final class CallOutcome: Sendable {
+    static let cancelled = CallOutcome(.failure(.cancelled))
+
+    let outcome: TransportOutcome
+    /// The state shared by all attempts; nil if none was needed.
+    let call: Call?
+    /// The response of the sender's type, if a stored response has already been decoded.
+    let made: (any Sendable)?
+    /// True if other requests get the same outcome.
+    let isShared: Bool
+
+    init(
+        _ outcome: TransportOutcome,
+        _ call: Call? = nil,
+        made: (any Sendable)? = nil,
+        isShared: Bool = false
+    ) {
+        self.isShared = isShared
+        self.made = made
+        self.outcome = outcome
+        self.call = call
+    }
+}

@@ -52,7 +52,7 @@ final class Steps: Sendable {
     }
 
     convenience init(_ configuration: APIClient.Configuration) {
-        let all = configuration.constraints.map { ConstraintGate($0) as any Gate } + configuration.gates
+        let all = configuration.constraints.map { $0.gate } + configuration.gates
         let conditions = all.filter { !$0.holds }
         var others = StepOverrides()
         others.requestInterceptors = configuration.requestInterceptors

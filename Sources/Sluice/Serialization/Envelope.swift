@@ -190,26 +190,6 @@ public struct EnvelopeOutcome<Payload: Sendable>: Sendable {
 
 extension EnvelopeOutcome: Equatable where Payload: Equatable {}
 
-extension APIRequest {
-    /// Returns the contents of the envelope as the model, so that a failure in the envelope does not fail the request.
-    ///
-    /// The request fails with ``SluiceError/Code/unsupported`` if neither it nor the client declares an ``Envelope``.
-    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
-        var draft = draft
-        draft.options.modelLocation.isOutcome = true
-        return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(
-            self,
-            draft,
-            EnvelopeOutcomeSerializer(serializer: serializer)
-        )
-    }
-}
-
-extension BodyRequest {
-    /// Returns the contents of the envelope as the model, for the request without a body.
-    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
-}
-
 /// A serializer that reads the envelope itself.
 protocol EnvelopeReading<Model>: ResponseSerializer {
     func serialize(

@@ -19,25 +19,6 @@ extension ServerResponse: ReceivedResponse {
     public func received() throws(SluiceError) -> ServerResponse { self }
 }
 
-extension APIResponse: ReceivedResponse {
-    /// Returns the server's response, whatever its status and model.
-    ///
-    /// - Returns: Request, head, body and metrics.
-    /// - Throws: The error for which no response was received.
-    public func received() throws(SluiceError) -> ServerResponse {
-        if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
-        guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
-        return ServerResponse(
-            request: request,
-            head: head,
-            body: body,
-            metrics: metrics ?? TransferMetrics(),
-            source: source,
-            trailers: trailers
-        )
-    }
-}
-
 extension ReceivedResponse {
     /// Returns the response if its status is within one of the ranges.
     ///

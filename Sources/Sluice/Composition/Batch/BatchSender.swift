@@ -197,3 +197,8 @@ extension APIClient {
         }
     }
 }
+
+extension BatchSender: CustomReflectable {
+    /// An empty mirror, because the outcomes of the requests may hold secrets.
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
+}

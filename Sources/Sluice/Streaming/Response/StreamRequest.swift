@@ -214,3 +214,5 @@ final class StreamSink: ResponseSink {
         return true
     }
 }
+
+extension StreamRequest: CustomStringConvertible, CustomReflectable {}

@@ -146,3 +146,10 @@ final class StreamedBody: Sendable {
         }
     }
 }
+
+extension StreamedResponse: CustomReflectable {
+    /// The request, the response head and the source.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": request, "head": head, "source": source], displayStyle: .struct)
+    }
+}

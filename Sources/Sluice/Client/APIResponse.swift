@@ -80,3 +80,37 @@ extension APIResponse {
         )
     }
 }
+
+extension APIResponse: ReceivedResponse {
+    /// Returns the server's response, whatever its status and model.
+    ///
+    /// - Returns: Request, head, body and metrics.
+    /// - Throws: The error for which no response was received.
+    public func received() throws(SluiceError) -> ServerResponse {
+        if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
+        guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
+        return ServerResponse(
+            request: request,
+            head: head,
+            body: body,
+            metrics: metrics ?? TransferMetrics(),
+            source: source,
+            trailers: trailers
+        )
+    }
+}
+
+extension APIResponse: CustomReflectable {
+    /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
+    /// them.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "request": request as Any, "head": head as Any, "body": body.shown, "trailers": trailers,
+                "source": source, "result": result.shown, "failure": failure as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

@@ -137,3 +137,14 @@ extension Unicode.Scalar {
     fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
     fileprivate var isHexLetter: Bool { ("a"..."f").contains(self) || ("A"..."F").contains(self) }
 }
+
+extension ObservedRequest: CustomReflectable {
+    /// The ID, method, route, attempt and tags of the request.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["id": id, "method": method, "route": route, "attempt": attempt, "tags": tags.sorted()],
+            displayStyle: .struct
+        )
+    }
+}

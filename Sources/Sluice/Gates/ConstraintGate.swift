@@ -266,3 +266,8 @@ extension ConstraintGate {
         perform(actions, failure)
     }
 }
+
+extension Constraint {
+    /// The gate that keeps requests back until the constraint is satisfied.
+    var gate: any Gate { ConstraintGate(self) }
+}

@@ -101,3 +101,22 @@ extension APIRequest {
         }
     }
 }
+
+// MARK: - Envelopes
+
+extension APIRequest {
+    /// Returns the contents of the envelope as the model, so that a failure in the envelope does not fail the request.
+    ///
+    /// The request fails with ``SluiceError/Code/unsupported`` if neither it nor the client declares an ``Envelope``.
+    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
+        var draft = draft
+        draft.options.modelLocation.isOutcome = true
+        return APIRequest<EnvelopeOutcome<Model>, ErrorModel>(
+            self,
+            draft,
+            EnvelopeOutcomeSerializer(serializer: serializer)
+        )
+    }
+}
+
+extension APIRequest: CustomStringConvertible, CustomReflectable {}

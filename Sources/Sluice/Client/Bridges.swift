@@ -25,23 +25,6 @@ extension RequestSender {
     }
 }
 
-extension DownloadRequestSender {
-    /// Sends the request if it has not been sent, and calls back with the response. For code that is not async.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
-    ///   - completion: Called once with the response, also after ``cancel()``.
-    public nonisolated func start(
-        on queue: DispatchQueue? = nil,
-        completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
-    ) {
-        Task {
-            let response = await response
-            if let queue { queue.async { completion(response) } } else { completion(response) }
-        }
-    }
-}
-
 extension APIRequest {
     /// Sends the request and calls back with the response. For code that is not async.
     ///
@@ -61,24 +44,6 @@ extension APIRequest {
         on queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Void
     ) -> RequestSender<Model, ErrorModel> {
-        let sender = sender()
-        sender.start(on: queue, completion: completion)
-        return sender
-    }
-}
-
-extension DownloadAPIRequest {
-    /// Sends the request and calls back with the response. For code that is not async.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
-    ///   - completion: Called once with the response, also for a cancelled request.
-    /// - Returns: The sender, which cancels the request and reports its progress. It need not be retained.
-    @discardableResult
-    public func send(
-        on queue: DispatchQueue? = nil,
-        completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
-    ) -> DownloadRequestSender<Model, ErrorModel> {
         let sender = sender()
         sender.start(on: queue, completion: completion)
         return sender

@@ -124,31 +124,6 @@ extension TransferMeter {
     }
 }
 
-/// The outcome that is handed to all waiting callers. A class, so that handing it on copies a pointer.
-final class CallOutcome: Sendable {
-    static let cancelled = CallOutcome(.failure(.cancelled))
-
-    let outcome: TransportOutcome
-    /// The state shared by all attempts; nil if none was needed.
-    let call: Call?
-    /// The response of the sender's type, if a stored response has already been decoded.
-    let made: (any Sendable)?
-    /// True if other requests get the same outcome.
-    let isShared: Bool
-
-    init(
-        _ outcome: TransportOutcome,
-        _ call: Call? = nil,
-        made: (any Sendable)? = nil,
-        isShared: Bool = false
-    ) {
-        self.isShared = isShared
-        self.made = made
-        self.outcome = outcome
-        self.call = call
-    }
-}
-
 // MARK: - Sequences of responses and models
 
 /// The responses of a request in order: ``RequestSender/responses``.
@@ -248,4 +223,12 @@ public struct RequestValues<Model: Sendable, ErrorModel: ErrorSerializable>: Asy
             try await responses.next(isolation: actor)?.result.get()
         }
     }
+}
+
+extension RequestSender: CustomStringConvertible, CustomReflectable {
+    /// A short text that names the request.
+    public nonisolated var description: String { "a sender of \(request)" }
+
+    /// The request. The outcome is left out because it may hold secrets.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
 }

@@ -234,3 +234,8 @@ public struct URITemplateFailure: Error, Sendable, Hashable, CustomStringConvert
         "The URI template “\(template)” cannot be expanded: at position \(position), \(reason)."
     }
 }
+
+extension URITemplate.Variables: CustomReflectable {
+    /// Only the names, because `dump` would show secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+}

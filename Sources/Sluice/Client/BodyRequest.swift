@@ -132,3 +132,10 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         body(.file(url, contentType: contentType))
     }
 }
+
+extension BodyRequest {
+    /// Returns the contents of the envelope as the model, for the request without a body.
+    public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
+}
+
+extension BodyRequest: CustomStringConvertible, CustomReflectable {}

@@ -1,0 +1,125 @@
+import SluiceFoundation
+import SluiceHTTP
+
+// MARK: - Combination of base URL and path
+
+/// A rule for combining base URL and path.
+///
+/// ```swift
+/// let client = APIClient(baseURL: "https://api.example.com/v2") {
+///     $0.urlBuilder = .relative
+/// }
+/// let request = client.codable.request("v1/users", as: [User].self)
+///     .urlBuilder(URLBuilder { base, path in "\(base)/legacy.php?route=\(path)" })
+/// ```
+///
+/// If the path is a whole URL, the rule is not used. The query items of the request are added to the resulting URL.
+public struct URLBuilder: Sendable {
+    enum Way: Sendable {
+        case appending
+        case relative
+        case custom(@Sendable (_ base: String, _ path: String) throws -> String)
+    }
+
+    let way: Way
+
+    private init(way: Way) {
+        self.way = way
+    }
+
+    /// Creates a rule from a closure.
+    ///
+    /// - Parameter build: Called with the base URL and the path, both as written; returns an absolute URL. An error it
+    ///   throws fails the request with ``SluiceError/Code/invalidURL``.
+    public init(_ build: @escaping @Sendable (_ base: String, _ path: String) throws -> String) {
+        way = .custom(build)
+    }
+
+    /// Appends the path to the base URL's path, with one slash between, and its query to the
+    /// base URL's. This is the default.
+    public static let appending = URLBuilder(way: .appending)
+    /// Resolves the path against the base URL, as browsers resolve links (RFC 3986 §5).
+    public static let relative = URLBuilder(way: .relative)
+}
+
+// MARK: - Building
+
+extension RequestDraft {
+    /// Returns the location from base URL, path and host, without the query items.
+    func location(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+        var location = try unmovedLocation(for: pipeline)
+        if let host { try location.move(to: host) }
+        location.path = DotSegments.removing(from: location.path)
+        return location
+    }
+
+    private func unmovedLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+        if isWholeURL { return try RequestLocation(parsing: path).markedFromPath() }
+        let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
+        switch builder.way {
+        case .appending:
+            let base = try base(for: pipeline)
+            return base.appending(path)
+        case .relative:
+            return try base(for: pipeline).resolving(path).markedFromPath()
+        case .custom(let build):
+            let url: String
+            do {
+                url = try build(baseURL ?? pipeline.baseURL, path)
+            } catch let error as SluiceError {
+                throw error
+            } catch {
+                throw SluiceError(
+                    .invalidURL,
+                    "The URL could not be built.",
+                    step: .building,
+                    underlyingError: error
+                )
+            }
+            return try RequestLocation(parsing: url).markedFromPath()
+        }
+    }
+
+    /// Returns the base URL of the request, or the client's.
+    func base(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+        if let baseURL { return try RequestLocation(parsing: baseURL) }
+        return try pipeline.base.get()
+    }
+
+    /// True if the path is a whole URL. The scheme's case does not matter (RFC 3986 §3.1).
+    private var isWholeURL: Bool {
+        let bytes = path.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return false
+        }
+        let scheme = path[..<colon].lowercased()
+        return scheme == "http" || scheme == "https"
+    }
+}
+
+extension RequestLocation {
+    /// Appends items to the query.
+    mutating func add(_ parts: [QueryPart], _ encoder: URLEncodedFormEncoder) throws(SluiceError) {
+        var text = Array((query ?? "").utf8)
+        text.reserveCapacity(text.count + 32 * parts.count)
+        var isAdding = false
+        for part in parts {
+            switch part {
+            case .item(let name, let value):
+                if !text.isEmpty { text.append(UInt8(ascii: "&")) }
+                PercentEncoding.append(component: name, to: &text)
+                if let value {
+                    text.append(UInt8(ascii: "="))
+                    PercentEncoding.append(component: value, to: &text)
+                }
+            case .encoded(let parameters):
+                let items = try parameters.text(by: encoder)
+                if items.isEmpty { continue }
+                if !text.isEmpty { text.append(UInt8(ascii: "&")) }
+                text += items.utf8
+            }
+            isAdding = true
+        }
+        if isAdding { query = String(decoding: text, as: UTF8.self) }
+    }
+}
