@@ -226,7 +226,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(circle?.code, .gateFailed)
         XCTAssertTrue("\(circle?.error.reason ?? "")".contains("A, B"))
         let missing = await client(server, a).string.request("data").sender().result.failure
-        XCTAssertTrue("\(missing?.error.reason ?? "")".contains("needs B"))
+        XCTAssertTrue("\(missing?.error.reason ?? "")".contains("requires the gate B"))
         XCTAssertEqual(server.connections, 0)
     }
 
