@@ -98,14 +98,8 @@ struct FormWriter {
             } else if isSpacePlus, byte == UInt8(ascii: " ") {
                 output.append(UInt8(ascii: "+"))
             } else {
-                output.append(UInt8(ascii: "%"))
-                output.append(Self.digit(byte >> 4))
-                output.append(Self.digit(byte & 15))
+                PercentEncoding.append(triplet: byte, to: &output)
             }
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 }

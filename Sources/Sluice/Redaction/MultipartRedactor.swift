@@ -90,7 +90,7 @@ struct MultipartRedactor {
     private func shown(_ content: Data, _ head: HTTPHeaders) -> String {
         let disposition = head["Content-Disposition"] ?? ""
         if let name = ContentType("part/\(disposition)")?["name"] {
-            if redaction.parameterNames.contains(PairRedactor.decoded(Array(name.utf8)[...])) {
+            if redaction.parameterNames.contains(PercentEncoding.decoded(name.utf8, plusIsSpace: true)) {
                 return content.isEmpty ? "" : Redaction.mark
             }
         } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction.rules) {

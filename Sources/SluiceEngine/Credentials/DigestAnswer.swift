@@ -201,19 +201,13 @@ extension String {
         var bytes: [UInt8] = []
         for byte in utf8 {
             switch byte {
-            case UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "%"): bytes.append(contentsOf: byte.percentEncoded)
+            case UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "%"):
+                PercentEncoding.append(triplet: byte, to: &bytes)
             case _ where byte.isTokenCharacter: bytes.append(byte)
-            default: bytes.append(contentsOf: byte.percentEncoded)
+            default: PercentEncoding.append(triplet: byte, to: &bytes)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var percentEncoded: [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
-        return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
     }
 }
 #endif

@@ -119,7 +119,9 @@ private struct ExtendedValue {
     /// Characters that should have been encoded are accepted as they are, because many servers do not encode them.
     init?(_ value: String) {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Self.decoded(parts[2]), !bytes.isEmpty else { return nil }
+        guard parts.count == 3, parts[2].allSatisfy({ (0x21...0x7E).contains($0) }),
+            let bytes = PercentEncoding.strictlyDecoded(parts[2]), !bytes.isEmpty
+        else { return nil }
         switch Substring(parts[0]).lowercased() {
         case "utf-8":
             guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
@@ -129,23 +131,6 @@ private struct ExtendedValue {
         default:
             return nil
         }
-    }
-
-    private static func decoded(_ value: Substring.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = value
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(PercentEncoding.hexadecimal),
-                    let low = rest.popFirst().flatMap(PercentEncoding.hexadecimal)
-                else { return nil }
-                bytes.append(high << 4 | low)
-            case 0x21...0x7E: bytes.append(byte)
-            default: return nil
-            }
-        }
-        return bytes
     }
 }
 

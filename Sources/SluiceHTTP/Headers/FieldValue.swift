@@ -33,9 +33,7 @@ package struct FieldValue: Sendable, Hashable {
                 encoded.append(contentsOf: sequence)
                 rest = rest.dropFirst(length)
             } else {
-                encoded.append(UInt8(ascii: "%"))
-                encoded.append(Self.digit(byte >> 4))
-                encoded.append(Self.digit(byte & 15))
+                PercentEncoding.append(triplet: byte, to: &encoded)
                 rest = rest.dropFirst()
             }
         }
@@ -50,10 +48,6 @@ package struct FieldValue: Sendable, Hashable {
         case 0xF0...0xF4: 4
         default: 1
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 }
 

@@ -61,7 +61,7 @@ package struct PairRedactor {
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
         let end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         guard let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) else { return copy(to: end) }
-        let name = Self.decoded(bytes[position..<equals])
+        let name = PercentEncoding.decoded(bytes[position..<equals], plusIsSpace: true)
         copy(to: equals + 1)
         if position < end, rules.parameterNames.contains(name) || rules.isSecret(bytes[position..<end]) {
             hide(to: end)
@@ -73,23 +73,6 @@ package struct PairRedactor {
     private static func isQueryMark(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
-
-    /// Decodes a percent-encoded name or value of a form.
-    package static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var index = text.startIndex
-        while index < text.endIndex {
-            if let byte = text.percentTriplet(at: index) {
-                decoded.append(byte)
-                index += 3
-            } else {
-                decoded.append(text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
-                index += 1
-            }
-        }
-        return decoded
-    }
 }
 
 extension SecretRules {
@@ -99,36 +82,10 @@ extension SecretRules {
         // A URL nested in two others is encoded three times.
         for _ in 0..<5 {
             if SecretScanner.holdsSecret(text, self, isValue: true) { return true }
-            let decoded = PairRedactor.decoded(text[...])
+            let decoded = PercentEncoding.decoded(text[...], plusIsSpace: true)
             if decoded == text { break }
             text = decoded
         }
         return false
-    }
-}
-
-// MARK: - Percent-encoding
-
-extension ArraySlice<UInt8> {
-    /// Returns the byte encoded by `%` and two hexadecimal digits (RFC 3986 §2.1); nil if there is no such triplet.
-    @inlinable
-    package func percentTriplet(at index: Int) -> UInt8? {
-        guard self[index] == UInt8(ascii: "%"), endIndex - index > 2 else { return nil }
-        guard let high = self[index + 1].hexadecimalValue, let low = self[index + 2].hexadecimalValue else {
-            return nil
-        }
-        return high << 4 | low
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit; nil for any other byte.
-    @inlinable package var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

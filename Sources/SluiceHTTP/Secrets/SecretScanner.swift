@@ -69,7 +69,7 @@ package struct SecretScanner {
         // Quotation marks, brackets and blanks may stand between a name and its value.
         let sign = bytes[name.endIndex...].firstIndex { !Self.isFiller($0) } ?? bytes.count
         guard sign < bytes.count, bytes[sign] == UInt8(ascii: "=") || bytes[sign] == UInt8(ascii: ":"),
-            isSecret(PairRedactor.decoded(name), before: bytes[sign])
+            isSecret(PercentEncoding.decoded(name, plusIsSpace: true), before: bytes[sign])
         else {
             if rules.hidesCredentials, Self.isScheme(name) { credentials() }
             return

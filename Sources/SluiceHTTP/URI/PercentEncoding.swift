@@ -21,7 +21,11 @@ package enum PercentEncoding {
 
     @inline(__always)
     private static func append(_ byte: UInt8, to bytes: inout [UInt8], _ isKept: Bool) {
-        if isKept { return bytes.append(byte) }
+        if isKept { bytes.append(byte) } else { append(triplet: byte, to: &bytes) }
+    }
+
+    /// Appends a byte as `%` and two uppercase hexadecimal digits (RFC 3986 §2.1).
+    package static func append(triplet byte: UInt8, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "%"))
         bytes.append(digit(byte >> 4))
         bytes.append(digit(byte & 15))
@@ -47,25 +51,50 @@ package enum PercentEncoding {
 
 extension PercentEncoding {
     /// Returns the byte that `%` and two hexadecimal digits encode (RFC 3986 §2.1), or nil if there is no such triplet.
+    @inlinable
     package static func triplet(in bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
-        bytes.percentTriplet(at: index)
+        guard bytes[index] == UInt8(ascii: "%"), bytes.endIndex - index > 2,
+            let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
+        else { return nil }
+        return high << 4 | low
+    }
+
+    /// Decodes the triplets of a text, and with `plusIsSpace` each `+` as a space, as forms need it. A `%` that starts
+    /// no triplet is kept.
+    package static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            if let byte = triplet(in: bytes, at: index) {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(plusIsSpace && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> [UInt8] {
+        decoded(Array(text)[...], plusIsSpace: plusIsSpace)
+    }
+
+    /// Decodes the triplets of a text; nil if a `%` starts no triplet.
+    package static func strictlyDecoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        let bytes = Array(text)[...]
+        let isValid = bytes.indices.allSatisfy { bytes[$0] != UInt8(ascii: "%") || triplet(in: bytes, at: $0) != nil }
+        return isValid ? decoded(bytes, plusIsSpace: false) : nil
     }
 
     /// Appends bytes in percent-encoding. Unreserved characters are kept. With `keepsReserved`, reserved characters and
     /// existing triplets are kept too (RFC 6570 §3.2.1).
     package static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8], keepsReserved: Bool) {
-        let digits = StaticString("0123456789ABCDEF")
-        digits.withUTF8Buffer { digits in
-            for (index, byte) in zip(bytes.indices, bytes) {
-                let isKept =
-                    byte.isUnreserved
-                    || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
-                if isKept {
-                    output.append(byte)
-                } else {
-                    output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-                }
-            }
+        for (index, byte) in zip(bytes.indices, bytes) {
+            let isKept =
+                byte.isUnreserved || keepsReserved && (isReserved(byte) || triplet(in: bytes, at: index) != nil)
+            append(byte, to: &output, isKept)
         }
     }
 
@@ -94,11 +123,20 @@ extension PercentEncoding {
         return end
     }
 
-    /// Returns the value of a hexadecimal digit, or nil for any other byte.
-    package static func hexadecimal(_ byte: UInt8) -> UInt8? { byte.hexadecimalValue }
-
     /// Returns true for the general and the sub-delimiters of RFC 3986 §2.2.
     private static func isReserved(_ byte: UInt8) -> Bool {
         ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit; nil for any other byte.
+    @inlinable package var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }

@@ -152,14 +152,7 @@ extension HTTPResponse {
             path = path[scheme.upperBound...].drop { $0 != UInt8(ascii: "/") }
         }
         guard let component = path.split(separator: UInt8(ascii: "/")).last else { return "" }
-        let bytes = Array(component)
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            let byte = PercentEncoding.triplet(in: bytes[...], at: index)
-            decoded.append(byte ?? bytes[index])
-            index += byte == nil ? 1 : 3
-        }
+        let decoded = PercentEncoding.decoded(component, plusIsSpace: false)
         return String(validating: decoded, as: UTF8.self) ?? String(Substring(component))
     }
 }

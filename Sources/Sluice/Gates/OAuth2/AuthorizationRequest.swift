@@ -118,20 +118,7 @@ struct AuthorizationResponse: Sendable {
 
     /// Decodes form encoding. Percent signs without two hexadecimal digits stay as they are.
     private static func decoded(_ text: Substring.UTF8View) -> String {
-        let bytes = Array(text)
-        var output: [UInt8] = []
-        output.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            if let byte = PercentEncoding.triplet(in: bytes[...], at: index) {
-                output.append(byte)
-                index += 3
-            } else {
-                output.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
-                index += 1
-            }
-        }
-        return String(decoding: output, as: UTF8.self)
+        String(decoding: PercentEncoding.decoded(text, plusIsSpace: true), as: UTF8.self)
     }
 
     /// The text as one line of at most 300 printable characters.

@@ -138,26 +138,8 @@ extension HAR.Parameter {
     }
 
     private static func decoded(_ text: Substring.UTF8View) -> String {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let escaped = UInt8(hexadecimal: rest.prefix(2)) {
-                bytes.append(escaped)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
+        let bytes = PercentEncoding.decoded(text, plusIsSpace: true)
         return String(validating: bytes, as: UTF8.self) ?? String(Substring(text))
-    }
-}
-
-extension UInt8 {
-    /// Parses two hexadecimal digits; nil if they are not.
-    fileprivate init?(hexadecimal digits: Substring.UTF8View) {
-        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard values.count == 2 else { return nil }
-        self = UInt8(values[0] << 4 | values[1])
     }
 }
 

@@ -209,31 +209,15 @@ extension Proxy {
                 maxSplits: 1,
                 omittingEmptySubsequences: false
             )
-            let texts = parts.compactMap { Proxy.percentDecoded($0) }
+            let texts = parts.compactMap { part in
+                PercentEncoding.strictlyDecoded(part).flatMap { String(validating: $0, as: UTF8.self) }
+            }
             guard texts.count == parts.count, let user = texts.first else { return nil }
             credentials = Credentials(user, texts.count > 1 ? texts[1] : "")
             rest = rest[at...].dropFirst()
         }
         self.init(scheme, String(rest), credentials)
         if address == nil { return nil }
-    }
-
-    private static func percentDecoded(_ text: some Sequence<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.first != UInt8(ascii: "+"),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 
     /// Returns `host:port` with the default port added; nil if the text is not a valid host name or address.
