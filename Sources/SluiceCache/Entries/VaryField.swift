@@ -74,10 +74,7 @@ enum VaryField: Sendable, Hashable {
             bytes.append(1)
             append(SelectingField.normalized(headers.fieldValues(for: field), of: name), to: &bytes)
         }
-        guard let digest = SystemSHA256.digest(of: bytes) else { return nil }
-        return HexText.text(length: 2 * digest.count) { text in
-            for byte in digest { text.append(UInt64(byte), digits: 2) }
-        }
+        return SystemSHA256.hexDigest(of: bytes)
     }
 
     /// Appends the text after its length, so that different lists never produce the same bytes.

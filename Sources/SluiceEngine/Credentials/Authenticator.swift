@@ -68,7 +68,11 @@ package struct Authenticator: Sendable {
     /// Returns 128 random bits as hexadecimal digits.
     package static let randomNonce: @Sendable () -> String = {
         var generator = SystemRandomNumberGenerator()
-        return DigestHash.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let (high, low) = (generator.next() as UInt64, generator.next() as UInt64)
+        return HexText.text(length: 32) {
+            $0.append(high, digits: 16)
+            $0.append(low, digits: 16)
+        }
     }
 
     /// True if only Digest is allowed and no challenge has been received. A body that can be read only once is held back meanwhile.

@@ -60,7 +60,7 @@ package struct DigestAnswer: Sendable {
 
     /// The count as eight hexadecimal digits.
     private var nonceCount: String {
-        DigestHash.hex((0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) })
+        HexText.text(length: 8) { $0.append(UInt64(count), digits: 8) }
     }
 
     /// The parameter with the user name (RFC 7616 §3.4 and §3.4.4).
@@ -144,27 +144,13 @@ package enum DigestHash: Int, Sendable, CaseIterable, Comparable {
             ERR_clear_error()
             return nil
         }
-        return DigestHash.hex(digest.prefix(Int(count)))
+        return HexText.text(of: digest.prefix(Int(count)))
     }
 
     /// Returns the hash of a text in UTF-8.
     package func hex(of text: String) -> String? {
         var text = text
         return text.withUTF8 { hex(of: UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Returns bytes as lower-case hexadecimal digits.
-    static func hex(_ bytes: some Collection<UInt8>) -> String {
-        let digits: StaticString = "0123456789abcdef"
-        return String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-            var position = 0
-            for byte in bytes {
-                buffer[position] = digits.utf8Start[Int(byte >> 4)]
-                buffer[position + 1] = digits.utf8Start[Int(byte & 15)]
-                position += 2
-            }
-            return position
-        }
     }
 
     package static func < (lhs: DigestHash, rhs: DigestHash) -> Bool { lhs.rawValue < rhs.rawValue }

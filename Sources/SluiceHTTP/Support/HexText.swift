@@ -17,6 +17,11 @@ package struct HexText {
         }
     }
 
+    /// Returns bytes in two digits each.
+    package static func text(of bytes: ArraySlice<UInt8>) -> String {
+        text(length: 2 * bytes.count) { text in for byte in bytes { text.append(UInt64(byte), digits: 2) } }
+    }
+
     private init(bytes: UnsafeMutableBufferPointer<UInt8>) {
         self.bytes = bytes
     }

@@ -18,11 +18,14 @@ package enum SystemSHA256 {
         #endif
     }
 
+    /// Returns the digest in 64 hexadecimal digits; nil if the library fails.
+    package static func hexDigest(of data: [UInt8]) -> String? {
+        digest(of: data).map { HexText.text(of: $0[...]) }
+    }
+
     /// Returns the digest in 64 hexadecimal digits.
     package static func hexDigest(of data: Data) -> String? {
-        digest(of: [UInt8](data)).map { digest in
-            HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
-        }
+        hexDigest(of: [UInt8](data))
     }
 
     private static let pieceSize = 256 << 10

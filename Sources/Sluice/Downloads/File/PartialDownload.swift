@@ -345,7 +345,7 @@ extension PartialDownload {
             guard let digest else {
                 throw SluiceError(.unsupported, "The system library does not provide SHA-256.", step: .file)
             }
-            return HexText.text(length: 64) { text in for byte in digest { text.append(UInt64(byte), digits: 2) } }
+            return HexText.text(of: digest[...])
         }
         do {
             return try await withTaskCancellationHandler {

@@ -57,16 +57,14 @@ struct PartialDownloadLocation: Sendable, Hashable {
         }
         conflict = destination.conflict
         createsDirectories = destination.createsDirectories
-        guard let digest = SystemSHA256.digest(of: Array("\(key)\0\(kind)".utf8)) else {
+        guard let digest = SystemSHA256.hexDigest(of: Array("\(key)\0\(kind)".utf8)) else {
             throw SluiceError(
                 .unsupported,
                 "Downloads require SHA-256, which the system library does not provide.",
                 step: .file
             )
         }
-        stem =
-            "."
-            + HexText.text(length: 16) { text in for byte in digest.prefix(8) { text.append(UInt64(byte), digits: 2) } }
+        stem = ".\(digest.prefix(16))"
     }
 
     private init(_ place: PartialDownloadLocation, stem: String) {
