@@ -3,7 +3,6 @@ import SluiceFoundation
 import CLinux
 import Glibc
 import SluiceHTTP
-import Synchronization
 
 /// An open connection of HTTP/1.1 to a server, plain or TLS, which carries one request after another.
 ///

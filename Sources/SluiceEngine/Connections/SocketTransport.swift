@@ -1,6 +1,5 @@
 #if os(Linux)
 import SluiceHTTP
-import Synchronization
 
 /// The transport for Linux: HTTP/1.1 and HTTP/2 over sockets, with TLS by OpenSSL.
 ///

@@ -33,12 +33,6 @@ struct DistinguishedNameKey: Hashable {
             }
         }
     }
-
-    /// Returns false if names with these keys cannot be equal.
-    func mayEqual(_ other: DistinguishedNameKey) -> Bool {
-        guard let text, let others = other.text else { return true }
-        return text == others
-    }
 }
 
 extension UInt8 {

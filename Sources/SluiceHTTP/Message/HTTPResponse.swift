@@ -49,13 +49,4 @@ extension HTTPResponse {
         if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
         return headers[.contentLength].flatMap { Int64($0) }
     }
-
-    /// Returns true if the body, if there is one, has no transfer coding but `chunked`, the only one that a server may
-    /// use for a request without a `TE` field (RFC 9110 §10.1.4).
-    package func hasOwnTransferCoding(for method: HTTPMethod) -> Bool {
-        guard headers.contains(.transferEncoding), bodyLength(of: method) != 0 else { return true }
-        return headers.values(for: .transferEncoding).allSatisfy { value in
-            value.lowercased().split { ", \t".contains($0) }.allSatisfy { $0 == "chunked" || $0 == "identity" }
-        }
-    }
 }

@@ -28,7 +28,6 @@ enum JSONNode: Sendable, Equatable {
     var integer: Int? {
         if case .number(let text) = self { Int(text) ?? Double(text).flatMap(Int.init(exactly:)) } else { nil }
     }
-    var isObject: Bool { if case .object = self { true } else { false } }
 
     static func object(_ members: KeyValuePairs<String, JSONNode?>) -> JSONNode {
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })

@@ -68,10 +68,6 @@ struct ConformanceTrial: Sendable {
         waitingFor.withLock { $0 = "the transport" }
     }
 
-    func waitForRequest() async {
-        await wait(for: "the request to reach the server") { await server.waitForRequests(1) }
-    }
-
     func waitForConnectionsToClose() async {
         await wait(for: "the transport to close the connection") { await server.waitForOpenConnections { $0 == 0 } }
     }

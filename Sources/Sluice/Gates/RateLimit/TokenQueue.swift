@@ -39,9 +39,6 @@ final class TokenQueue: Sendable {
 
     var waiting: Int { state.withLock { $0.buckets.waiting } }
 
-    /// True if a task sleeps until the next token.
-    var hasTimer: Bool { state.withLock { $0.timer != nil } }
-
     /// Takes a token if one is available and nothing waits for the key.
     func take(_ key: String, now: ContinuousClock.Instant) -> Bool {
         state.withLock { $0.buckets.take(key, now: now) }
