@@ -19,7 +19,7 @@ extension URLRequest {
     ) throws(SluiceError) -> ChallengeCredentials? {
         guard let credentials = try context.credentials(for: request), !credentials.methods.isEmpty else { return nil }
         if credentials.methods == .basic {
-            setValue("Basic \(credentials.basicToken)", forHTTPHeaderField: "Authorization")
+            setValue(credentials.basic, forHTTPHeaderField: "Authorization")
             return nil
         }
         #if canImport(FoundationNetworking)

@@ -33,7 +33,7 @@ public struct BasicCredentials: RequestAdapter {
         value = Result { () throws(SluiceError) in
             let credentials = ChallengeCredentials(user: user, password: password, methods: .basic)
             try credentials.validate()
-            return Secret("Basic \(credentials.basicToken)")
+            return Secret(credentials.basic)
         }
     }
 

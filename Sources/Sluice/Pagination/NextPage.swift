@@ -66,9 +66,7 @@ extension RequestDraft {
             next.host = nil
             next.baseURL = nil
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders
-            for name in [HTTPHeaderName.authorization, .cookie, .proxyAuthorization] + secrets {
-                next.headers.remove(name)
-            }
+            for name in HTTPHeaderName.credentialFields + secrets { next.headers.remove(name) }
             return next
         }
     }

@@ -205,7 +205,7 @@ extension RequestDraft {
                 != HTTPOrigin(scheme: base.scheme, authority: base.authority)
         else { return headers }
         var harmless = headers
-        for name in [.authorization, .cookie, .proxyAuthorization] + pipeline.steps.secretHeaders {
+        for name in HTTPHeaderName.credentialFields + pipeline.steps.secretHeaders {
             harmless.remove(name)
         }
         return harmless

@@ -67,22 +67,20 @@ public struct RequestSharing: Sendable, Hashable {
 
     /// Returns the headers that must be equal.
     func significant(of headers: HTTPHeaders, secrets: [HTTPHeaderName]) -> HTTPHeaders {
-        let isSecret = { (name: HTTPHeaderName) in Self.credentials.contains(name) || secrets.contains(name) }
+        let hidden = HTTPHeaderName.credentialFields + secrets
         switch fields {
         case .except(let names):
             var rest = headers
-            for name in names where !isSecret(name) { rest.remove(name) }
+            for name in names where !hidden.contains(name) { rest.remove(name) }
             return rest
         case .only(let names):
             var chosen = HTTPHeaders()
-            for field in headers where names.contains(field.name) || isSecret(field.name) {
+            for field in headers where names.contains(field.name) || hidden.contains(field.name) {
                 chosen.append(field)
             }
             return chosen
         }
     }
-
-    private static let credentials: [HTTPHeaderName] = [.authorization, .cookie, .proxyAuthorization]
 }
 
 extension ModifiableRequest {

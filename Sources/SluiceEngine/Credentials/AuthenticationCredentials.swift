@@ -1,5 +1,4 @@
 #if os(Linux)
-import SluiceFoundation
 import SluiceHTTP
 
 /// A user name and a password for one server or proxy. Descriptions do not contain the password.
@@ -48,7 +47,7 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     }
 
     /// The value of the `Authorization` field with Basic (RFC 7617 §2).
-    var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
+    var basic: String { ChallengeCredentials.basic(user, password) }
 
     package var isOfProxy: Bool {
         if case .proxy = target { true } else { false }

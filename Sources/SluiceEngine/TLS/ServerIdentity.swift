@@ -20,7 +20,7 @@ enum ServerIdentity: Sendable, Hashable {
         if text.utf8.contains(UInt8(ascii: ":")) { text = String(text.prefix { $0 != "%" }) }
         if text.utf8.last == UInt8(ascii: ".") { text.removeLast() }
         if let address = IPAddress(text) {
-            self = .address(address.unmapped)
+            self = .address(address.mapped ?? address)
             return
         }
         // OpenSSL treats a leading dot as a match for all subdomains, and an empty name as a match for any name.
@@ -66,17 +66,6 @@ extension ServerIdentity: CustomStringConvertible {
         case .name(let name): name
         case .address(let address): address.description
         }
-    }
-}
-
-extension IPAddress {
-    /// The IPv4 address if this is an IPv4-mapped IPv6 address, or the address itself.
-    fileprivate var unmapped: IPAddress {
-        let bytes = bytes
-        guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
-            return self
-        }
-        return IPAddress(bytes: bytes[12...]) ?? self
     }
 }
 #endif

@@ -125,7 +125,7 @@ extension IPAddress {
     }
 
     /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291 §2.5.5.2); nil for other addresses.
-    var mapped: IPAddress? {
+    package var mapped: IPAddress? {
         if isIPv4 || high != 0 || low >> 32 != 0xFFFF { return nil }
         return IPAddress(version4: UInt32(truncatingIfNeeded: low))
     }

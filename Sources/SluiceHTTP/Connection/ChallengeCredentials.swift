@@ -126,8 +126,11 @@ extension ChallengeCredentials {
         }
     }
 
-    /// The token after `Basic` in the `Authorization` field (RFC 7617 §2).
-    package var basicToken: String {
-        Data("\(user):\(password)".utf8).base64EncodedString()
+    /// The value of the `Authorization` field with Basic.
+    package var basic: String { Self.basic(user, password) }
+
+    /// Returns the value of the `Authorization` field with Basic (RFC 7617 §2).
+    package static func basic(_ user: String, _ password: String) -> String {
+        "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
     }
 }

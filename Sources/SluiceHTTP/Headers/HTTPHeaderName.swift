@@ -105,6 +105,9 @@ extension HTTPHeaderName {
     package static let range: Self = "Range"
     package static let vary: Self = "Vary"
 
+    /// The request fields that hold credentials.
+    package static let credentialFields: [Self] = [.authorization, .cookie, .proxyAuthorization]
+
     /// The fields that describe content. Responses without content omit them.
     package static let contentFields: [Self] = [
         .contentEncoding, .contentLanguage, .contentLength, .contentRange, .contentType,

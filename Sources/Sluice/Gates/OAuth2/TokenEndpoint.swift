@@ -84,7 +84,7 @@ struct TokenEndpoint: Sendable {
             let pair: String = try URLEncodedFormEncoder.oauth2Percent.encode(["": text])
             return String(pair.dropFirst())
         }
-        return "Basic " + Data(parts.joined(separator: ":").utf8).base64EncodedString()
+        return ChallengeCredentials.basic(parts[0], parts[1])
     }
 
     /// The failure without its request, which holds the client's secret.

@@ -63,24 +63,14 @@ public struct HAR: Sendable, Hashable, Codable {
     private static func reason(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context):
-            return "\(path(context.codingPath + [key])) is missing."
+            return "\((context.codingPath + [key]).text) is missing."
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            let path = path(context.codingPath)
+            let path = context.codingPath.text
             return path.isEmpty ? "it is not a JSON object." : "\(path) has the wrong type."
         case .dataCorrupted(let context):
-            return context.codingPath.isEmpty ? "it is not JSON." : "\(path(context.codingPath)) is not valid."
+            return context.codingPath.isEmpty ? "it is not JSON." : "\(context.codingPath.text) is not valid."
         @unknown default:
             return "it cannot be read."
-        }
-    }
-
-    private static func path(_ keys: [any CodingKey]) -> String {
-        keys.reduce(into: "") { path, key in
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
-            }
         }
     }
 }
