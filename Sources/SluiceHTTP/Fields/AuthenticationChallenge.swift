@@ -10,7 +10,7 @@ package struct AuthenticationChallenge: Sendable, Equatable {
 
     /// Parses all challenges of a field's value, in time linear in its length. Skips malformed parts.
     package static func all(in value: String) -> [AuthenticationChallenge] {
-        var reader = ChallengeReader(rest: value.utf8[...])
+        var reader = ChallengeReader(parser: FieldParser(value.utf8[...]))
         var challenges: [AuthenticationChallenge] = []
         while let word = reader.nextWord() {
             if reader.skipEquals() {
@@ -32,46 +32,30 @@ package struct AuthenticationChallenge: Sendable, Equatable {
 }
 
 private struct ChallengeReader {
-    var rest: Substring.UTF8View
+    var parser: FieldParser<Substring.UTF8View>
 
     /// Reads the next token and skips everything before it; nil at the end.
     mutating func nextWord() -> Substring? {
-        rest = rest.drop { !$0.isTokenCharacter }
-        let word = rest.prefix(while: \.isTokenCharacter)
-        rest = rest[word.endIndex...]
+        _ = parser.take(until: \.isTokenCharacter)
+        let word = parser.token()
         return word.isEmpty ? nil : Substring(word)
     }
 
     mutating func skipEquals() -> Bool {
-        let after = rest.drop { $0 == 0x20 || $0 == 0x09 }
-        guard after.first == UInt8(ascii: "=") else { return false }
-        rest = after.dropFirst()
-        return true
+        parser.skipSpace()
+        return parser.skip("=")
     }
 
     /// Reads a token or a quoted string without its quotes (RFC 9110 §5.6.4); nil if there is neither.
     ///
     /// After the first character of a token, `=` and `/` are accepted: some servers send base64 without quotes.
     mutating func value() -> String? {
-        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-        guard rest.first == UInt8(ascii: "\"") else {
-            let word = rest.prefix { $0 != UInt8(ascii: ",") && $0 != 0x20 && $0 != 0x09 }
-            rest = rest[word.endIndex...]
-            guard let first = word.first, first.isTokenCharacter else { return nil }
-            let isValue = word.allSatisfy {
-                $0.isTokenCharacter || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "/")
-            }
-            return isValue ? String(Substring(word)) : nil
-        }
-        rest = rest.dropFirst()
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        parser.skipSpace()
+        if let quoted = parser.quotedString() { return quoted.text }
+        let word = parser.take { $0 == UInt8(ascii: ",") || $0.isBlank }
+        guard let first = word.first, first.isTokenCharacter,
+            word.allSatisfy({ $0.isTokenCharacter || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "/") })
+        else { return nil }
+        return String(Substring(word))
     }
 }

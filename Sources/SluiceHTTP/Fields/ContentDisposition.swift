@@ -24,13 +24,15 @@ public struct ContentDisposition: Sendable, Hashable {
     ///
     /// - Parameter text: The value of one `Content-Disposition`.
     public init?(_ text: String) {
-        var reader = ContentDispositionReader(text)
-        guard let type = reader.type() else { return nil }
-        self.type = type
+        var parser = FieldParser(text.utf8[...])
+        let type = parser.take { $0 == UInt8(ascii: ";") }.trimmed
+        guard type.isToken else { return nil }
+        self.type = Substring(type).lowercased()
         var plain: String?
         var extended: String?
-        while let parameter = reader.nextParameter() {
-            switch parameter.name {
+        while let parameter = parser.nextParameter(allowsSpace: true) {
+            if parameter.value.isEmpty { continue }
+            switch Substring(parameter.name).lowercased() {
             case "filename" where plain == nil: plain = parameter.value
             case "filename*" where extended == nil && !parameter.isQuoted:
                 extended = ExtendedValue(parameter.value)?.text
@@ -48,64 +50,6 @@ public struct ContentDisposition: Sendable, Hashable {
             return nil
         }
         self = value
-    }
-}
-
-/// Parses the value of a `Content-Disposition` from start to end.
-private struct ContentDispositionReader {
-    struct Parameter {
-        let name: String
-        let value: String
-        let isQuoted: Bool
-    }
-
-    private var rest: Substring.UTF8View
-
-    init(_ text: String) {
-        rest = text[...].utf8
-    }
-
-    mutating func type() -> String? {
-        let type = take(until: ";").trimmed
-        guard !type.isEmpty, type.allSatisfy(\.isTokenCharacter) else { return nil }
-        return Substring(type).lowercased()
-    }
-
-    /// Returns the next well-formed parameter; nil at the end.
-    mutating func nextParameter() -> Parameter? {
-        while skip(";") {
-            let name = take(until: "=", ";").trimmed
-            guard skip("=") else { continue }
-            rest = rest.drop(while: \.isWhiteSpace)
-            let isQuoted = skip("\"")
-            let value = isQuoted ? quoted() : String(Substring(take(until: ";").trimmed))
-            if isQuoted { _ = take(until: ";") }
-            guard !name.isEmpty, !value.isEmpty, name.allSatisfy(\.isTokenCharacter) else { continue }
-            return Parameter(name: Substring(name).lowercased(), value: value, isQuoted: isQuoted)
-        }
-        return nil
-    }
-
-    /// Reads the rest of a quoted string, after its opening quote (RFC 9110 §5.6.4).
-    private mutating func quoted() -> String {
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\"") { break }
-            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    private mutating func take(until ends: Unicode.Scalar...) -> Substring.UTF8View {
-        let taken = rest.prefix { byte in !ends.contains { byte == UInt8(ascii: $0) } }
-        rest = rest[taken.endIndex...]
-        return taken
     }
 }
 
@@ -131,18 +75,5 @@ private struct ExtendedValue {
         default:
             return nil
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x09 }
-}
-
-extension Substring.UTF8View {
-    /// The text without leading and trailing spaces and tabs.
-    fileprivate var trimmed: Self {
-        var text = drop(while: \.isWhiteSpace)
-        while let last = text.last, last.isWhiteSpace { text = text.dropLast() }
-        return text
     }
 }

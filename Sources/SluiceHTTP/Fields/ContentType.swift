@@ -28,17 +28,20 @@ public struct ContentType: Sendable, Hashable {
     ///
     /// - Parameter text: The value of one `Content-Type` field.
     public init?(_ text: String) {
-        var reader = ContentTypeReader(text)
-        guard let type = reader.token(endingAt: "/"), reader.skip("/"), let subtype = reader.token(endingAt: ";") else {
-            return nil
-        }
-        self.type = type
-        self.subtype = subtype
+        var parser = FieldParser(text.utf8[...])
+        let type = parser.take { $0 == UInt8(ascii: "/") }.trimmed
+        guard type.isToken, parser.skip("/") else { return nil }
+        let subtype = parser.take { $0 == UInt8(ascii: ";") }.trimmed
+        guard subtype.isToken else { return nil }
+        self.type = Substring(type).lowercased()
+        self.subtype = Substring(subtype).lowercased()
         var parameters: [Parameter] = []
-        while let parameter = reader.nextParameter() {
-            if let parameter, !parameters.contains(where: { $0.name == parameter.name }) {
-                parameters.append(parameter)
-            }
+        while let parameter = parser.nextParameter() {
+            let name = Substring(parameter.name).lowercased()
+            guard parameter.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
+                !parameters.contains(where: { $0.name == name })
+            else { continue }
+            parameters.append(Parameter(name: name, value: parameter.value))
         }
         self.parameters = parameters
     }
@@ -59,90 +62,8 @@ extension ContentType: CustomStringConvertible {
     /// The value in the form of a field. Parameter values that are not tokens are quoted.
     public var description: String {
         parameters.reduce(into: essence) { text, parameter in
-            text += ";\(parameter.name)="
-            if !parameter.value.isEmpty, parameter.value.utf8.allSatisfy(\.isTokenCharacter) {
-                text += parameter.value
-            } else {
-                text += "\""
-                for scalar in parameter.value.unicodeScalars {
-                    if scalar == "\"" || scalar == "\\" { text += "\\" }
-                    text.unicodeScalars.append(scalar)
-                }
-                text += "\""
-            }
+            let value = parameter.value
+            text += ";\(parameter.name)=\(value.utf8.isToken ? value : value.asQuotedString)"
         }
-    }
-}
-
-/// A parser for the value of a `Content-Type` field.
-private struct ContentTypeReader {
-    private var rest: Substring.UTF8View
-
-    init(_ text: String) {
-        rest = text[...].utf8
-    }
-
-    /// Reads a token up to a delimiter or the end, in lowercase and trimmed; nil if it is not a token. Does not consume
-    /// the delimiter.
-    mutating func token(endingAt end: Unicode.Scalar) -> String? {
-        let text = take { $0 == UInt8(ascii: end) }.trimmed
-        guard !text.isEmpty, text.allSatisfy(\.isTokenCharacter) else { return nil }
-        return Substring(text).lowercased()
-    }
-
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    /// Reads the next parameter (RFC 9110 §5.6.6); nil at the end, `.some(nil)` if the parameter is malformed.
-    mutating func nextParameter() -> ContentType.Parameter?? {
-        guard skip(";") else { return nil }
-        let name = take { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }.trimmed
-        guard skip("=") else { return .some(nil) }
-        let value: String
-        if skip("\"") {
-            value = quoted()
-            _ = take { $0 == UInt8(ascii: ";") }
-        } else {
-            value = String(Substring(take { $0 == UInt8(ascii: ";") }.trimmed))
-            if value.isEmpty { return .some(nil) }
-        }
-        let isValid = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-        guard isValid, !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else { return .some(nil) }
-        return ContentType.Parameter(name: Substring(name).lowercased(), value: value)
-    }
-
-    /// Reads the rest of a quoted string whose opening quote has been consumed (RFC 9110 §5.6.4).
-    private mutating func quoted() -> String {
-        var bytes: [UInt8] = []
-        while let byte = rest.first {
-            rest = rest.dropFirst()
-            if byte == UInt8(ascii: "\"") { break }
-            if byte == UInt8(ascii: "\\"), let escaped = rest.first {
-                rest = rest.dropFirst()
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private mutating func take(until isEnd: (UInt8) -> Bool) -> Substring.UTF8View {
-        let taken = rest.prefix { !isEnd($0) }
-        rest = rest[taken.endIndex...]
-        return taken
-    }
-}
-
-extension Substring.UTF8View {
-    /// The text without surrounding spaces and tabs.
-    fileprivate var trimmed: Self {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text = text.dropLast() }
-        return text
     }
 }

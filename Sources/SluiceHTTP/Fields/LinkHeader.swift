@@ -57,7 +57,7 @@ public struct WebLink: Sendable, Hashable {
     /// The relation types in lowercase: the words of the first `rel` parameter (RFC 8288 §3.3).
     public var relations: [String] {
         guard let value = self["rel"] else { return [] }
-        return value.utf8.split { $0 == 0x20 || $0 == 0x09 }.map { Substring($0).lowercased() }
+        return value.utf8.split(whereSeparator: \.isBlank).map { Substring($0).lowercased() }
     }
 
     /// The context, if it is not the resource of the response: a URL, or a reference relative to the URL of the
@@ -91,78 +91,42 @@ extension FieldValue {
 
 /// A parser for the value of a `Link` field (RFC 8288, appendix B).
 private struct LinkReader {
-    private var rest: Substring.UTF8View
+    private var parser: FieldParser<Substring.UTF8View>
 
     init(_ text: String) {
-        rest = text[...].utf8
+        parser = FieldParser(text.utf8[...])
     }
 
     /// Returns the next link, or nil at the end and at invalid content.
     mutating func nextLink() -> WebLink? {
-        repeat { skipSpace() } while skip(",")
-        guard skip("<") else { return nil }
-        let target = take { $0 == UInt8(ascii: ">") }
-        guard skip(">") else { return nil }
+        repeat { parser.skipSpace() } while parser.skip(",")
+        guard parser.skip("<") else { return nil }
+        let target = parser.take { $0 == UInt8(ascii: ">") }
+        guard parser.skip(">") else { return nil }
         var parameters: [WebLink.Parameter] = []
-        skipSpace()
-        while skip(";") {
+        parser.skipSpace()
+        while parser.skip(";") {
             if let parameter = parameter() { parameters.append(parameter) }
-            skipSpace()
+            parser.skipSpace()
         }
-        if rest.first != nil, rest.first != UInt8(ascii: ",") { rest = rest[rest.endIndex...] }
+        if let next = parser.rest.first, next != UInt8(ascii: ",") { _ = parser.take { _ in false } }
         return WebLink(target: String(Substring(target)), parameters: parameters)
     }
 
     /// Parses a parameter after its semicolon. Returns nil if it is empty.
     private mutating func parameter() -> WebLink.Parameter? {
-        skipSpace()
-        let name = take { $0.isSpace || $0 == UInt8(ascii: "=") || $0.endsParameter }
-        skipSpace()
+        parser.skipSpace()
+        let name = parser.take { $0.isBlank || $0 == UInt8(ascii: "=") || $0.endsParameter }
+        parser.skipSpace()
         var value = ""
-        if skip("=") {
-            skipSpace()
-            value = skip("\"") ? quoted() : String(Substring(take(until: \.endsParameter).trimmed))
+        if parser.skip("=") {
+            parser.skipSpace()
+            value = parser.value(until: \.endsParameter).text
         }
         return name.isEmpty ? nil : WebLink.Parameter(name: Substring(name).lowercased(), value: value)
-    }
-
-    /// Parses a quoted string after its opening quote (RFC 9110 §5.6.4). An unterminated string ends with the text.
-    private mutating func quoted() -> String {
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\"") { break }
-            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private mutating func skipSpace() {
-        rest = rest.drop(while: \.isSpace)
-    }
-
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    private mutating func take(until isEnd: (UInt8) -> Bool) -> Substring.UTF8View {
-        let taken = rest.prefix { !isEnd($0) }
-        rest = rest[taken.endIndex...]
-        return taken
     }
 }
 
 extension UInt8 {
-    fileprivate var isSpace: Bool { self == 0x20 || self == 0x09 }
     fileprivate var endsParameter: Bool { self == UInt8(ascii: ";") || self == UInt8(ascii: ",") }
-}
-
-extension Substring.UTF8View {
-    /// The text without trailing spaces and tabs.
-    fileprivate var trimmed: Self {
-        var text = self
-        while text.last?.isSpace == true { text = text.dropLast() }
-        return text
-    }
 }

@@ -18,20 +18,11 @@ package enum RetryAfter {
 
     /// Parses one value: a number of seconds, or a date.
     package static func delay(_ text: String, now: Date) -> Duration? {
-        if let seconds = text.trimmedOfBlanks.wholeSeconds { return seconds }
+        if let seconds = text.utf8[...].trimmed.wholeSeconds { return seconds }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }
         let interval = date.timeIntervalSince(now)
         guard interval > 0 else { return .zero }
         return interval < longest / .seconds(1) ? .seconds(interval) : longest
-    }
-}
-
-extension String {
-    fileprivate var trimmedOfBlanks: Substring.UTF8View {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = self[...].utf8.drop(while: isBlank)
-        while let last = text.last, isBlank(last) { text = text.dropLast() }
-        return text
     }
 }
 

@@ -73,7 +73,7 @@ extension UInt8 {
     }
 
     /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
-    package var isTokenCharacter: Bool {
+    @inlinable package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):

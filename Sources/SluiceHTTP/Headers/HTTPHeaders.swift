@@ -223,8 +223,7 @@ extension HTTPHeaders {
     package var firstInvalidField: Field? {
         let index = bytes.withUnsafeBytes { bytes in
             slots.firstIndex { slot in
-                let name = bytes[Int(slot.start)..<Int(slot.nameEnd)]
-                if name.isEmpty || !name.allSatisfy(\.isTokenCharacter) { return true }
+                if !bytes[Int(slot.start)..<Int(slot.nameEnd)].isToken { return true }
                 return bytes[Int(slot.nameEnd) + 2..<Int(slot.end)].contains { $0 == 0 || $0 == 10 || $0 == 13 }
             }
         }

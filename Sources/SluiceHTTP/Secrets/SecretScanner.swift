@@ -76,7 +76,7 @@ package struct SecretScanner {
         }
         var value = sign + 1
         if value < bytes.count, bytes[value] == UInt8(ascii: ">") { value += 1 }
-        value = bytes[value...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+        value = bytes[value...].firstIndex { !$0.isBlank } ?? bytes.count
         copy(to: value)
         if value < bytes.count { hideValue(isLine: bytes[sign] == UInt8(ascii: ":")) }
     }
@@ -96,9 +96,9 @@ package struct SecretScanner {
         }
         if "{[(".utf8.contains(bytes[position]) { return hide(to: bytes.count) }
         var end = endOfValue(from: position, isLine: isLine)
-        if !isLine, end < bytes.count, Self.isBlank(bytes[end]), Self.isScheme(bytes[position..<end]) {
+        if !isLine, end < bytes.count, bytes[end].isBlank, Self.isScheme(bytes[position..<end]) {
             // Authorization=Bearer abc
-            let next = bytes[end...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+            let next = bytes[end...].firstIndex { !$0.isBlank } ?? bytes.count
             end = endOfValue(from: next, isLine: isLine)
         }
         hide(to: end)
@@ -127,7 +127,7 @@ package struct SecretScanner {
 
     /// Redacts the token after an authentication scheme, unless it is a plain word or a parameter (RFC 9110 §11.4).
     private mutating func credentials() {
-        let start = bytes[position...].firstIndex { !Self.isBlank($0) } ?? bytes.count
+        let start = bytes[position...].firstIndex { !$0.isBlank } ?? bytes.count
         let token = bytes[start...].prefix { Self.isNameByte($0) || "+/~=".utf8.contains($0) }
         guard start > position, !token.isEmpty else { return }
         let isWord = token.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || ".,".utf8.contains($0) }
@@ -161,8 +161,6 @@ package struct SecretScanner {
         default: false
         }
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Returns true if a byte may stand between a name and the sign before its value.
     private static func isFiller(_ byte: UInt8) -> Bool {

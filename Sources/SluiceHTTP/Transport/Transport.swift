@@ -100,7 +100,7 @@ extension HTTPRequest {
         if let flaw = Authority.flaw(of: authority) {
             throw SluiceError(.invalidURL, "The URL is not valid: \(flaw).", request: self)
         }
-        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenCharacter) {
+        if !method.rawValue.utf8.isToken {
             throw SluiceError(.invalidMethod, "The method is not a valid token.", request: self)
         }
         if method == .head && !body.isNone {

@@ -1,0 +1,66 @@
+/// The single byte range of a `Range` field (RFC 9110 §14.1.2).
+package enum ByteRangeRequest: Sendable, Hashable {
+    /// The bytes between two positions, both included; up to the end of the representation if the second one is
+    /// missing.
+    case from(Int64, through: Int64?)
+    /// The given number of bytes at the end of the representation.
+    case suffix(Int64)
+
+    /// The bytes of a representation that a range selects.
+    package enum Extent: Sendable, Hashable {
+        case bytes(Range<Int64>)
+        /// The range selects no byte of the representation.
+        case unsatisfiable
+        /// The entire representation, because a 206 cannot express the range: a suffix range of an empty
+        /// representation.
+        case everything
+    }
+
+    /// Parses the field value. Returns nil for other units, for several ranges and for malformed values, which are left
+    /// to the server.
+    package init?(_ text: String) {
+        let bytes = text.utf8[...].trimmed
+        guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
+            bytes[..<equals].elementsEqual("bytes".utf8, by: { $0.asciiLowercased == $1 })
+        else { return nil }
+        // A list may have empty members (§5.6.1.2).
+        var members = FieldElements(bytes[equals...].dropFirst())
+        guard let member = members.next(), members.next() == nil, let dash = member.firstIndex(of: UInt8(ascii: "-"))
+        else { return nil }
+        let first = member[..<dash]
+        let last = member[dash...].dropFirst()
+        if first.isEmpty {
+            guard let count = Self.number(last) else { return nil }
+            self = .suffix(count)
+            return
+        }
+        guard let first = Self.number(first) else { return nil }
+        if last.isEmpty {
+            self = .from(first, through: nil)
+            return
+        }
+        guard let last = Self.number(last), first <= last else { return nil }
+        self = .from(first, through: last)
+    }
+
+    /// Returns the bytes that the range selects in a representation of `total` bytes.
+    package func extent(of total: Int64) -> Extent {
+        switch self {
+        case .from(let first, let last):
+            guard first < total else { return .unsatisfiable }
+            return .bytes(first..<min(last ?? .max, total - 1) + 1)
+        case .suffix(0):
+            return .unsatisfiable
+        case .suffix(let count):
+            return total > 0 ? .bytes(max(0, total - count)..<total) : .everything
+        }
+    }
+
+    /// Parses a number that consists of digits only; `Int64.max` if it overflows.
+    private static func number(_ digits: Substring.UTF8View) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(Substring(digits)) ?? .max
+    }
+}

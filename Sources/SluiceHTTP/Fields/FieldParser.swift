@@ -1,0 +1,226 @@
+/// A parser for the parts that the grammars of header fields share (RFC 9110 §5.6).
+///
+/// It works on the bytes of a value and copies the contents of quoted strings only. A field's own parser decides in
+/// which order the parts may stand, and continues after malformed ones.
+package struct FieldParser<Bytes: BidirectionalCollection<UInt8>> where Bytes.SubSequence == Bytes {
+    /// A parameter of a value (RFC 9110 §5.6.6).
+    package struct Parameter {
+        /// The name, a token in any case.
+        package let name: Bytes
+        /// The value, unquoted and unescaped.
+        package let value: String
+        package let isQuoted: Bool
+
+        @inlinable
+        package init(name: Bytes, value: String, isQuoted: Bool) {
+            self.name = name
+            self.value = value
+            self.isQuoted = isQuoted
+        }
+    }
+
+    /// The bytes that have not been read.
+    package var rest: Bytes
+
+    @inlinable
+    package init(_ bytes: Bytes) {
+        rest = bytes
+    }
+
+    /// Skips an ASCII character. Returns false if another one is next.
+    @inlinable
+    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Skips spaces and tabs (RFC 9110 §5.6.3).
+    @inlinable
+    package mutating func skipSpace() {
+        rest = rest.drop { $0.isBlank }
+    }
+
+    /// Reads the bytes up to a delimiter, which is not read, or up to the end.
+    @inlinable
+    package mutating func take(until isEnd: (UInt8) -> Bool) -> Bytes {
+        let taken = rest.prefix { !isEnd($0) }
+        rest = rest[taken.endIndex...]
+        return taken
+    }
+
+    /// Reads a token, which is empty if another character is next (RFC 9110 §5.6.2).
+    @inlinable
+    package mutating func token() -> Bytes {
+        take { !$0.isTokenCharacter }
+    }
+
+    /// Reads a quoted string, unescaped (RFC 9110 §5.6.4); nil if there is no opening quote. A string without a closing
+    /// quote ends with the value.
+    @inlinable
+    package mutating func quotedString() -> (text: String, isClosed: Bool)? {
+        guard skip("\"") else { return nil }
+        var bytes: [UInt8] = []
+        var isClosed = false
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") {
+                isClosed = true
+                break
+            }
+            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+        }
+        return (String(decoding: bytes, as: UTF8.self), isClosed)
+    }
+
+    /// Reads a quoted string, or otherwise the trimmed text up to a delimiter, which may contain any other character.
+    @inlinable
+    package mutating func value(until isEnd: (UInt8) -> Bool) -> (text: String, isQuoted: Bool) {
+        if let quoted = quotedString() { return (quoted.text, true) }
+        return (String(decoding: take(until: isEnd).trimmed, as: UTF8.self), false)
+    }
+
+    /// Reads the next parameter after its semicolon. Skips parameters whose name is not a token or whose value is
+    /// missing, and text after a quoted string.
+    ///
+    /// - Parameter allowsSpace: True to accept spaces before a quoted string, which the grammar forbids.
+    /// - Returns: The parameter; nil if no semicolon is next.
+    @inlinable
+    package mutating func nextParameter(allowsSpace: Bool = false) -> Parameter? {
+        while skip(";") {
+            let name = take { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }.trimmed
+            guard skip("=") else { continue }
+            if allowsSpace { skipSpace() }
+            let value = value { $0 == UInt8(ascii: ";") }
+            if value.isQuoted { _ = take { $0 == UInt8(ascii: ";") } }
+            guard name.isToken, value.isQuoted || !value.text.isEmpty else { continue }
+            return Parameter(name: name, value: value.text, isQuoted: value.isQuoted)
+        }
+        return nil
+    }
+}
+
+/// The trimmed elements of a list (RFC 9110 §5.6.1), read one after the other.
+package struct FieldElements<Bytes: BidirectionalCollection<UInt8>>: Sequence, IteratorProtocol
+where Bytes.SubSequence == Bytes {
+    /// The treatment of separators between quotes.
+    package enum Quotes {
+        /// Quotes have no meaning.
+        case ignored
+        /// Separators between quotes do not separate, and a backslash escapes nothing, as in entity tags (RFC 9110
+        /// §8.8.3).
+        case literal
+        /// Separators in quoted strings do not separate.
+        case escaped
+    }
+
+    @usableFromInline var rest: Bytes?
+    @usableFromInline let separator: UInt8
+    @usableFromInline let quotes: Quotes
+    @usableFromInline let omitsEmpty: Bool
+
+    /// Creates the elements of a value.
+    ///
+    /// - Parameters:
+    ///   - bytes: The value.
+    ///   - separator: The ASCII character between elements.
+    ///   - quotes: The treatment of separators between quotes.
+    ///   - omitsEmpty: True to skip empty elements, as in lists separated by commas.
+    @inlinable
+    package init(
+        _ bytes: Bytes,
+        separator: Unicode.Scalar = ",",
+        quotes: Quotes = .ignored,
+        omitsEmpty: Bool = true
+    ) {
+        rest = bytes
+        self.separator = UInt8(ascii: separator)
+        self.quotes = quotes
+        self.omitsEmpty = omitsEmpty
+    }
+
+    /// Returns the next element; nil at the end.
+    @inlinable
+    package mutating func next() -> Bytes? {
+        while let bytes = rest {
+            var isQuoted = false
+            var isEscaped = false
+            let element = bytes.prefix { byte in
+                if quotes != .ignored, byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+                isEscaped = quotes == .escaped && isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
+                return isQuoted || byte != separator
+            }
+            rest = element.endIndex == bytes.endIndex ? nil : bytes[element.endIndex...].dropFirst()
+            let trimmed = element.trimmed
+            if !omitsEmpty || !trimmed.isEmpty { return trimmed }
+        }
+        return nil
+    }
+}
+
+// MARK: - White space and tokens
+
+extension UInt8 {
+    /// True for a space and a tab (RFC 9110 §5.6.3).
+    @inlinable
+    @inline(__always)
+    package var isBlank: Bool { self == 0x20 || self == 0x09 }
+}
+
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// The bytes without leading and trailing spaces and tabs.
+    @inlinable
+    package var trimmed: Self {
+        var text = drop { $0.isBlank }
+        while text.last?.isBlank == true { text.removeLast() }
+        return text
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes without leading and trailing spaces and tabs.
+    @inlinable
+    @inline(__always)
+    package var trimmed: UnsafeRawBufferPointer {
+        var (start, end) = (0, count)
+        while start < end, self[start].isBlank { start += 1 }
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: self[start..<end])
+    }
+}
+
+extension Collection<UInt8> {
+    /// True if the bytes are a token (RFC 9110 §5.6.2).
+    @inlinable
+    package var isToken: Bool { !isEmpty && allSatisfy { $0.isTokenCharacter } }
+}
+
+// MARK: - Quoted strings
+
+extension String {
+    /// The text as a quoted string (RFC 9110 §5.6.4).
+    package var asQuotedString: String {
+        var bytes = [UInt8(ascii: "\"")]
+        for byte in utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+// MARK: - Content codings
+
+extension HTTPHeaders {
+    /// The content codings other than `identity`, in lowercase and in the order in which they were applied (RFC 9110
+    /// §8.4). All `Content-Encoding` fields form one list.
+    package var contentCodings: [String] {
+        guard contains(.contentEncoding) else { return [] }
+        return values(for: .contentEncoding).flatMap { value in
+            FieldElements(value.utf8[...]).map { Substring($0).lowercased() }.filter { $0 != "identity" }
+        }
+    }
+
+    /// True if the content has a content coding other than `identity`.
+    package var hasContentCoding: Bool { !contentCodings.isEmpty }
+}
