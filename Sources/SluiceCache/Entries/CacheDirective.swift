@@ -27,32 +27,29 @@ struct CacheDirective: Sendable, Hashable {
 
 /// A parser for `#( token [ "=" ( token / quoted-string ) ] )`.
 private struct CacheDirectiveReader {
-    private var rest: ArraySlice<UInt8>
+    private var parser: FieldParser<Substring.UTF8View>
 
     init(_ text: String) {
-        rest = Array(text.utf8)[...]
+        parser = FieldParser(text.utf8[...])
     }
 
     /// Returns the next directive; nil at the end.
     mutating func next() -> CacheDirective? {
         while true {
-            rest = rest.drop { $0.isListSpace || $0 == UInt8(ascii: ",") }
-            if rest.isEmpty { return nil }
-            let name = rest.prefix(while: \.isTokenCharacter)
-            rest = rest[name.endIndex...]
+            _ = parser.take { !$0.isBlank && $0 != UInt8(ascii: ",") }
+            if parser.rest.isEmpty { return nil }
+            let name = parser.token()
             var argument: String?
             var isMalformed = false
-            skipSpace()
-            if rest.first == UInt8(ascii: "=") {
-                rest = rest.dropFirst()
-                skipSpace()
-                if rest.first == UInt8(ascii: "\"") {
-                    rest = rest.dropFirst()
-                    (argument, isMalformed) = quoted()
+            parser.skipSpace()
+            if parser.skip("=") {
+                parser.skipSpace()
+                if let quoted = parser.quotedString() {
+                    argument = quoted.text
+                    isMalformed = !quoted.isClosed
                 } else {
-                    let token = rest.prefix(while: \.isTokenCharacter)
-                    rest = rest[token.endIndex...]
-                    argument = String(decoding: token, as: UTF8.self)
+                    let token = parser.token()
+                    argument = String(Substring(token))
                     isMalformed = token.isEmpty
                 }
             }
@@ -61,37 +58,21 @@ private struct CacheDirectiveReader {
             let junk = junk()
             if name.isEmpty { continue }
             return CacheDirective(
-                name: String(decoding: name.map(\.asciiLowercased), as: UTF8.self),
+                name: Substring(name).lowercased(),
                 argument: argument,
                 isMalformed: isMalformed || junk
             )
         }
     }
 
-    /// Reads a quoted string whose opening quote has been read (RFC 9110 §5.6.4). `isEndless` is true if it is not
-    /// terminated.
-    private mutating func quoted() -> (text: String, isEndless: Bool) {
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\"") { return (String(decoding: bytes, as: UTF8.self), false) }
-            bytes.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        return (String(decoding: bytes, as: UTF8.self), true)
-    }
-
     /// Skips to the next comma outside quotes. Returns true if it skipped anything other than white space.
     private mutating func junk() -> Bool {
-        skipSpace()
-        let hasJunk = rest.first.map { $0 != UInt8(ascii: ",") } ?? false
-        while let byte = rest.first, byte != UInt8(ascii: ",") {
-            rest = rest.dropFirst()
-            if byte == UInt8(ascii: "\"") { _ = quoted() }
+        parser.skipSpace()
+        let hasJunk = parser.rest.first.map { $0 != UInt8(ascii: ",") } ?? false
+        while parser.quotedString() != nil || parser.rest.first.map({ $0 != UInt8(ascii: ",") }) == true {
+            _ = parser.take { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
         }
         return hasJunk
-    }
-
-    private mutating func skipSpace() {
-        rest = rest.drop(while: \.isListSpace)
     }
 }
 
@@ -204,17 +185,15 @@ struct ResponseDirectives: Sendable, Hashable {
     /// Parses a list of field names; empty if one of them is not a valid name.
     private static func names(in list: String) -> [HTTPHeaderName] {
         var names: [HTTPHeaderName] = []
-        for member in list.utf8.split(separator: UInt8(ascii: ",")) {
-            let name = member.trimmingListSpace
-            if name.isEmpty { continue }
-            guard name.allSatisfy(\.isTokenCharacter) else { return [] }
+        for name in FieldElements(list.utf8[...]) {
+            guard name.isToken else { return [] }
             names.append(HTTPHeaderName(String(Substring(name))))
         }
         return names
     }
 }
 
-// MARK: - Numbers and white space
+// MARK: - Numbers
 
 /// Numbers of seconds in cache fields (RFC 9111 §1.2.2).
 enum DeltaSeconds {
@@ -241,19 +220,5 @@ enum DeltaSeconds {
     static func of(_ duration: Duration) -> Double {
         let parts = duration.components
         return clamped(Double(parts.seconds) + Double(parts.attoseconds) * 1e-18)
-    }
-}
-
-extension UInt8 {
-    /// True for white space that may surround the members of a list (RFC 9110 §5.6.3).
-    var isListSpace: Bool { self == 0x20 || self == 0x09 }
-}
-
-extension BidirectionalCollection<UInt8> where SubSequence == Self {
-    /// The bytes without leading and trailing white space.
-    var trimmingListSpace: Self {
-        var text = drop(while: \.isListSpace)
-        while text.last?.isListSpace == true { text = text.dropLast() }
-        return text
     }
 }

@@ -191,21 +191,7 @@ package final class ResponseTerms: Sendable {
     /// Returns the first member of `Age`; 0 if it is not a number (RFC 9111 §5.1).
     private static func age(in headers: HTTPHeaders) -> Double {
         guard headers.contains(.age), let text = headers.values(for: .age).first else { return 0 }
-        let first = text.utf8.prefix { $0 != UInt8(ascii: ",") }
-        return DeltaSeconds.parse(first.trimmingListSpace) ?? 0
-    }
-}
-
-extension HTTPHeaders {
-    /// True if the content has a content coding other than `identity` (RFC 9110 §8.4.1, §12.5.3).
-    var hasContentCoding: Bool {
-        guard contains(.contentEncoding) else { return false }
-        return values(for: .contentEncoding).contains { line in
-            line.utf8.split(separator: UInt8(ascii: ",")).contains { member in
-                let coding = member.trimmingListSpace
-                return !coding.isEmpty && Substring(coding).lowercased() != "identity"
-            }
-        }
+        return DeltaSeconds.parse(text.utf8.prefix { $0 != UInt8(ascii: ",") }.trimmed) ?? 0
     }
 }
 
@@ -247,9 +233,7 @@ enum StoredHead {
         var stored = head
         // `Connection: Cache-Control` is an error (RFC 9110 §7.6.1) that would lift restrictions on reuse.
         let named = head.headers.values(for: .connection).flatMap { line in
-            line.utf8.split(separator: UInt8(ascii: ",")).map {
-                HTTPHeaderName(String(Substring($0.trimmingListSpace)))
-            }
+            FieldElements(line.utf8[...]).map { HTTPHeaderName(String(Substring($0))) }
         }
         for name in connectionFields + named.filter({ !kept.contains($0) }) { stored.headers.remove(name) }
         let dates = head.headers.values(for: .date)

@@ -16,11 +16,9 @@ enum VaryField: Sendable, Hashable {
         }
         var names: Set<String> = []
         for line in headers.values(for: .vary) {
-            for member in line.utf8.split(separator: UInt8(ascii: ",")) {
-                let name = member.trimmingListSpace
-                if name.isEmpty { continue }
+            for name in FieldElements(line.utf8[...]) {
                 // A member that is not a field name may still have a meaning for the server.
-                guard name.allSatisfy(\.isTokenCharacter), !name.elementsEqual("*".utf8) else {
+                guard name.isToken, !name.elementsEqual("*".utf8) else {
                     self = .anything
                     return
                 }
@@ -113,7 +111,7 @@ enum SelectingField {
                 }
             )
         default:
-            return Array(lines.map { Array($0.bytes[...].trimmingListSpace) }.joined(separator: ", ".utf8))
+            return Array(lines.map { Array($0.bytes[...].trimmed) }.joined(separator: ", ".utf8))
         }
     }
 
@@ -127,31 +125,16 @@ enum SelectingField {
 
     /// Returns the non-empty members of a list (RFC 9110 §5.6.1) without white space outside quoted strings.
     private static func members(of lines: [FieldValue]) -> [[UInt8]] {
-        var members: [[UInt8]] = []
-        for line in lines {
-            var member: [UInt8] = []
-            var isQuoted = false
-            var isEscaped = false
-            for byte in line.bytes {
-                if isQuoted {
-                    member.append(byte)
-                    if isEscaped {
-                        isEscaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        isEscaped = true
-                    } else if byte == UInt8(ascii: "\"") {
-                        isQuoted = false
-                    }
-                } else if byte == UInt8(ascii: ",") {
-                    if !member.isEmpty { members.append(member) }
-                    member = []
-                } else if !byte.isListSpace {
-                    member.append(byte)
-                    isQuoted = byte == UInt8(ascii: "\"")
+        lines.flatMap { line in
+            FieldElements(line.bytes[...], quotes: .escaped).map { element in
+                var isQuoted = false
+                var isEscaped = false
+                return element.filter { byte in
+                    if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+                    isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
+                    return isQuoted || !byte.isBlank
                 }
             }
-            if !member.isEmpty { members.append(member) }
         }
-        return members
     }
 }

@@ -70,7 +70,7 @@ struct CacheQuestion: Sendable {
     private func ifRangeHolds(_ stored: ResponseTerms) -> Bool {
         let values = request.headers.fieldValues(for: .ifRange)
         guard values.count == 1 else { return false }
-        let value = FieldValue(bytes: values[0].bytes[...].trimmingListSpace)
+        let value = FieldValue(bytes: values[0].bytes[...].trimmed)
         if let tag = EntityTag(value) { return !tag.isWeak && stored.entityTag == tag }
         guard let modified = stored.lastModified,
             let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: stored.received))
@@ -145,7 +145,7 @@ struct CacheFields: OptionSet, Sendable {
     }
 }
 
-// MARK: - Entity tags and ranges
+// MARK: - Entity tags
 
 /// The members of `If-None-Match` (RFC 9110 §13.1.2). A member that is not an entity tag matches nothing.
 struct EntityTagList: Sendable {
@@ -153,92 +153,9 @@ struct EntityTagList: Sendable {
     let tags: [EntityTag]
 
     init(_ lines: [FieldValue]) {
-        isAny = lines.count == 1 && lines[0].bytes[...].trimmingListSpace.elementsEqual("*".utf8)
-        var tags: [EntityTag] = []
-        for line in lines {
-            var rest = line.bytes[...]
-            while true {
-                rest = rest.drop { $0.isListSpace || $0 == UInt8(ascii: ",") }
-                if rest.isEmpty { break }
-                // Quotes may contain a comma, and a backslash escapes nothing in an entity tag (§8.8.3).
-                var isQuoted = false
-                let member = rest.prefix { byte in
-                    if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-                    return isQuoted || byte != UInt8(ascii: ",")
-                }
-                rest = rest[member.endIndex...]
-                if let tag = EntityTag(FieldValue(bytes: member.trimmingListSpace)) { tags.append(tag) }
-            }
+        isAny = lines.count == 1 && lines[0].bytes[...].trimmed.elementsEqual("*".utf8)
+        tags = lines.flatMap { line in
+            FieldElements(line.bytes[...], quotes: .literal).compactMap { EntityTag(FieldValue(bytes: $0)) }
         }
-        self.tags = tags
-    }
-}
-
-/// The single byte range of a `Range` field (RFC 9110 §14.1.2).
-enum ByteRangeRequest: Sendable, Hashable {
-    /// The bytes between two positions, both included; up to the end of the representation if the second one is
-    /// missing.
-    case from(Int64, through: Int64?)
-    /// The given number of bytes at the end of the representation.
-    case suffix(Int64)
-
-    /// The bytes of a representation that a range selects.
-    enum Extent: Sendable, Hashable {
-        case bytes(Range<Int64>)
-        /// The range selects no byte of the representation.
-        case unsatisfiable
-        /// The entire representation, because a 206 cannot express the range: a suffix range of an empty
-        /// representation.
-        case everything
-    }
-
-    /// Parses the field value. Returns nil for other units, for several ranges and for malformed values, which are left
-    /// to the server.
-    init?(_ text: String) {
-        let bytes = text.utf8[...].trimmingListSpace
-        guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
-            bytes[..<equals].elementsEqual("bytes".utf8, by: { $0.asciiLowercased == $1 })
-        else { return nil }
-        // A list may have empty members (§5.6.1.2).
-        let members = bytes[equals...].dropFirst().split(separator: UInt8(ascii: ",")).map(\.trimmingListSpace)
-            .filter { !$0.isEmpty }
-        guard members.count == 1, let member = members.first, let dash = member.firstIndex(of: UInt8(ascii: "-")) else {
-            return nil
-        }
-        let first = member[..<dash]
-        let last = member[dash...].dropFirst()
-        if first.isEmpty {
-            guard let count = Self.number(last) else { return nil }
-            self = .suffix(count)
-            return
-        }
-        guard let first = Self.number(first) else { return nil }
-        if last.isEmpty {
-            self = .from(first, through: nil)
-            return
-        }
-        guard let last = Self.number(last), first <= last else { return nil }
-        self = .from(first, through: last)
-    }
-
-    /// Returns the bytes that the range selects in a representation of `total` bytes.
-    func extent(of total: Int64) -> Extent {
-        switch self {
-        case .from(let first, let last):
-            guard first < total else { return .unsatisfiable }
-            return .bytes(first..<min(last ?? .max, total - 1) + 1)
-        case .suffix(0):
-            return .unsatisfiable
-        case .suffix(let count):
-            return total > 0 ? .bytes(max(0, total - count)..<total) : .everything
-        }
-    }
-
-    /// Parses a number that consists of digits only; `Int64.max` if it overflows.
-    private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-            return nil
-        }
-        return Int64(Substring(digits)) ?? .max
     }
 }

@@ -59,11 +59,7 @@ package struct CacheStatus: Sendable, Hashable {
             name.utf8.first.map { ("a"..."z").contains(Unicode.Scalar($0 | 0x20)) || $0 == UInt8(ascii: "*") } ?? false
             && name.utf8.allSatisfy { $0.isTokenCharacter || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
         if isToken { return name }
-        var text = "\""
-        for scalar in name.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { text += "\\" }
-            text.unicodeScalars.append((" "..."~").contains(scalar) ? scalar : "?")
-        }
-        return text + "\""
+        let scalars = name.unicodeScalars.map { (" "..."~").contains($0) ? $0 : "?" }
+        return String(String.UnicodeScalarView(scalars)).asQuotedString
     }
 }
