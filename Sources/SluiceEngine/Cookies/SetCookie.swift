@@ -94,16 +94,6 @@ package struct SetCookie: Sendable, Hashable {
     }
 }
 
-extension ArraySlice<UInt8> {
-    /// The bytes without leading and trailing spaces and tabs.
-    fileprivate var trimmed: ArraySlice<UInt8> {
-        guard let first = firstIndex(where: { $0 != 32 && $0 != 9 }),
-            let last = lastIndex(where: { $0 != 32 && $0 != 9 })
-        else { return [] }
-        return self[first...last]
-    }
-}
-
 /// Parses the dates of cookies, which servers write in many forms (RFC 6265bis §5.1.1).
 ///
 /// The text is split into tokens. The first token that matches a time, a day of the month, a month or a year sets that value. Weekdays

@@ -44,11 +44,11 @@ package struct DigestAnswer: Sendable {
         guard let protection = challenge.protection(for: message.upload),
             let response = response(to: message, protection), let user = userParameter
         else { return nil }
-        var value = "Digest \(user), realm=\(challenge.realm.quoted), nonce=\(nonce.quoted)"
-        value += ", uri=\(message.uri.quoted), response=\"\(response)\""
+        var value = "Digest \(user), realm=\(challenge.realm.asQuotedString), nonce=\(nonce.asQuotedString)"
+        value += ", uri=\(message.uri.asQuotedString), response=\"\(response)\""
         if let algorithm = challenge.algorithm { value += ", algorithm=\(algorithm)" }
-        if protection != .plain || challenge.isSession { value += ", cnonce=\(cnonce.quoted)" }
-        if let opaque = challenge.opaque { value += ", opaque=\(opaque.quoted)" }
+        if protection != .plain || challenge.isSession { value += ", cnonce=\(cnonce.asQuotedString)" }
+        if let opaque = challenge.opaque { value += ", opaque=\(opaque.asQuotedString)" }
         switch protection {
         case .plain: break
         case .auth: value += ", qop=auth, nc=\(nonceCount)"
@@ -74,7 +74,7 @@ package struct DigestAnswer: Sendable {
         if challenge.isUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
             return "username*=UTF-8''\(user.extendedValue)"
         }
-        return "username=\(user.quoted)"
+        return "username=\(user.asQuotedString)"
     }
 
     /// Returns the response value (RFC 7616 §3.4.1 to §3.4.3).
@@ -168,20 +168,6 @@ extension DigestHash {
 }
 
 extension String {
-    /// The text as a quoted string (RFC 9110 §5.6.4).
-    fileprivate var quoted: String {
-        guard utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
-            return "\"\(self)\""
-        }
-        var bytes = [UInt8(ascii: "\"")]
-        for byte in utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
-        }
-        bytes.append(UInt8(ascii: "\""))
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// The text in the encoding of parameters with an asterisk (RFC 8187 §3.2.1).
     fileprivate var extendedValue: String {
         var bytes: [UInt8] = []

@@ -178,28 +178,11 @@ extension ContentDecoder {
 
     /// Parses all `Content-Encoding` field lines as one list (RFC 9110 §8.4). Empty elements are ignored (§5.6.1.2).
     package static func plan(for headers: HTTPHeaders) -> Plan {
-        guard headers.contains(.contentEncoding) else { return .identity }
-        var codings: [ContentCoding] = []
-        var count = 0
-        for line in headers.values(for: .contentEncoding) {
-            for element in line.utf8.split(separator: UInt8(ascii: ",")) {
-                guard let name = trimmed(element), name.lowercased() != "identity" else { continue }
-                count += 1
-                if count > maximumCodings { return .tooMany }
-                if let coding = ContentCoding(name) { codings.append(coding) }
-            }
-        }
-        if count == 0 { return .identity }
-        return codings.count == count ? .decode(codings) : .unknown
-    }
-
-    /// Returns an element without surrounding white space, or nil if it is empty.
-    private static func trimmed(_ element: Substring.UTF8View) -> Substring? {
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard let start = element.firstIndex(where: { !isBlank($0) }),
-            let end = element.lastIndex(where: { !isBlank($0) })
-        else { return nil }
-        return Substring(element[start...end])
+        let names = headers.contentCodings
+        if names.isEmpty { return .identity }
+        if names.count > maximumCodings { return .tooMany }
+        let codings = names.compactMap { ContentCoding($0) }
+        return codings.count == names.count ? .decode(codings) : .unknown
     }
 }
 #endif

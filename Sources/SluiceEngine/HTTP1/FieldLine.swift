@@ -1,5 +1,6 @@
 #if os(Linux)
 import Glibc
+import SluiceHTTP
 
 /// A field line, parsed in place: a token, a colon, and a value without surrounding white space (RFC 9112 §5).
 struct FieldLine {
@@ -100,10 +101,6 @@ struct LineReader {
 }
 
 extension UInt8 {
-    /// True for SP and HTAB.
-    @inline(__always)
-    var isBlank: Bool { self == 32 || self == 9 }
-
     /// A table with a `t` at the offset of each token character (RFC 9110 §5.6.2). As a constant it needs no initialization.
     @inline(__always)
     fileprivate static var tokens: StaticString {

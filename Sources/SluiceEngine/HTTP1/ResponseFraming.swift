@@ -81,10 +81,7 @@ extension UnsafeRawBufferPointer {
         while true {
             var comma = start
             while comma < count, self[comma] != UInt8(ascii: ",") { comma += 1 }
-            var (first, last) = (start, comma)
-            while first < last, self[first].isBlank { first += 1 }
-            while last > first, self[last - 1].isBlank { last -= 1 }
-            body(UnsafeRawBufferPointer(rebasing: self[first..<last]))
+            body(UnsafeRawBufferPointer(rebasing: self[start..<comma]).trimmed)
             guard comma < count else { return }
             start = comma + 1
         }

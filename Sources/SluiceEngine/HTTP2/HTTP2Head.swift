@@ -187,14 +187,4 @@ extension HTTPHeaders {
         }
     }
 }
-
-extension UnsafeRawBufferPointer {
-    /// The bytes without surrounding white space.
-    fileprivate var trimmed: UnsafeRawBufferPointer {
-        var (start, end) = (0, count)
-        while start < end, self[start].isBlank { start += 1 }
-        while end > start, self[end - 1].isBlank { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: self[start..<end])
-    }
-}
 #endif
