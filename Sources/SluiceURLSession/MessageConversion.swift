@@ -83,8 +83,7 @@ extension String {
         for piece in split(separator: ",", omittingEmptySubsequences: false) {
             let name = piece.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " }
             let beginsCookie =
-                name.endIndex < piece.endIndex && piece[name.endIndex] == "=" && !name.isEmpty
-                && name.utf8.allSatisfy(\.isTokenCharacter)
+                name.endIndex < piece.endIndex && piece[name.endIndex] == "=" && name.utf8.isToken
             if let last = cookies.last, !beginsCookie {
                 cookies[cookies.count - 1] = last + "," + piece
             } else {

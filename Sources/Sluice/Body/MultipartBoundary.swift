@@ -48,7 +48,7 @@ enum MultipartBoundary {
 
     /// Returns the boundary as a media type parameter value, quoted if it is not a token (RFC 9110 §5.6.6).
     static func parameterValue(_ boundary: String) -> String {
-        if !boundary.isEmpty, boundary.utf8.allSatisfy(\.isTokenCharacter) { return boundary }
+        if boundary.utf8.isToken { return boundary }
         return "\"" + boundary.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 

@@ -52,7 +52,7 @@ public struct IdempotencyKey: RequestAdapter {
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
         let key = context.remembered(memory) { make(context) }
-        request.headers.append(header, isQuoted ? IdempotencyKey.quoted(key) : key)
+        request.headers.append(header, isQuoted ? key.asQuotedString : key)
     }
 
     /// Returns a UUID of version 4 (RFC 9562 §5.4) from random bits, for keys from a custom source of randomness.
@@ -75,16 +75,5 @@ public struct IdempotencyKey: RequestAdapter {
             $0.append("-")
             $0.append(low, digits: 12)
         }
-    }
-
-    /// Returns the key as a string of RFC 8941 §3.3.3. Such a string can contain ASCII only.
-    private static func quoted(_ key: String) -> String {
-        if !key.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) { return "\"\(key)\"" }
-        var text = "\""
-        for scalar in key.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { text += "\\" }
-            text.unicodeScalars.append(scalar)
-        }
-        return text + "\""
     }
 }

@@ -145,10 +145,9 @@ enum TraceState {
     static func isValid(_ text: String) -> Bool {
         var keys: Set<Substring> = []
         var count = 0
-        for member in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let member = member.trimmingSpaces
-            // Members may be empty, but not all of them.
-            if member.isEmpty { continue }
+        // Members may be empty, but not all of them.
+        for element in FieldElements(text.utf8[...]) {
+            let member = Substring(element)
             count += 1
             guard count <= 32, let sign = member.utf8.firstIndex(of: UInt8(ascii: "=")), isKey(member[..<sign]),
                 isValue(member[sign...].dropFirst()), keys.insert(member[..<sign]).inserted
@@ -181,15 +180,5 @@ enum TraceState {
         return value.utf8.allSatisfy {
             (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=")
         }
-    }
-}
-
-extension Substring {
-    /// The text without leading and trailing spaces and tabs.
-    fileprivate var trimmingSpaces: Substring {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = utf8.drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text = text.dropLast() }
-        return Substring(text)
     }
 }

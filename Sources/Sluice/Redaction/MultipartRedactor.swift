@@ -78,8 +78,8 @@ struct MultipartRedactor {
         for line in text.split(separator: "\r\n", omittingEmptySubsequences: false).dropFirst() {
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             let name = line[..<colon]
-            let value = line.utf8[colon...].dropFirst().drop { $0 == 0x20 || $0 == 9 }
-            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter),
+            let value = line.utf8[colon...].dropFirst().drop(while: \.isBlank)
+            guard name.utf8.isToken,
                 value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 })
             else { return nil }
             head.append(HTTPHeaderName(String(name)), String(Substring(value)))

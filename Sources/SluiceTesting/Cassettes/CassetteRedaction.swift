@@ -198,14 +198,6 @@ extension CassetteRedaction {
 }
 
 extension HTTPHeaders {
-    /// True if the body has a content coding other than `identity`.
-    fileprivate var hasContentCoding: Bool {
-        values(for: .contentEncoding).joined(separator: ",").split(separator: ",").contains { coding in
-            let name = coding.filter { !$0.isWhitespace }.lowercased()
-            return !name.isEmpty && name != "identity"
-        }
-    }
-
     /// True if the content type is JSON Lines or a JSON text sequence.
     fileprivate var isJSONLines: Bool {
         switch self[.contentType].flatMap(ContentType.init)?.subtype {

@@ -60,10 +60,11 @@ enum QuotaHeaders {
         var longest = Duration.zero
         var remaining: Double?
         var reset: Double?
-        for member in unquoted(text.utf8[...], UInt8(ascii: ",")) {
+        for member in FieldElements(text.utf8[...], quotes: .escaped) {
             var left: Double?
             var time: Double?
-            for (index, part) in unquoted(member, UInt8(ascii: ";")).enumerated() {
+            let parts = FieldElements(member, separator: ";", quotes: .escaped, omitsEmpty: false)
+            for (index, part) in parts.enumerated() {
                 guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
                 let value = number(part[equals...].dropFirst())
                 switch (index, String(Substring(part[..<equals]))) {
@@ -80,28 +81,9 @@ enum QuotaHeaders {
         return longest
     }
 
-    /// Splits text at separators outside of quotes, and trims the parts.
-    private static func unquoted(_ text: Substring.UTF8View, _ separator: UInt8) -> [Substring.UTF8View] {
-        var isQuoted = false
-        var isEscaped = false
-        return text.split(omittingEmptySubsequences: false) { byte in
-            defer { isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\") }
-            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
-            return byte == separator && !isQuoted
-        }
-        .map(trimmed)
-    }
-
-    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = text.drop(while: isBlank)
-        while let last = text.last, isBlank(last) { text = text.dropLast() }
-        return text
-    }
-
     /// Parses digits with an optional fraction. Returns nil for everything else, signs included.
     private static func number(_ text: Substring.UTF8View) -> Double? {
-        let text = trimmed(text)
+        let text = text.trimmed
         let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
         guard let first = text.first, isDigit(first), let last = text.last, isDigit(last),
             text.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") })

@@ -185,13 +185,7 @@ extension HAR.Cookie {
 
     private static func parts(of pair: Substring.UTF8View) -> (name: String, value: String?) {
         let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-        return (trimmed(parts.first ?? pair), parts.count > 1 ? trimmed(parts[1]) : nil)
-    }
-
-    private static func trimmed(_ text: Substring.UTF8View) -> String {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var text = text.drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text = text.dropLast() }
-        return String(Substring(text))
+        let texts = parts.map { String(Substring($0.trimmed)) }
+        return (texts.first ?? "", texts.count > 1 ? texts[1] : nil)
     }
 }

@@ -107,7 +107,7 @@ struct RequestHead {
         var lines = bytes.split(separator: 10).makeIterator()
         guard let first = lines.next() else { return nil }
         let words = RequestHead.withoutReturn(first).split(separator: 32, omittingEmptySubsequences: false)
-        guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy(\.isTokenCharacter), !words[1].isEmpty else {
+        guard words.count == 3, words[0].isToken, !words[1].isEmpty else {
             return nil
         }
         let version = String(decoding: words[2], as: UTF8.self)
@@ -116,8 +116,8 @@ struct RequestHead {
         while let line = lines.next().map(RequestHead.withoutReturn), !line.isEmpty {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             let name = line[..<colon]
-            guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else { return nil }
-            let value = RequestHead.trimmed(line[(colon + 1)...])
+            guard name.isToken else { return nil }
+            let value = line[(colon + 1)...].trimmed
             name.withUnsafeBytes { name in value.withUnsafeBytes { headers.append(name: name, value: $0) } }
         }
         method = HTTPMethod(rawValue: String(decoding: words[0], as: UTF8.self))
@@ -129,12 +129,6 @@ struct RequestHead {
 
     private static func withoutReturn(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         line.last == 13 ? line.dropLast() : line
-    }
-
-    private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 }
-        guard let last = value.lastIndex(where: { !isBlank($0) }) else { return value.prefix(0) }
-        return value[...last].drop(while: isBlank)
     }
 }
 
