@@ -144,7 +144,7 @@ enum ShellWord {
 
     private static func isPlain(_ byte: UInt8) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        return letters.contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        return letters.contains(byte | 0x20) || byte.isDigit
     }
 
     /// Returns a command that prints any bytes, including NUL.

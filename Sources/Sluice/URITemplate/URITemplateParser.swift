@@ -77,7 +77,7 @@ struct URITemplateParser {
             guard modifier.isEmpty else { throw failure(end + 1, "“*” must be the last character of a variable") }
             variable.isExploded = true
         } else {
-            let isNumber = modifier.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let isNumber = modifier.allSatisfy(\.isDigit)
             guard isNumber, (1...4).contains(modifier.count), modifier.first != UInt8(ascii: "0") else {
                 throw failure(end + 1, "a prefix is not a number from 1 to 9999")
             }

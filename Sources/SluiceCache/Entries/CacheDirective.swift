@@ -205,7 +205,7 @@ enum DeltaSeconds {
         if text.isEmpty { return nil }
         var value = 0.0
         for byte in text {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isDigit else { return nil }
             // Clamping at each digit is correct because the value never decreases.
             value = min(value * 10 + Double(byte - UInt8(ascii: "0")), limit)
         }

@@ -45,7 +45,7 @@ enum LookupTarget: Hashable {
         guard !zone.isEmpty else { return nil }
         let index = interfaceIndex(String(zone))
         if index > 0 { return ScopedAddress(address, scope: index) }
-        guard zone.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+        guard zone.utf8.allSatisfy(\.isDigit),
             let number = UInt32(zone)
         else { return nil }
         return ScopedAddress(address, scope: number)

@@ -151,7 +151,7 @@ package struct CookieLine: Sendable, Hashable {
     /// Parses seconds since 1970. 0 denotes a session cookie, as does the empty field that Python writes.
     private static func end(_ field: ArraySlice<UInt8>) -> Int64? {
         if field.isEmpty { return 0 }
-        guard field.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard field.allSatisfy(\.isDigit) else { return nil }
         return Int64(String(decoding: field, as: UTF8.self)).map { min($0, farthest) }
     }
 

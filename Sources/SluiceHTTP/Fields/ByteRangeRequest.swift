@@ -58,7 +58,7 @@ package enum ByteRangeRequest: Sendable, Hashable {
 
     /// Parses a number that consists of digits only; `Int64.max` if it overflows.
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int64(Substring(digits)) ?? .max

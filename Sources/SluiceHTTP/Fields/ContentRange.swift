@@ -35,7 +35,7 @@ package struct ContentRange: Sendable, Hashable {
 
     /// Parses a number that consists of digits only and fits an `Int64`.
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int64(Substring(digits))

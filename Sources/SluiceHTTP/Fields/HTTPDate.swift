@@ -118,7 +118,7 @@ private struct HTTPDateReader {
     private mutating func number(_ digits: Int) -> Int? {
         var number = 0
         for _ in 0..<digits {
-            guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard let byte = rest.first, byte.isDigit else { return nil }
             number = number * 10 + Int(byte - UInt8(ascii: "0"))
             rest = rest.dropFirst()
         }

@@ -29,7 +29,7 @@ package enum RetryAfter {
 extension Substring.UTF8View {
     /// The value of a text of digits, in seconds, at most ``RetryAfter/longest``; nil if there are other characters.
     fileprivate var wholeSeconds: Duration? {
-        guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard !isEmpty, allSatisfy(\.isDigit) else { return nil }
         let seconds = Int64(Substring(self)) ?? .max
         return Swift.min(.seconds(seconds), RetryAfter.longest)
     }

@@ -72,6 +72,9 @@ extension UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
     }
 
+    /// True for `0`…`9`.
+    @inlinable package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
     /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
     @inlinable package var isTokenCharacter: Bool {
         switch self {

@@ -130,7 +130,7 @@ extension SecretRules {
         }
         if let at { return at }
         guard let colon, bytes[start] != UInt8(ascii: "[") else { return nil }
-        let isPort = bytes[(colon + 1)..<end].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isPort = bytes[(colon + 1)..<end].allSatisfy(\.isDigit)
         if isPort { return nil }
         // A bounded search keeps the time linear for a text with many such beginnings.
         return bytes[end..<min(bytes.count, end + 96)].prefix { !isURLEnd($0) }.lastIndex(of: UInt8(ascii: "@"))

@@ -59,7 +59,7 @@ package enum Authority {
     private static func flaw(ofPort text: Bytes) -> String? {
         if text.isEmpty { return nil }
         let digits = text.dropFirst()
-        let isNumber = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isNumber = digits.allSatisfy(\.isDigit)
         guard text.first == UInt8(ascii: ":"), isNumber,
             let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
         else { return "its port is not a number from 1 to 65535" }

@@ -95,7 +95,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         for number in numbers {
             // Some parsers read a leading zero as octal.
             guard (1...3).contains(number.count), number.count == 1 || number.first != UInt8(ascii: "0"),
-                number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                number.allSatisfy(\.isDigit),
                 let byte = UInt8(String(decoding: number, as: UTF8.self))
             else { return nil }
             bits = bits << 8 | UInt32(byte)

@@ -22,7 +22,7 @@ public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
             self.init(address, prefixLength: address.isIPv4 ? 32 : 128)
             return
         }
-        let areDigits = parts[1].utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let areDigits = parts[1].utf8.allSatisfy(\.isDigit)
         guard areDigits, let length = Int(parts[1]) else { return nil }
         self.init(address, prefixLength: length)
     }

@@ -84,9 +84,8 @@ enum QuotaHeaders {
     /// Parses digits with an optional fraction. Returns nil for everything else, signs included.
     private static func number(_ text: Substring.UTF8View) -> Double? {
         let text = text.trimmed
-        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-        guard let first = text.first, isDigit(first), let last = text.last, isDigit(last),
-            text.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") })
+        guard text.first?.isDigit == true, text.last?.isDigit == true,
+            text.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
         else { return nil }
         return Double(Substring(text))
     }

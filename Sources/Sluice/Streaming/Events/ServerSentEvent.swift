@@ -184,7 +184,7 @@ extension UnsafeRawBufferPointer {
 
     /// A number written in decimal digits only, or nil. A number that does not fit becomes `Int64.max`.
     fileprivate var milliseconds: Int64? {
-        guard !isEmpty, allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard !isEmpty, allSatisfy(\.isDigit) else { return nil }
         return Int64(String(decoding: self, as: UTF8.self)) ?? .max
     }
 }

@@ -245,7 +245,7 @@ extension Proxy {
 
     private static func portNumber(_ digits: Substring) -> Int? {
         guard (1...5).contains(digits.utf8.count),
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let port = Int(digits),
+            digits.utf8.allSatisfy(\.isDigit), let port = Int(digits),
             (1...65535).contains(port)
         else { return nil }
         return port
