@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Sets the `User-Agent` of requests (RFC 9110 §10.1.5), in place of the client's `User-Agent: Sluice`.
+/// Sets the `User-Agent` of requests (RFC 9110 §10.1.5), in place of the client's, which names Sluice and its version.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -18,14 +18,14 @@ public struct UserAgent: RequestAdapter {
         self.value = value
     }
 
-    /// Creates an adapter from a product and its version: `acme/1.0 (Linux) Sluice`.
+    /// Creates an adapter from a product and its version: `acme/1.0 (Linux)`, followed by Sluice and its version.
     ///
     /// - Parameters:
     ///   - product: The name of the product. Characters that a token cannot contain (RFC 9110 §5.6.2) become hyphens.
     ///   - version: The version, converted in the same way; nil for none.
     public init(product: String, version: String? = nil) {
         let words = [product, version].compactMap { $0.map(UserAgent.token) }
-        value = "\(words.joined(separator: "/")) (\(UserAgent.system)) Sluice"
+        value = "\(words.joined(separator: "/")) (\(UserAgent.system)) \(SluiceVersion.product)"
     }
 
     /// Sets the header, unless the request has a value other than the client's.

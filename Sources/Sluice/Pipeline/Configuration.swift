@@ -11,11 +11,12 @@ extension APIClient {
     /// The settings that all requests of a client share. Some of them have a modifier that
     /// overrides them for one request.
     public struct Configuration: Sendable {
-        /// The headers of every request. A header of the request replaces the one with the same name.
+        /// The headers of every request; `User-Agent: Sluice/` and the version by default. A header of the request
+        /// replaces the one with the same name.
         ///
         /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the base URL, and to a host or
         /// base URL that the request sets. They are not sent if the path is a whole URL with another origin.
-        public var headers: HTTPHeaders = ["User-Agent": "Sluice"]
+        public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
         /// The time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, and no total limit.
         public var timeouts = Timeouts()
         /// The limits on a response: 64 KiB of headers, and 64 MiB of body, because the body is held in memory.

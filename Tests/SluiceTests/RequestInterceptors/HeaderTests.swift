@@ -1,3 +1,4 @@
+import SluiceHTTP
 import Testing
 
 @testable import Sluice
@@ -14,16 +15,22 @@ import Testing
 
     @Test func theUserAgentReplacesTheClientsAndNoOther() async throws {
         let agent = UserAgent("acme/1.0")
-        #expect(try await headers(["User-Agent": "Sluice"], agent) == ["User-Agent": "acme/1.0"])
+        #expect(try await headers([.userAgent: SluiceVersion.product], agent) == ["User-Agent": "acme/1.0"])
         #expect(try await headers([:], agent) == ["User-Agent": "acme/1.0"])
         #expect(try await headers(["user-agent": "mine"], agent) == ["user-agent": "mine"])
+    }
+
+    @Test func theDefaultNamesTheVersion() {
+        let agent = APIClient.Configuration().headers[.userAgent]
+        #expect(agent == "Sluice/\(SluiceVersion.current)")
+        #expect(HAR.Program.sluice == HAR.Program(name: "Sluice", version: SluiceVersion.current))
     }
 
     @Test(arguments: [("acme", "1.0", "acme/1.0"), ("ac me", "1/2\r\n", "ac-me/1-2--"), ("é", "", "--/-")])
     func aProductIsMadeOfTokens(_ product: String, _ version: String, _ expected: String) {
         let value = UserAgent(product: product, version: version).value
         #expect(value.hasPrefix("\(expected) ("))
-        #expect(value.hasSuffix(") Sluice"))
+        #expect(value.hasSuffix(") \(SluiceVersion.product)"))
         #expect(UserAgent(product: product).value.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
     }
 

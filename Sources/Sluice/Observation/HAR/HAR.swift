@@ -141,8 +141,8 @@ extension HAR {
             version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
         }
 
-        /// This library.
-        public static let sluice = Program(name: "Sluice", version: "1")
+        /// Sluice in the version that the program uses.
+        public static let sluice = Program(name: "Sluice", version: SluiceVersion.current)
     }
 
     /// A page that a browser loaded.

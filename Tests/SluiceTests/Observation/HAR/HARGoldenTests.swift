@@ -62,7 +62,7 @@ import Testing
           "log" : {
             "creator" : {
               "name" : "Sluice",
-              "version" : "1"
+              "version" : "\#(SluiceVersion.current)"
             },
             "entries" : [
               {
