@@ -6,9 +6,9 @@ import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
 
-    /// The README, the articles and the guides: all that there are, so that none can be forgotten.
+    /// The README, the page for contributors, the articles and the guides: all that there are, so that none can be forgotten.
     static var pages: [String] {
-        ["README.md"]
+        ["README.md", "CONTRIBUTING.md"]
             + ["Sources/Sluice/Sluice.docc", "Docs"].flatMap { folder in
                 let path = root.appending(path: folder).path
                 let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
