@@ -37,7 +37,9 @@ struct CacheQuestion: Sendable {
 
     private func rangeForm(of entry: CacheEntry, _ stored: ResponseTerms) -> ServableResponse.Form? {
         let values = request.headers.values(for: .range)
-        guard !stored.isEncoded, values.count == 1, let range = ByteRangeRequest(values[0]) else { return nil }
+        guard !stored.isEncoded, values.count == 1,
+            let range = ByteRangeRequest(String(Substring(values[0].utf8[...].trimmed)))
+        else { return nil }
         let total = stored.part?.total ?? Int64(entry.body.count)
         switch range.extent(of: total) {
         case .bytes(let bytes):

@@ -19,7 +19,7 @@ package enum ByteRangeRequest: Sendable, Hashable {
     /// Parses the field value. Returns nil for other units, for several ranges and for malformed values, which are left
     /// to the server.
     package init?(_ text: String) {
-        let bytes = text.utf8[...].trimmed
+        let bytes = text.utf8[...]
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
             bytes[..<equals].elementsEqual("bytes".utf8, by: { $0.asciiLowercased == $1 })
         else { return nil }
