@@ -3,29 +3,29 @@ import SluiceHTTP
 
 /// A factory of requests with one kind of model: ``CodableRequests``, ``JSONRequests`` or ``SerializedRequests``.
 ///
-/// Besides `request(_:)`, each has the methods by name: `door.get("users")`, `door.post("users").json(user)`.
+/// Besides `request(_:)`, each has the methods by name: `factory.get("users")`, `factory.post("users").json(user)`.
 public protocol RequestFactory: Sendable {}
 
 extension RequestFactory {
     /// Creates GET requests.
-    public var get: MethodBuilder<Self> { MethodBuilder(door: self, method: .get) }
+    public var get: MethodBuilder<Self> { MethodBuilder(factory: self, method: .get) }
     /// Creates HEAD requests.
-    public var head: MethodBuilder<Self> { MethodBuilder(door: self, method: .head) }
+    public var head: MethodBuilder<Self> { MethodBuilder(factory: self, method: .head) }
     /// Creates DELETE requests.
-    public var delete: MethodBuilder<Self> { MethodBuilder(door: self, method: .delete) }
+    public var delete: MethodBuilder<Self> { MethodBuilder(factory: self, method: .delete) }
     /// Creates OPTIONS requests.
-    public var options: MethodBuilder<Self> { MethodBuilder(door: self, method: .options) }
+    public var options: MethodBuilder<Self> { MethodBuilder(factory: self, method: .options) }
     /// Creates POST requests.
-    public var post: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .post) }
+    public var post: BodyMethodBuilder<Self> { BodyMethodBuilder(factory: self, method: .post) }
     /// Creates PUT requests.
-    public var put: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .put) }
+    public var put: BodyMethodBuilder<Self> { BodyMethodBuilder(factory: self, method: .put) }
     /// Creates PATCH requests.
-    public var patch: BodyMethodBuilder<Self> { BodyMethodBuilder(door: self, method: .patch) }
+    public var patch: BodyMethodBuilder<Self> { BodyMethodBuilder(factory: self, method: .patch) }
 }
 
 /// A method without a body. Call it with an endpoint: `client.get("users")`.
-public struct MethodBuilder<Door: RequestFactory>: Sendable {
-    let door: Door
+public struct MethodBuilder<Factory: RequestFactory>: Sendable {
+    let factory: Factory
     let method: HTTPMethod
 
     func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
@@ -35,8 +35,8 @@ public struct MethodBuilder<Door: RequestFactory>: Sendable {
 }
 
 /// A method that can have a body. Call it with an endpoint: `client.post("users").json(user)`.
-public struct BodyMethodBuilder<Door: RequestFactory>: Sendable {
-    let door: Door
+public struct BodyMethodBuilder<Factory: RequestFactory>: Sendable {
+    let factory: Factory
     let method: HTTPMethod
 
     func request<Model, ErrorModel>(_ request: consuming APIRequest<Model, ErrorModel>) -> APIRequest<Model, ErrorModel>
@@ -106,13 +106,13 @@ extension CodableRequests {
     }
 }
 
-extension MethodBuilder where Door == CodableRequests {
+extension MethodBuilder where Factory == CodableRequests {
     /// Creates a request with this method. The context determines model and error model.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and the error model ``APIError``, used where the
@@ -122,17 +122,17 @@ extension MethodBuilder where Door == CodableRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 }
 
-extension BodyMethodBuilder where Door == CodableRequests {
+extension BodyMethodBuilder where Factory == CodableRequests {
     /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> BodyRequest<Model, ErrorModel> {
-        BodyRequest(request: request(door.request(endpoint)))
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
@@ -141,7 +141,7 @@ extension BodyMethodBuilder where Door == CodableRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> BodyRequest<Model, APIError> {
-        BodyRequest(request: request(door.request(endpoint)))
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and without a body.
@@ -150,7 +150,7 @@ extension BodyMethodBuilder where Door == CodableRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 }
 
@@ -188,13 +188,13 @@ public struct JSONRequests: RequestFactory {
     }
 }
 
-extension MethodBuilder where Door == JSONRequests {
+extension MethodBuilder where Factory == JSONRequests {
     /// Creates a request with this method. The context determines model and error model.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and the error model ``APIError``, used where the
@@ -204,17 +204,17 @@ extension MethodBuilder where Door == JSONRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 }
 
-extension BodyMethodBuilder where Door == JSONRequests {
+extension BodyMethodBuilder where Factory == JSONRequests {
     /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> BodyRequest<Model, ErrorModel> {
-        BodyRequest(request: request(door.request(endpoint)))
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
@@ -223,7 +223,7 @@ extension BodyMethodBuilder where Door == JSONRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> BodyRequest<Model, APIError> {
-        BodyRequest(request: request(door.request(endpoint)))
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and without a body.
@@ -232,7 +232,7 @@ extension BodyMethodBuilder where Door == JSONRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint))
+        request(factory.request(endpoint))
     }
 }
 
@@ -268,8 +268,8 @@ extension MethodBuilder {
     /// Creates a request with this method. The context determines the error model.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
-    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
-        request(door.request(endpoint))
+    ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and the error model ``APIError``, used where the
@@ -277,8 +277,8 @@ extension MethodBuilder {
     @_disfavoredOverload
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint
-    ) -> APIRequest<Model, APIError> where Door == SerializedRequests<Model> {
-        request(door.request(endpoint))
+    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint))
     }
 }
 
@@ -286,24 +286,24 @@ extension BodyMethodBuilder {
     /// Creates a request with this method, to which a body can be added.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
-    ) -> BodyRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
-        BodyRequest(request: request(door.request(endpoint)))
+    ) -> BodyRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     @_disfavoredOverload
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint
-    ) -> BodyRequest<Model, APIError> where Door == SerializedRequests<Model> {
-        BodyRequest(request: request(door.request(endpoint)))
+    ) -> BodyRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+        BodyRequest(request: request(factory.request(endpoint)))
     }
 
     /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
-    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
-        request(door.request(endpoint))
+    ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint))
     }
 }
 

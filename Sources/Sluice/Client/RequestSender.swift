@@ -30,11 +30,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return made.isSuccess ? made : nil
             }
         self.sourced = sourced
-        flight = SingleFlight(cancelled: CallOutcome.cancelled) { land, caller in
-            let finish: @Sendable (CallOutcome) -> Void = { landing in
-                meter.end(after: landing.outcome)
+        flight = SingleFlight(cancelled: CallOutcome.cancelled) { complete, caller in
+            let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
+                meter.end(after: callOutcome.outcome)
                 // No caller waits any longer, so none will report the end of the request.
-                if !land(landing), !landing.isShared { landing.call?.finish(.failure(.cancelled)) }
+                if !complete(callOutcome), !callOutcome.isShared { callOutcome.call?.finish(.failure(.cancelled)) }
             }
             return sourced?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
         }
@@ -104,15 +104,15 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// Creates the response for the first caller that gets the outcome, and keeps it for all. A caller that left before
     /// there was an outcome gets a cancellation error of its own, which is not kept.
-    private func settle(_ landing: CallOutcome?) -> APIResponse<Model, ErrorModel> {
+    private func settle(_ callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
         if let settled { return settled }
-        guard let landing else { return APIResponse(failure: .cancelled, of: request) }
-        let response = landing.made as? APIResponse ?? APIResponse(landing.outcome, to: request)
+        guard let callOutcome else { return APIResponse(failure: .cancelled, of: request) }
+        let response = callOutcome.made as? APIResponse ?? APIResponse(callOutcome.outcome, to: request)
         settled = response
-        if let sourced, landing.made == nil, response.isSuccess, case .success(let answer) = landing.outcome {
+        if let sourced, callOutcome.made == nil, response.isSuccess, case .success(let answer) = callOutcome.outcome {
             sourced.keep(answer)
         }
-        landing.call?.finish(response.failure.map(TransportOutcome.failure) ?? landing.outcome)
+        callOutcome.call?.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
         return response
     }
 }

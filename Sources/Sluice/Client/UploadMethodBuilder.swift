@@ -10,8 +10,8 @@ import SluiceHTTP
 /// The result is an ordinary ``APIRequest``. Its `put()` or `patch()` changes the method and keeps the body. A file is
 /// read while it is sent. A missing file fails the request with ``SluiceError/Code/bodyUnavailable`` before a byte is
 /// sent. Bytes and files are sent again on a retry or a redirect. A stream is sent again only if it is replayable.
-public struct UploadMethodBuilder<Door: RequestFactory>: Sendable {
-    let door: Door
+public struct UploadMethodBuilder<Factory: RequestFactory>: Sendable {
+    let factory: Factory
 
     /// Sets method and body. An endpoint with another method than GET keeps it.
     func request<Model, ErrorModel>(
@@ -27,7 +27,7 @@ public struct UploadMethodBuilder<Door: RequestFactory>: Sendable {
 
 extension RequestFactory {
     /// Creates requests that upload bytes, a file, a stream or a form. The method is POST by default.
-    public var upload: UploadMethodBuilder<Self> { UploadMethodBuilder(door: self) }
+    public var upload: UploadMethodBuilder<Self> { UploadMethodBuilder(factory: self) }
 }
 
 extension APIClient {
@@ -35,7 +35,7 @@ extension APIClient {
     public var upload: UploadMethodBuilder<CodableRequests> { codable.upload }
 }
 
-extension UploadMethodBuilder where Door == CodableRequests {
+extension UploadMethodBuilder where Factory == CodableRequests {
     /// Creates a POST with a body. The context determines model and error model.
     ///
     /// - Parameters:
@@ -48,7 +48,7 @@ extension UploadMethodBuilder where Door == CodableRequests {
         _ body: RequestBody,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint), body)
+        request(factory.request(endpoint), body)
     }
 
     /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
@@ -58,11 +58,11 @@ extension UploadMethodBuilder where Door == CodableRequests {
         _ body: RequestBody,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        request(door.request(endpoint), body)
+        request(factory.request(endpoint), body)
     }
 }
 
-extension UploadMethodBuilder where Door == JSONRequests {
+extension UploadMethodBuilder where Factory == JSONRequests {
     /// Creates a POST with a body. The context determines model and error model.
     ///
     /// - Parameters:
@@ -75,7 +75,7 @@ extension UploadMethodBuilder where Door == JSONRequests {
         _ body: RequestBody,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, ErrorModel> {
-        request(door.request(endpoint), body)
+        request(factory.request(endpoint), body)
     }
 
     /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
@@ -85,7 +85,7 @@ extension UploadMethodBuilder where Door == JSONRequests {
         _ body: RequestBody,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        request(door.request(endpoint), body)
+        request(factory.request(endpoint), body)
     }
 }
 
@@ -99,8 +99,8 @@ extension UploadMethodBuilder {
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody
-    ) -> APIRequest<Model, ErrorModel> where Door == SerializedRequests<Model> {
-        request(door.request(endpoint), body)
+    ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint), body)
     }
 
     /// Creates a POST with a body and the error model ``APIError``, used where the context does not determine one.
@@ -108,7 +108,7 @@ extension UploadMethodBuilder {
     public func callAsFunction<Model>(
         _ endpoint: some Endpoint,
         _ body: RequestBody
-    ) -> APIRequest<Model, APIError> where Door == SerializedRequests<Model> {
-        request(door.request(endpoint), body)
+    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint), body)
     }
 }

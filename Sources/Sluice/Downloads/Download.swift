@@ -171,11 +171,11 @@ struct Download: Sendable {
             draft.options.timeouts.change { $0.total = left }
         }
         let sink = DownloadSink(span, of: part, progress, options, pipeline)
-        let landing = await pipeline.landing(of: draft, into: sink, meter)
+        let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
-            return Arrival(response: try accepted(landing.outcome, sink, draft), call: landing.call)
+            return Arrival(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
         } catch {
-            landing.call?.finish(.failure(error.error))
+            callOutcome.call?.finish(.failure(error.error))
             throw error
         }
     }

@@ -24,7 +24,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let progress = DownloadProgress(meter: TransferMeter(time: pipeline.time))
         self.upload = upload
         self.progress = progress
-        flight = SingleFlight(cancelled: nil) { land, _ in
+        flight = SingleFlight(cancelled: nil) { complete, _ in
             let lease = PartialDownloadLock()
             let download = Download(
                 pipeline: pipeline,
@@ -40,7 +40,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 lease.end()
                 upload.end()
                 progress.meter.end()
-                _ = land(response)
+                _ = complete(response)
             }
             return {
                 // The lease ends first, so that a new sender for the same download waits for this one's partial file.
@@ -77,7 +77,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     /// The complete outcome: request, head, file, metrics, and the result.
     public var response: DownloadResponse<Model, ErrorModel> {
         get async {
-            if let landed = await flight.value(), let response = landed { return response }
+            if let completed = await flight.value(), let response = completed { return response }
             return DownloadResponse(failure: .cancelled, of: request)
         }
     }

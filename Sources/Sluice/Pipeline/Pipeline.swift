@@ -240,8 +240,8 @@ final class Pipeline: Sendable {
         }
         guard let deadline = Deadline.earliest(draft.options.deadline) else {
             return transfers.join(key, meter, time: time, caller: caller, completion: completion) {
-                [self] meter, caller, land in
-                start(request, draft, meter, caller, land)
+                [self] meter, caller, complete in
+                start(request, draft, meter, caller, complete)
             }
         }
         // Requests that share the transfer may have more time.
@@ -250,8 +250,8 @@ final class Pipeline: Sendable {
         return BoundedWait(completion).begin(within: deadline.timeLeft(on: time), on: time, for: request) {
             completion in
             transfers.join(key, meter, time: time, caller: caller, completion: completion) {
-                [self, unbounded] meter, caller, land in
-                start(request, unbounded, meter, caller, land)
+                [self, unbounded] meter, caller, complete in
+                start(request, unbounded, meter, caller, complete)
             }
         }
     }
@@ -295,9 +295,9 @@ final class Pipeline: Sendable {
     /// Returns a completion that also marks the transfers in progress as outdated, for an unsafe request that may have
     /// changed data on the server.
     private func outdating(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> @Sendable (CallOutcome) -> Void {
-        { [transfers] landing in
+        { [transfers] callOutcome in
             transfers.outdate()
-            completion(landing)
+            completion(callOutcome)
         }
     }
 
@@ -309,7 +309,8 @@ final class Pipeline: Sendable {
     ///   - meter: Records the progress of the transfers.
     /// - Returns: The server's response, without the bytes the sink has taken. The caller must call `finish` on its
     ///   `call` once the final result is made.
-    func landing(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> CallOutcome {
+    func callOutcome(of draft: RequestDraft, into sink: any ResponseSink, _ meter: TransferMeter?) async -> CallOutcome
+    {
         let request: HTTPRequest
         do {
             request = try draft.build(for: self)

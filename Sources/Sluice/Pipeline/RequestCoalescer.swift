@@ -61,12 +61,13 @@ final class RequestCoalescer: Sendable {
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
-            let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] land, _ in
+            let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) {
+                [self] complete, _ in
                 begin(key, number)
                 let task = Task {
                     let fetched = await fetch()
                     end(key, number, fetched)
-                    _ = land(fetched)
+                    _ = complete(fetched)
                 }
                 return { [self] in
                     // No request waits any longer. A later request starts a new fetch.

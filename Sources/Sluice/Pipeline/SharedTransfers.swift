@@ -59,13 +59,13 @@ final class SharedTransfers: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             let meter = TransferMeter(time: time)
-            let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] land, caller in
-                let finish: @Sendable (CallOutcome) -> Void = { [self] landing in
+            let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] complete, caller in
+                let finish: @Sendable (CallOutcome) -> Void = { [self] callOutcome in
                     // Requests from now on need a new response.
                     forget(key, number)
-                    meter.end(after: landing.outcome)
-                    let shared = CallOutcome(landing.outcome, landing.call, isShared: true)
-                    if !land(shared) { landing.call?.finish(.failure(.cancelled)) }
+                    meter.end(after: callOutcome.outcome)
+                    let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
+                    if !complete(shared) { callOutcome.call?.finish(.failure(.cancelled)) }
                 }
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
@@ -149,13 +149,13 @@ final class BoundedWait: Sendable {
     }
 
     @discardableResult
-    private func finish(with landing: CallOutcome) -> Bool {
+    private func finish(with callOutcome: CallOutcome) -> Bool {
         let before = state.withLock { state in
             defer { state = State() }
             return state
         }
         before.timer?.cancel()
-        before.completion?(landing)
+        before.completion?(callOutcome)
         return before.completion != nil
     }
 }

@@ -11,10 +11,11 @@ typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> V
 /// and cancelling are state changes under a lock and need no other task.
 final class SingleFlight<Value: Sendable>: Sendable {
     /// Starts the work on the calling thread without blocking, and returns an action that stops it. The work calls
-    /// `land` once with the value, from any thread; `land` returns false if nobody waits for the value any longer.
+    /// `complete` once with the value, from any thread; `complete` returns false if nobody waits for the value any longer.
     /// Parts of the work that run user code go through `caller`.
-    typealias Work = @Sendable (_ land: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
-    /// Stops the work. The work may still call `land`, which then has no effect.
+    typealias Work =
+        @Sendable (_ complete: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
+    /// Stops the work. The work may still call `complete`, which then has no effect.
     typealias Stop = @Sendable () -> Void
 
     fileprivate enum Wake: Sendable {
@@ -42,8 +43,8 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     fileprivate enum Phase {
         case ready(Work)
-        case flying(Stop?)
-        case landed(Value)
+        case running(Stop?)
+        case completed(Value)
     }
 
     fileprivate struct State {
@@ -124,7 +125,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Stops the work and gives all waiters the cancelled value. Has no effect once there is a value.
     func cancel() {
-        land(cancelled, isCancelling: true)
+        complete(cancelled, isCancelling: true)
     }
 
     private func nextID() -> Int {
@@ -139,12 +140,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
     private func join(_ id: Int, _ waiter: Waiter) -> Bool {
         let joining: Joining = state.withLock { state in
             if case .call = waiter, state.wasDeserted { return .deserted }
-            if case .landed(let value) = state.phase { return .answered(value) }
+            if case .completed(let value) = state.phase { return .answered(value) }
             // Checked under the lock: a later cancellation finds the waiter when it leaves.
             if case .task = waiter, Task.isCancelled { return .refused }
             state.add(waiter, id)
             guard case .ready(let work) = state.phase else { return .waiting }
-            state.phase = .flying(nil)
+            state.phase = .running(nil)
             return .starting(work)
         }
         switch joining {
@@ -160,7 +161,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     /// Resumes waiting after a job, unless the waiter has left or the value has arrived meanwhile.
     private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
         let value: Value?? = state.withLock { state in
-            if case .landed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
+            if case .completed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
             guard state.remove(id) != nil else { return .some(nil) }
             state.add(.task(continuation), id)
             return nil
@@ -178,20 +179,20 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     private func start(_ work: Work) {
-        let stop = work({ [self] value in land(value, isCancelling: false) }, { [self] job in lend(job) })
-        let isLanded = state.withLock { state in
-            guard case .flying = state.phase else { return true }
-            state.phase = .flying(stop)
+        let stop = work({ [self] value in complete(value, isCancelling: false) }, { [self] job in lend(job) })
+        let isCompleted = state.withLock { state in
+            guard case .running = state.phase else { return true }
+            state.phase = .running(stop)
             return false
         }
-        if isLanded { stop() }
+        if isCompleted { stop() }
     }
 
     @discardableResult
-    private func land(_ value: Value, isCancelling: Bool) -> Bool {
+    private func complete(_ value: Value, isCancelling: Bool) -> Bool {
         let (first, others, stop, isTaken) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
-            if case .landed = state.phase { return (nil, [], nil, false) }
-            let stop = state.land(value)
+            if case .completed = state.phase { return (nil, [], nil, false) }
+            let stop = state.complete(value)
             let others = state.others.isEmpty ? [] : Array(state.others.values)
             // Waiters that run a job look for the value when the job is done.
             state.others = state.others.filter { $0.value.runsJob }
@@ -207,11 +208,11 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     private func leave(_ id: Int) {
         let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
-            if case .landed = state.phase { return (nil, nil) }
+            if case .completed = state.phase { return (nil, nil) }
             guard let waiter = state.remove(id) else { return (nil, nil) }
             guard state.isDeserted else { return (waiter, nil) }
             state.wasDeserted = true
-            return (waiter, state.land(cancelled))
+            return (waiter, state.complete(cancelled))
         }
         waiter?.resume(returning: nil)
         stop?()
@@ -233,7 +234,7 @@ extension SingleFlight.State {
 
     /// Returns a waiter that can run a job, usually the first. If it is a task, its continuation is taken out.
     fileprivate mutating func lender() -> SingleFlight.Waiter? {
-        if case .landed = phase { return nil }
+        if case .completed = phase { return nil }
         if let first, !first.waiter.runsJob {
             if case .task = first.waiter { self.first = (first.id, .task(nil)) }
             return first.waiter
@@ -244,9 +245,9 @@ extension SingleFlight.State {
     }
 
     /// Stores the value and returns the action that stops the work.
-    fileprivate mutating func land(_ value: Value) -> SingleFlight.Stop? {
-        defer { phase = .landed(value) }
-        if case .flying(let stop) = phase { return stop }
+    fileprivate mutating func complete(_ value: Value) -> SingleFlight.Stop? {
+        defer { phase = .completed(value) }
+        if case .running(let stop) = phase { return stop }
         return nil
     }
 }

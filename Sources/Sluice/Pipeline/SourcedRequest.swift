@@ -29,8 +29,8 @@ final class SourcedRequest: Sendable {
             judge: judge
         )
         self.question = question
-        decision = SingleFlight(cancelled: .answered(.cancelled)) { land, _ in
-            let task = Task { _ = land(await question.decision()) }
+        decision = SingleFlight(cancelled: .answered(.cancelled)) { complete, _ in
+            let task = Task { _ = complete(await question.decision()) }
             return { task.cancel() }
         }
     }
@@ -40,14 +40,14 @@ final class SourcedRequest: Sendable {
     /// - Parameter completion: Called once with the result, on any thread.
     /// - Returns: A closure that cancels the request.
     func begin(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop {
-        if case .answered(let landing) = question.immediateDecision() {
-            completion(landing)
+        if case .answered(let callOutcome) = question.immediateDecision() {
+            completion(callOutcome)
             return {}
         }
         let task = Task { [self] in
             switch await decision.value() {
             case nil: completion(.cancelled)
-            case .answered(let landing): completion(landing)
+            case .answered(let callOutcome): completion(callOutcome)
             case .sent(let call, _): completion(CallOutcome(await question.pipeline.outcome(of: call), call))
             }
         }
@@ -131,7 +131,7 @@ struct DataSourceLookup: Sendable {
             let response = store.recall(key).first.flatMap({ response(of: $0, to: request) }),
             let made = judge(response)
         else { return nil }
-        return .answered(landing(response, made, observed(request)))
+        return .answered(callOutcome(response, made, observed(request)))
     }
 
     /// Returns the decision, reading storage if necessary.
@@ -156,9 +156,9 @@ struct DataSourceLookup: Sendable {
             return .sent(call, first: nil)
         case .useKept:
             guard let kept else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
-            return .answered(landing(kept, made, call))
+            return .answered(callOutcome(kept, made, call))
         case .useKeptThenSend:
-            return .sent(call, first: kept.map { landing($0, made, call) })
+            return .sent(call, first: kept.map { callOutcome($0, made, call) })
         }
     }
 
@@ -205,7 +205,7 @@ struct DataSourceLookup: Sendable {
         return response
     }
 
-    private func landing(_ response: ServerResponse, _ made: (any Sendable)?, _ call: Call?) -> CallOutcome {
+    private func callOutcome(_ response: ServerResponse, _ made: (any Sendable)?, _ call: Call?) -> CallOutcome {
         call?.notify(.cached, 0) { .cached(response) }
         return CallOutcome(.success(response), call, made: made)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceEngine
 
-@Suite struct LookUpTargetTests {
+@Suite struct LookupTargetTests {
     private static func target(_ host: String) -> LookupTarget {
         LookupTarget(host) { ["eth0": 2, "25": 9, "lo": 1][$0] ?? 0 }
     }
@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: addresses)
     func addressesNeedNoLookUp(host: String, address: String, scope: UInt32) throws {
         let expected = ScopedAddress(try #require(IPAddress(address)), scope: scope)
-        #expect(LookUpTargetTests.target(host) == .address(expected))
+        #expect(LookupTargetTests.target(host) == .address(expected))
     }
 
     static let invalid: [String] = [
@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: invalid)
     func hostsThatAreNeverLookedUp(host: String) {
-        #expect(LookUpTargetTests.target(host) == .invalid)
+        #expect(LookupTargetTests.target(host) == .invalid)
     }
 
     static let names: [(host: String, key: String, text: String)] = [
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: names)
     func namesAreSharedByKey(host: String, key: String, text: String) throws {
-        guard case .name(let name) = LookUpTargetTests.target(host) else {
+        guard case .name(let name) = LookupTargetTests.target(host) else {
             Issue.record("\(host) is no name.")
             return
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluiceEngine
 
-@Suite struct SystemLookUpTests {
+@Suite struct SystemLookupTests {
     static let failures: [(code: Int32, failure: Resolver.Failure)] = [
         (EAI_NONAME, .notFound), (-5, .notFound), (-9, .notFound),
         (EAI_AGAIN, .temporary("Temporary failure in name resolution")),

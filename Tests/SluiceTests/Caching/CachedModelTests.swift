@@ -7,7 +7,7 @@ import XCTest
 @testable import SluiceCache
 
 /// Models decoded from a stored response in memory, and returned again.
-final class KeptModelTests: XCTestCase {
+final class CachedModelTests: XCTestCase {
     private struct Note: Codable, Sendable, Equatable {
         var text: String
     }

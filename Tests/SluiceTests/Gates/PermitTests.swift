@@ -52,7 +52,7 @@ private struct Stamp: RequestAdapter {
 }
 
 /// Permits of gates that admit at once, without a task, and of gates that wait. Both behave the same.
-final class PassTests: XCTestCase {
+final class PermitTests: XCTestCase {
     private let kinds = [true, false]
 
     func testEveryPassIsGivenBackOnceWithWhatCameOfTheRequest() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct WaitingLineTests {
+@Suite struct WaitQueueTests {
     @Test func theFirstToComeIsTheFirstToGo() {
         var line = WaitQueue<String>()
         for (id, name) in ["a", "b", "c"].enumerated() { line.append(name, id: id) }

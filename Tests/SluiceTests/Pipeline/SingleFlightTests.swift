@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct FlightTests {
+@Suite struct SingleFlightTests {
     /// Work that signals its start, ends when a test allows it, and records a cancellation.
     private final class Work: Sendable {
         let begun = AsyncStream<Void>.makeStream()

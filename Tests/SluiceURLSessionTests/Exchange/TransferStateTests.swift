@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceURLSession
 
-@Suite struct ExchangeStateTests {
+@Suite struct TransferStateTests {
     private let start = ContinuousClock.now
 
     private func state(_ method: HTTPMethod = .get, limits: ResponseLimits = ResponseLimits()) -> TransferState {

@@ -28,10 +28,10 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
         self.run = run
         self.models = models
         collected = results
-        flight = SingleFlight(cancelled: ()) { land, _ in
+        flight = SingleFlight(cancelled: ()) { complete, _ in
             let task = Task {
                 await run.send()
-                _ = land(())
+                _ = complete(())
             }
             return {
                 run.end()

@@ -113,17 +113,17 @@ public final class RateLimit: ImmediateGate {
     private func settle(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
         switch outcome {
         case .success(let response):
-            heed(response.head, time) { scope.key(key, answeredBy: response.request) }
+            apply(response.head, time) { scope.key(key, answeredBy: response.request) }
         case .failure(let error):
             if let head = error.response {
-                heed(head, time) { key }
+                apply(head, time) { key }
             } else if error.isBeforeSending {
                 line.putBack(key, time)
             }
         }
     }
 
-    private func heed(_ head: HTTPResponse, _ time: any SluiceClock, of key: () -> String) {
+    private func apply(_ head: HTTPResponse, _ time: any SluiceClock, of key: () -> String) {
         guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: time.date) else { return }
         line.close(key(), for: min(pause, maximumPause), time)
     }

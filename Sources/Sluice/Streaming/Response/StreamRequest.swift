@@ -143,20 +143,20 @@ extension StreamRequest {
             // A redirect response has a body too, which the caller must not see.
             head.status.class != .redirection && validation.failure(of: head, to: request, check) == nil
         }
-        let landing = await pipeline.landing(of: draft, into: sink, nil)
+        let callOutcome = await pipeline.callOutcome(of: draft, into: sink, nil)
         let response: ServerResponse
-        switch landing.outcome {
+        switch callOutcome.outcome {
         case .failure(let error):
-            landing.call?.finish(.failure(error))
+            callOutcome.call?.finish(.failure(error))
             throw StreamFailure(error: error)
         case .success(let outcome): response = outcome
         }
         if let error = validation.failure(of: response.head, to: response.request, check) {
-            landing.call?.finish(.failure(error))
+            callOutcome.call?.finish(.failure(error))
             throw StreamFailure(error: error, body: response.body)
         }
         // The sink has no body if an interceptor provided the response.
-        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, landing.call)
+        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, callOutcome.call)
     }
 
     /// Creates the error model for a failure.

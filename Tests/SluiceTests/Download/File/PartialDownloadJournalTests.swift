@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartJournalTests {
+@Suite struct PartialDownloadJournalTests {
     private static func journal(_ change: (inout PartialDownloadJournal) -> Void = { _ in }) -> PartialDownloadJournal {
         var journal = PartialDownloadJournal(
             resource: .digits,

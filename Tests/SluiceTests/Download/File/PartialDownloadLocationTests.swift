@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartPlaceTests {
+@Suite struct PartialDownloadLocationTests {
     @Test func foldersAreMade() async throws {
         let folder = try DownloadFolder()
         let url = folder.url.appending(path: "a/b/c/file.bin")

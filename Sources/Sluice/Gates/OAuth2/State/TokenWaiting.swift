@@ -38,7 +38,7 @@ extension OAuth2 {
     /// - Throws: The failure that all waiters get, or a cancellation.
     func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
         while true {
-            switch await landing(by: client, for: request) {
+            switch await waitResult(by: client, for: request) {
             case .admitted(let credential): return credential
             case .failed(let error): throw error
             case .left: throw .cancelled
@@ -47,7 +47,7 @@ extension OAuth2 {
         }
     }
 
-    private func landing(by client: APIClient, for request: RequestContext?) async -> WaitResult {
+    private func waitResult(by client: APIClient, for request: RequestContext?) async -> WaitResult {
         let id = shared.withLock { shared in
             shared.lastWaiter += 1
             return shared.lastWaiter
@@ -189,13 +189,13 @@ extension OAuth2 {
             return (step, isTurn, shared.takeWaiters())
         }
         guard case .finish(let outcome) = step, !waiters.isEmpty else { return step }
-        let landing: WaitResult =
+        let waitResult: WaitResult =
             switch outcome {
             case _ where isTurn: .again
             case .admitted(let credential): .admitted(credential)
             case .failed(let error): .failed(SluiceError(error))
             }
-        for waiter in waiters { waiter.resume(returning: landing) }
+        for waiter in waiters { waiter.resume(returning: waitResult) }
         return step
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartFileSharingTests {
+@Suite struct PartialDownloadSharingTests {
     @Test func whoComesSecondHasAPartOfTheirOwn() async throws {
         let folder = try DownloadFolder()
         let first = try await folder.begun("01234")

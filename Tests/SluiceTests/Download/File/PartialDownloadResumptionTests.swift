@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartFileResumptionTests {
+@Suite struct PartialDownloadResumptionTests {
     @Test func whatWasClosedIsResumed() async throws {
         let folder = try DownloadFolder()
         let first = try await folder.open()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct SendingTests {
+@Suite struct BeforeSendingTests {
     @Test(
         arguments: [
             (.gateFailed, .gate, true), (.cancelled, .gate, true), (.timedOut, .gate, true),

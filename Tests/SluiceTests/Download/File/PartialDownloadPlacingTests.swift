@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartFilePlacingTests {
+@Suite struct PartialDownloadPlacingTests {
     private static let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
 
     @Test func aFileThatIsNotWholeIsNotPlaced() async throws {

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-final class UploadDoorTests: XCTestCase {
+final class UploadMethodBuilderTests: XCTestCase {
     private func echoServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("/*", .echo)

@@ -4,7 +4,7 @@ import SluiceTesting
 import XCTest
 
 /// Result types that a request can ask for directly, in every API.
-final class DoorTests: XCTestCase {
+final class RequestFactoryTests: XCTestCase {
     struct Item: Decodable, Sendable, Equatable {
         let itemID: Int
         let unitPrice: Double

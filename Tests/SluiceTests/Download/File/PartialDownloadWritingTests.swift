@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct PartFileWritingTests {
+@Suite struct PartialDownloadWritingTests {
     private static func pattern(_ count: Int) -> Data {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }
