@@ -20,7 +20,7 @@ import Testing
             (.seconds(-9_223_372_037), .min),
         ] as [(Duration, Int64)]
     )
-    func durationsAreClampedToWhat64BitsHold(duration: Duration, nanoseconds: Int64) {
+    func durationsAreClampedTo64Bits(duration: Duration, nanoseconds: Int64) {
         #expect(duration.nanoseconds == nanoseconds)
     }
 
@@ -31,7 +31,7 @@ import Testing
             (.max, .zero, .max), (.max, .nanoseconds(1), .max),
         ] as [(Int64, Duration, Int64)]
     )
-    func addingStopsAtTheDistantFuture(start: Int64, duration: Duration, sum: Int64) {
+    func additionIsClampedToTheDistantFuture(start: Int64, duration: Duration, sum: Int64) {
         #expect(Self.time(start) + duration == Self.time(sum))
     }
 
@@ -41,16 +41,16 @@ import Testing
             (60_000_000_100, 100, 60_000), (.max - 1, 1, .max), (.max, 1, -1), (.max, .max, -1),
         ] as [(Int64, Int64, Int32)]
     )
-    func waitingIsRoundedUpToWholeMilliseconds(end: Int64, now: Int64, milliseconds: Int32) {
+    func intervalIsRoundedUpToMilliseconds(end: Int64, now: Int64, milliseconds: Int32) {
         #expect(Self.time(end).milliseconds(after: Self.time(now)) == milliseconds)
     }
 
-    @Test func theTimeSinceAMomentIsItsDistance() {
+    @Test func sinceReturnsTheDifference() {
         #expect(Self.time(1_500_000_000).since(Self.time(500_000_000)) == .seconds(1))
         #expect(Self.time(1).since(Self.time(3)) == .nanoseconds(-2))
     }
 
-    @Test func theClockNeverGoesBack() {
+    @Test func clockNeverGoesBackwards() {
         var last = MonotonicTime.now
         for _ in 0..<1000 {
             let now = MonotonicTime.now

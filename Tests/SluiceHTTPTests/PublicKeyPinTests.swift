@@ -3,7 +3,7 @@ import SluiceHTTP
 import Testing
 
 @Suite struct PublicKeyPinTests {
-    @Test func whatIsWrittenIsReadAgainAlsoBehindTwoSlashes() {
+    @Test func pinsRoundTripAlsoAfterTwoSlashes() {
         for byte in UInt8.min ... .max {
             // The base64 text of every 64th byte begins with a slash.
             let pin = PublicKeyPin(sha256: Data(repeating: byte, count: 32))
@@ -17,7 +17,7 @@ import Testing
         "", "sha256/", "sha256/short", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         "sha256/\(String(repeating: "?", count: 44))",
     ])
-    func whatIsNoPinIsKnownAsNone(_ text: String) {
+    func malformedPinsAreInvalid(_ text: String) {
         #expect(!PublicKeyPin(text).isValid)
     }
 }

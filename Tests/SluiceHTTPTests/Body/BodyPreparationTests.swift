@@ -24,7 +24,7 @@ import Foundation
     }
 
     @Test(arguments: [HTTPBody.none, .data(Data("a".utf8)), .stream(AsyncStream<Data> { nil }, length: 0)])
-    func whatIsReadyNeedsNoPreparation(body: HTTPBody) async throws {
+    func bodiesInMemoryAndStreamsNeedNoPreparation(body: HTTPBody) async throws {
         #expect(!body.needsPreparation)
         #expect(try await body.prepared(within: .zero).length == body.length)
     }
@@ -38,10 +38,10 @@ import Foundation
         #expect(!prepared.needsPreparation)
         #expect(prepared.length == 11)
         #expect(try await Self.text(prepared) == "from a file")
-        #expect(try await Self.text(prepared) == "from a file", "Opened a second time")
+        #expect(try await Self.text(prepared) == "from a file", "The second reader must begin at the start")
     }
 
-    @Test func aFileThatGrowsGivesMoreThanItsLength() async throws {
+    @Test func fileThatGrowsIsReadBeyondItsLength() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         defer { file.remove() }
         let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
@@ -51,7 +51,7 @@ import Foundation
         #expect(prepared.length == 3)
     }
 
-    @Test func aBodyIsMadeAnewEachTime() async throws {
+    @Test func deferredBodyIsCreatedForEachPreparation() async throws {
         let count = Locked(0)
         let body = HTTPBody.deferred(isReplayable: true) {
             let number = count.withLock { count in
@@ -65,7 +65,7 @@ import Foundation
         #expect(try await body.prepared(within: nil).length == 2)
     }
 
-    @Test func anErrorIsTheCauseOrTheSDKsOwn() async {
+    @Test func wrapsForeignErrorsAndPassesOnSluiceErrors() async {
         let broken = HTTPBody.deferred(isReplayable: false) { throw Broken() }
         let error = await #expect(throws: SluiceError.self) { try await broken.prepared(within: nil) }
         #expect(error?.code == .bodyUnavailable)
@@ -75,8 +75,8 @@ import Foundation
         #expect(ownError?.reason == "Mine.")
     }
 
-    /// Returns work that ignores the timeout and the cancellation, like a read from a failed disk.
-    private func deaf(_ begun: @escaping @Sendable () -> Void) -> (HTTPBody, release: @Sendable () -> Void) {
+    /// Creates a body whose preparation ignores time-outs and cancellation, like a read from a failed disk.
+    private func hangingBody(_ begun: @escaping @Sendable () -> Void) -> (HTTPBody, release: @Sendable () -> Void) {
         let waiting = Locked<UnsafeContinuation<Void, Never>?>(nil)
         let body = HTTPBody.deferred(isReplayable: false) {
             await withUnsafeContinuation { continuation in
@@ -88,16 +88,16 @@ import Foundation
         return (body, { waiting.withLock { $0.take() }?.resume() })
     }
 
-    @Test func workThatHangsIsLeftWhenTheTimeIsUp() async {
-        let (body, release) = deaf {}
+    @Test func preparationThatHangsTimesOut() async {
+        let (body, release) = hangingBody {}
         let error = await #expect(throws: SluiceError.self) { try await body.prepared(within: .milliseconds(20)) }
         #expect(error?.code == .timedOut)
         release()
     }
 
-    @Test func workThatHangsIsLeftWhenTheCallerIsCancelled() async {
+    @Test func cancellationEndsPreparationThatHangs() async {
         let (moments, moment) = AsyncStream<Void>.makeStream()
-        let (body, release) = deaf { moment.yield() }
+        let (body, release) = hangingBody { moment.yield() }
         let task = Task { try await body.prepared(within: .seconds(3600)) }
         for await _ in moments { break }
         task.cancel()
@@ -106,7 +106,7 @@ import Foundation
         release()
     }
 
-    @Test func aCallerThatIsCancelledAlreadyBeginsNothing() async {
+    @Test func cancelledTaskDoesNotStartPreparation() async {
         let begun = Locked(false)
         let body = HTTPBody.deferred(isReplayable: false) {
             begun.withLock { $0 = true }
@@ -121,13 +121,13 @@ import Foundation
         #expect(!begun.withLock { $0 })
     }
 
-    @Test func timeWithoutEndDoesNoHarm() async throws {
+    @Test func acceptsTheLongestTimeout() async throws {
         let body = HTTPBody.deferred(isReplayable: false) { .data(Data(count: 1)) }
         #expect(try await body.prepared(within: .seconds(Int64.max)).length == 1)
     }
 
     #if os(Linux)
-    @Test func aFileIsClosedAtItsEndWhoeverKeepsItsBody() async throws {
+    @Test func fileIsClosedAtItsEndWhileTheBodyIsHeld() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         defer { file.remove() }
         let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
@@ -138,7 +138,7 @@ import Foundation
         #expect(prepared.length == 3)
     }
 
-    @Test func aFileIsClosedWithItsReaderOrWithTheBodyThatNobodyRead() async throws {
+    @Test func fileIsClosedWhenItsReaderOrUnreadBodyIsReleased() async throws {
         let file = try TemporaryFile(Data(count: 1 << 20))
         defer { file.remove() }
         let prepared = try await HTTPBody.file(file.url).prepared(within: nil)

@@ -34,7 +34,7 @@ import Darwin
         #expect(read.reduce(Data(), +) == data)
     }
 
-    @Test func aPieceIsNoLongerThanAskedFor() async throws {
+    @Test func readReturnsAtMostTheRequestedBytes() async throws {
         let file = try TemporaryFile(Data("abcde".utf8))
         defer { file.remove() }
         let reader = try await FileReader.open(file.url)
@@ -52,7 +52,7 @@ import Darwin
             (URL(string: "https://host/etc/hosts"), "A URL with the scheme “https” is not a file URL."),
         ] as [(URL?, String)]
     )
-    func whatIsNoFileIsUnavailable(url: URL?, reason: String) async throws {
+    func opensRegularFilesOnly(url: URL?, reason: String) async throws {
         let url = try #require(url)
         let error = await #expect(throws: SluiceError.self) { try await FileReader.open(url) }
         #expect(error?.code == .bodyUnavailable)
@@ -60,7 +60,7 @@ import Darwin
     }
 
     /// A blocking open for reading would wait for a writer, which never comes.
-    @Test func aPipeThatNobodyWritesToDoesNotHangTheRequest() async throws {
+    @Test func pipeWithoutAWriterFailsAtOnce() async throws {
         let path = "/tmp/sluice-\(UUID().uuidString)"
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
@@ -69,7 +69,7 @@ import Darwin
     }
 
     @Test(.disabled(if: getuid() == 0, "root may read everything"))
-    func aFileThatMayNotBeReadIsUnavailable() async throws {
+    func fileWithoutReadPermissionIsUnavailable() async throws {
         let file = try TemporaryFile(Data("a".utf8))
         defer { file.remove() }
         chmod(file.url.path, 0)
@@ -78,7 +78,7 @@ import Darwin
     }
 
     #if os(Linux)
-    @Test func theDescriptorIsClosedWithTheReader() async throws {
+    @Test func descriptorIsClosedWithTheReader() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         defer { file.remove() }
         do {

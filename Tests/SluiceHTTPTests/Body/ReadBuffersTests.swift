@@ -19,21 +19,21 @@ import Foundation
 
     private static func address(_ data: Data) -> UnsafeRawPointer? { data.withUnsafeBytes { $0.baseAddress } }
 
-    @Test func aBufferIsUsedAgainOnceItsPieceHasGone() {
+    @Test func bufferIsReusedAfterItsPieceIsReleased() {
         let buffers = ReadBuffers(size: 4096)
         var first = buffers.piece(upTo: 4096, Self.fill(1, 4096))
         let place = first.flatMap(Self.address)
         #expect(first == Data(repeating: 1, count: 4096))
         let second = buffers.piece(upTo: 4096, Self.fill(2, 4096))
         #expect(second.flatMap(Self.address) != place)
-        #expect(first == Data(repeating: 1, count: 4096), "what is still held is not written over")
+        #expect(first == Data(repeating: 1, count: 4096), "A retained piece must not be overwritten")
         first = nil
         let third = buffers.piece(upTo: 4096, Self.fill(3, 4096))
         #expect(third.flatMap(Self.address) == place)
         #expect(second == Data(repeating: 2, count: 4096))
     }
 
-    @Test func aPartOfAPieceHoldsItsBuffer() {
+    @Test func sliceOfAPieceRetainsItsBuffer() {
         let buffers = ReadBuffers(size: 4096)
         let rest = buffers.piece(upTo: 4096, Self.fill(1, 4096))?.dropFirst(4000)
         let other = buffers.piece(upTo: 4096, Self.fill(2, 4096))
@@ -41,7 +41,7 @@ import Foundation
         #expect(other?.count == 4096)
     }
 
-    @Test func aPieceMayBeChangedByWhoHoldsIt() {
+    @Test func changingAPieceDoesNotChangeItsCopies() {
         let buffers = ReadBuffers(size: 4096)
         var piece = buffers.piece(upTo: 4096, Self.fill(1, 100)) ?? Data()
         let copy = piece
@@ -53,13 +53,13 @@ import Foundation
     }
 
     @Test(arguments: [(0, 0), (-1, nil), (1, 1), (50, 50), (5000, 64)] as [(Int, Int?)])
-    func whatWasFilledIsGiven(filled: Int, count: Int?) {
+    func pieceHasTheFilledBytesUpToTheBufferSize(filled: Int, count: Int?) {
         let buffers = ReadBuffers(size: 64)
         #expect(buffers.piece(upTo: 4096) { filled < 0 ? -1 : Self.fill(1, filled)($0) }?.count == count)
         #expect(buffers.piece(upTo: -5, Self.fill(1, 10))?.count == 1)
     }
 
-    @Test func piecesOutliveTheBuffersTheyCameFrom() {
+    @Test func piecesOutliveTheirReadBuffers() {
         var pieces: [Data] = []
         do {
             let buffers = ReadBuffers(size: 64)

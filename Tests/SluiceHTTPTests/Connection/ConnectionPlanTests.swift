@@ -16,14 +16,14 @@ import Testing
     }
 
     /// Requests of clients with default options need no computation.
-    @Test func clientsThatSetNothingShareOnePlan() throws {
+    @Test func clientsWithDefaultOptionsShareOnePlan() throws {
         let local = HTTPOrigin(scheme: "http", authority: "127.0.0.1:8080")
         #expect(try ConnectionOptions().plan(for: local) === ConnectionPlan.standard)
         #expect(ConnectionPlan.standard.proxy == nil)
         #expect(ConnectionPlan.standard.httpVersion == .automatic)
     }
 
-    @Test func aPlanIsMadeOnceAnOrigin() throws {
+    @Test func planIsComputedOncePerOrigin() throws {
         var options = ConnectionOptions()
         options.httpVersion = .http1
         let copy = options
@@ -34,7 +34,7 @@ import Testing
         #expect(try options.plan(for: origin) !== plan)
     }
 
-    @Test func theNarrowestPatternIsMeant() throws {
+    @Test func mostSpecificHostPatternApplies() throws {
         let versions: [HostPattern: TLSConfiguration] = [
             "*": TLSConfiguration(minimumVersion: .tls12), "*.example": TLSConfiguration(minimumVersion: .tls12),
             "*.cdn.example": TLSConfiguration(minimumVersion: .tls13),
@@ -50,7 +50,7 @@ import Testing
         #expect(try plan { $0.tls.minimumVersion = .tls13 }.tls.minimumVersion == .tls13)
     }
 
-    @Test func aSocketGoesBeforeAProxyAndBothBeforeAddresses() throws {
+    @Test func socketPrecedesProxyAndProxyPrecedesAddresses() throws {
         let all = try plan {
             $0.unixSocket = "/run/a.sock"
             $0.proxy = .http("proxy.example")
@@ -67,7 +67,7 @@ import Testing
         #expect(two.hostAddresses.isEmpty)
     }
 
-    @Test func aProxyIsRefusedWhereAddressesAreJudged() {
+    @Test func proxyIsRefusedUnderAnAddressPolicy() {
         let code = code {
             $0.proxy = .http("proxy.example")
             $0.addresses = .publicOnly
@@ -75,7 +75,7 @@ import Testing
         #expect(code == .addressRefused)
     }
 
-    @Test func addressesAreJudgedWithoutAProxy() throws {
+    @Test func addressPolicyAppliesToProxyExceptions() throws {
         let plan = try plan {
             $0.proxy = .always(.http("proxy.example"), except: ["*.cdn.example"])
             $0.addresses = .publicOnly
@@ -85,17 +85,17 @@ import Testing
     }
 
     @Test(arguments: ["", "sha256/", "sha256/AAAA", "sha1/jQJTbIh0grw0/1TkHSumWb+Fs0Ggogr621gT3PvPKG0="])
-    func aPinThatIsNoneIsATypedError(pin: String) {
+    func rejectsMalformedPins(pin: String) {
         #expect(code { $0.tls.pins = PublicKeyPins(PublicKeyPin(stringLiteral: pin)) } == .invalidConfiguration)
     }
 
     @Test(arguments: ["", "/tmp/\0", "/\(String(repeating: "x", count: 120))"])
-    func aSocketsPathThatCannotBeUsedIsATypedError(path: String) {
+    func rejectsUnusableSocketPaths(path: String) {
         #expect(code { $0.unixSocket = path } == .invalidConfiguration)
     }
 
     @Test(arguments: ["", "a:b:c", "proxy.example:0", "ada:pw@proxy.example", "http://proxy.example"])
-    func aProxyThatIsNoneIsATypedErrorThatDoesNotShowIt(address: String) {
+    func malformedProxyFailsWithoutShowingThePassword(address: String) {
         let error = #expect(throws: SluiceError.self) { _ = try plan { $0.proxy = .http(address) } }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.description.contains("pw") == false)

@@ -11,13 +11,13 @@ import Testing
             ("http", "[fe80::1%25eth0]:8080", "fe80::1%25eth0", 8080),
         ] as [(String, String, String, Int)]
     )
-    func hostAndPortAreTakenApart(scheme: String, authority: String, host: String, port: Int) {
+    func authorityIsSplitIntoHostAndPort(scheme: String, authority: String, host: String, port: Int) {
         let origin = HTTPOrigin(scheme: scheme, authority: authority)
         #expect(origin.host == host)
         #expect(origin.port == port)
     }
 
-    @Test func theUsualPortAndCapitalsMakeNoDifference() {
+    @Test func defaultPortAndLetterCaseAreIgnored() {
         #expect(
             HTTPOrigin(scheme: "HTTPS", authority: "A.example:443")
                 == HTTPOrigin(scheme: "https", authority: "a.example")

@@ -21,11 +21,11 @@ import Testing
             ("fe80::1", "[fe80::1%25eth0]", true), ("fe80::1", "fe80::2%25eth0", false),
         ] as [(String, String, Bool)]
     )
-    func aPatternIsForTheHostsItSays(pattern: String, host: String, matches: Bool) {
+    func patternsMatchHosts(pattern: String, host: String, matches: Bool) {
         #expect(HostPattern(pattern).matches(host) == matches)
     }
 
-    @Test func patternsOfTheSameHostsAreTheSame() {
+    @Test func patternsAreComparedInCanonicalForm() {
         #expect(HostPattern("API.Example.") == "api.example")
         #expect(HostPattern("[0:0::1]") == "::1")
         #expect(HostPattern("*.Example") == "*.example")
@@ -37,7 +37,7 @@ import Testing
             ("*", "*"), ("*.EXAMPLE.", "*.example"), ("Api.Example", "api.example"), ("[2001:DB8:0::1]", "2001:db8::1"),
         ] as [(String, String)]
     )
-    func aPatternIsShownInItsUsualForm(text: String, description: String) {
+    func descriptionIsTheCanonicalForm(text: String, description: String) {
         #expect("\(HostPattern(text))" == description)
     }
 

@@ -13,7 +13,7 @@ import Testing
             (["*"], ["::1"], "[::1]", false), (["*"], ["::1"], "[0:0::1]", false), (["*"], ["*"], "api.example", false),
         ] as [([HostPattern]?, [HostPattern], String, Bool)]
     )
-    func whatIsDeniedIsDeniedWhateverIsAllowed(
+    func deniedHostsTakePrecedence(
         allowed: [HostPattern]?,
         denied: [HostPattern],
         host: String,
@@ -22,7 +22,7 @@ import Testing
         #expect(HostRules(allowing: allowed, denying: denied).allows(host) == allows)
     }
 
-    @Test func theDefaultAllowsAll() {
+    @Test func defaultAllowsAllHosts() {
         #expect(HostRules() == .all)
         #expect(ConnectionOptions().hosts == .all)
         #expect(HostRules.all.allows(""))

@@ -26,7 +26,7 @@ private final class Folder: Sendable {
     }
 }
 
-/// Jars that no transport has used.
+/// Cookie jars with and without a file, used without a transport.
 @Suite struct CookieFileTests {
     private static let cookie = Cookie(name: "id", value: "17", domain: "a.example")
 
@@ -34,7 +34,7 @@ private final class Folder: Sendable {
         "a.example\tFALSE\t/\tFALSE\t0\t\(name)\t\(value)\n"
     }
 
-    @Test func aJarWithoutAFileIsReadAndChanged() async throws {
+    @Test func jarWithoutAFileHoldsCookiesInMemory() async throws {
         let jar = CookieJar()
         #expect(await jar.cookies.isEmpty)
         try await jar.set(Self.cookie)
@@ -53,7 +53,7 @@ private final class Folder: Sendable {
         try await jar.save()
     }
 
-    @Test func aCookieThatCannotBeIsRefused() async throws {
+    @Test func rejectsInvalidCookies() async throws {
         let jar = CookieJar()
         let error = await #expect(throws: SluiceError.self) {
             try await jar.set(Cookie(name: "a", value: "s3cret\r\nB: 2", domain: "a.example"))
@@ -63,7 +63,7 @@ private final class Folder: Sendable {
         #expect(await jar.cookies.isEmpty)
     }
 
-    @Test func cookiesSurviveTheJar() async throws {
+    @Test func savedCookiesAreLoadedByAnotherJar() async throws {
         let folder = try Folder()
         let first = CookieJar(file: folder.path)
         #expect(await first.cookies.isEmpty)
@@ -86,7 +86,7 @@ private final class Folder: Sendable {
         #expect(await CookieJar(file: folder.path).cookies == [Self.cookie, lasting])
     }
 
-    @Test func aChangeIsWrittenByItself() async throws {
+    @Test func changesAreSavedAutomatically() async throws {
         let folder = try Folder()
         do {
             let jar = CookieJar(file: folder.path)
@@ -100,7 +100,7 @@ private final class Folder: Sendable {
         #expect(folder.mode == 0o600)
     }
 
-    @Test func whatIsSetBeforeTheFileIsReadIsNotUndoneByIt() async throws {
+    @Test func loadingKeepsCookiesThatWereSetBefore() async throws {
         let folder = try Folder()
         try folder.write(Self.line("id", "1") + Self.line("b", "2"))
         let jar = CookieJar(file: folder.path)
@@ -110,7 +110,7 @@ private final class Folder: Sendable {
         #expect(await jar.cookies.map(\.value) == ["2", "17"])
     }
 
-    @Test func linesThatAreDamagedArePassedOver() async throws {
+    @Test func damagedLinesAreSkipped() async throws {
         let folder = try Folder()
         try folder.write(
             "# comment\n\nALL\n\u{0}\u{1}\nSet-Cookie: x=1\n" + Self.line("a", "1") + "SESS\n"
@@ -121,7 +121,7 @@ private final class Folder: Sendable {
         #expect(await jar.cookies.map(\.name) == ["a"])
     }
 
-    @Test func aFileThatOthersCanReadIsReadAndThenPrivate() async throws {
+    @Test func savingMakesTheFilePrivate() async throws {
         let folder = try Folder()
         try folder.write(Self.line("a", "1"))
         #expect(chmod(folder.path, 0o644) == 0)
@@ -131,7 +131,7 @@ private final class Folder: Sendable {
         #expect(folder.mode == 0o600)
     }
 
-    @Test func aFileThatCannotBeReadIsNeverWrittenOver() async throws {
+    @Test func unreadableFileIsNeverOverwritten() async throws {
         let folder = try Folder()
         let large = String(repeating: "#", count: 17 << 20)
         try folder.write(large)
@@ -152,7 +152,7 @@ private final class Folder: Sendable {
         #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["a", "id"])
     }
 
-    @Test func aFolderThatIsNotThereIsToldOfByWhoeverAsks() async throws {
+    @Test func missingFolderFailsSavingAndIsReported() async throws {
         let folder = try Folder()
         let failures = Locked<[SluiceError]>([])
         let jar = CookieJar(file: folder.url.appending(path: "none/cookies.txt").path) { error in
@@ -169,19 +169,19 @@ private final class Folder: Sendable {
     }
 
     @Test(arguments: ["", "\u{0}", "/tmp\u{0}x"])
-    func aPathThatIsNoneIsAnError(_ path: String) async {
+    func rejectsInvalidPaths(_ path: String) async {
         let error = await #expect(throws: SluiceError.self) { try await CookieJar(file: path).load() }
         #expect(error?.code == .cookieFileFailed)
     }
 
-    @Test func aFolderInTheFilesPlaceIsAnError() async throws {
+    @Test func folderAtTheFilePathIsAnError() async throws {
         let folder = try Folder()
         let jar = CookieJar(file: folder.url.path)
         await #expect(throws: SluiceError.self) { try await jar.load() }
         await #expect(throws: SluiceError.self) { try await jar.save() }
     }
 
-    @Test func manyChangesAtOnceLeaveTheLastOnTheDisk() async throws {
+    @Test func concurrentChangesAreAllSaved() async throws {
         let folder = try Folder()
         let jar = CookieJar(file: folder.path)
         try await withThrowingTaskGroup { group in

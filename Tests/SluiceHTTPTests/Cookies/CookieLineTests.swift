@@ -35,7 +35,7 @@ import Testing
             Cookie(name: "id", value: "", domain: "a.example", expires: Date(timeIntervalSince1970: 253_402_300_799))
         ),
     ])
-    func aLineIsReadAsOthersWriteIt(_ text: String, _ cookie: Cookie) throws {
+    func linesOfOtherProgramsAreParsed(_ text: String, _ cookie: Cookie) throws {
         let line = try #require(Self.line(text))
         #expect(line.cookie == cookie)
         // The written line reads back the same.
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Browsers store such cookies in this form, and Python writes it.
-    @Test func aCookieWithoutANameIsRead() throws {
+    @Test func cookieWithoutANameIsParsed() throws {
         let text = "a.example\tFALSE\t/\tFALSE\t0\t\tid"
         let line = try #require(Self.line(text))
         #expect(line.cookie == Cookie(name: "", value: "id", domain: "a.example"))
@@ -59,11 +59,11 @@ import Testing
         ("a.example\tFALSE\t/\tFALSE\t0\t__SECURE-id\t17", false),
         ("a.example\tFALSE\t/\tTRUE\t0\t\t__Host-id=17", false), ("a.example\tFALSE\t/\tFALSE\t0\t__Hos\t17", true),
     ])
-    func aCookieIsAsThePrefixOfItsNameSays(_ text: String, _ isOne: Bool) {
+    func lineMustMeetThePrefixOfItsCookieName(_ text: String, _ isOne: Bool) {
         #expect((Self.line(text) != nil) == isOne)
     }
 
-    @Test func theProgramIsHeldToPrefixesToo() {
+    @Test func cookieSetInCodeMustMeetItsPrefix() {
         var cookie = Cookie(name: "__Host-id", value: "17", domain: "a.example")
         #expect(CookieLine(cookie) == nil)
         cookie.isSecure = true
@@ -73,13 +73,13 @@ import Testing
     }
 
     @Test(arguments: [("1\t7", "/", false), ("17", "/\t", false), ("17", "/", true)])
-    func aTabDoesNotFitIntoTheFile(_ value: String, _ path: String, _ fits: Bool) {
+    func cookieWithATabDoesNotFitTheFileFormat(_ value: String, _ path: String, _ fits: Bool) {
         let cookie = Cookie(name: "id", value: value, domain: "a.example", path: path)
         let line = CookieLine(cookie, name: Array("id".utf8), value: Array(value.utf8), path: Array(path.utf8))
         #expect(line.fitsFile == fits)
     }
 
-    @Test func whatTellsCookiesApartIsTheirBytes() throws {
+    @Test func keysDifferByTheBytesOfNames() throws {
         func line(_ name: [UInt8], _ flag: String = "FALSE") throws -> CookieLine {
             let bytes = Array("a.example\t\(flag)\t/\tFALSE\t0\t".utf8) + name + Array("\t1".utf8)
             return try #require(CookieLine(bytes))
@@ -103,11 +103,11 @@ import Testing
         "a.example\tFALSE\t/\tFALSE\t0\tid\t1\u{7f}7", "\u{0}\u{1}\u{2}",
         "#HttpOnly_#HttpOnly_x\tFALSE\t/\tFALSE\t0\tid\t1",
     ])
-    func whatIsNoCookieIsNone(_ text: String) {
+    func rejectsMalformedLines(_ text: String) {
         #expect(Self.line(text) == nil)
     }
 
-    @Test func bytesThatAreNoTextStayAsTheyAre() throws {
+    @Test func bytesThatAreNotUTF8ArePreserved() throws {
         let bytes = Array("a.example\tFALSE\t/\tFALSE\t0\tid\t".utf8) + [0xFF, 0xFE]
         #expect(try #require(CookieLine(bytes)).bytes == bytes)
     }
@@ -120,7 +120,7 @@ import Testing
         Cookie(name: "a", value: "1\r\nB: 2", domain: "a.example"),
         Cookie(name: "a\u{0}", value: "1", domain: "a.example"), Cookie(name: "a", value: "1", domain: "#a.example"),
     ])
-    func aCookieThatCannotBeIsNotWritten(_ cookie: Cookie) {
+    func rejectsInvalidCookies(_ cookie: Cookie) {
         #expect(CookieLine(cookie) == nil)
     }
 
@@ -131,19 +131,19 @@ import Testing
             (Date(timeIntervalSince1970: 1e18), "253402300799"), (nil, "0"),
         ] as [(Date?, String)]
     )
-    func anEndIsInWholeSecondsAndNeverTheSessionsByMistake(_ expires: Date?, _ seconds: String) {
+    func expiryIsWrittenInWholeSecondsAndNeverAsZero(_ expires: Date?, _ seconds: String) {
         var cookie = Self.plain
         cookie.expires = expires
         #expect(Self.text(CookieLine(cookie)) == "a.example\tFALSE\t/\tFALSE\t\(seconds)\tid\t17")
     }
 
-    @Test func whatEndsACookieIsAlikeInAllThatTellsItApart() throws {
+    @Test func expiredLineHasTheKeyOfItsCookie() throws {
         let line = try #require(Self.line("#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t0\tid\ts3cret"))
         #expect(line.ended.key == line.key)
         #expect(Self.text(line.ended) == "#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t1\tid\t")
     }
 
-    @Test func noDescriptionTellsTheValue() {
+    @Test func descriptionsContainNoValue() {
         let cookie = Cookie(name: "id", value: "s3cret", domain: "a.example", path: "/x")
         var dumped = ""
         dump(cookie, to: &dumped)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aListHasEachCookieOnceAndNoneThatHasEnded() throws {
+    @Test func listHasEachCookieOnceAndNoExpiredOne() throws {
         func line(_ name: String, _ value: String, _ end: TimeInterval? = nil) throws -> CookieLine {
             let expires = end.map(Date.init(timeIntervalSince1970:))
             return try #require(

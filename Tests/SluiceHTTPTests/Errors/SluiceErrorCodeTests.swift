@@ -24,7 +24,7 @@ import Testing
         #expect(Set(Self.named.map(\.0)).count == Self.named.count)
     }
 
-    @Test func aCodeOfOnesOwnCanBeSwitchedOver() {
+    @Test func customCodeCanBeSwitchedOver() {
         func answer(_ error: SluiceError) -> String {
             switch error.code {
             case .timedOut, .idleTimedOut: "late"

@@ -22,7 +22,7 @@ import Foundation
     )
     private static let response = HTTPResponse(status: 503, headers: ["Set-Cookie": "cookie"])
 
-    @Test func theDescriptionHoldsTheTargetAndTheReasonAndNoSecret() {
+    @Test func descriptionHasTheTargetAndReasonWithoutSecrets() {
         let error = SluiceError(
             .timedOut,
             "It took too long.",
@@ -34,7 +34,7 @@ import Foundation
         #expect("\(SluiceError(.timedOut, "It took too long."))" == "It took too long.")
     }
 
-    @Test func theExpandedDescriptionHasAllThatIsKnownButSecrets() {
+    @Test func expandedDescriptionHasAllDetailsButSecrets() {
         let error = SluiceError(
             .connectionLost,
             "Lost.",
@@ -51,7 +51,7 @@ import Foundation
         #expect(SluiceError(.timedOut, "Late.").expandedDescription == "Late. [timedOut, in transport]")
     }
 
-    @Test func aNewErrorIsOfTheTransportAndKnowsNothingElse() {
+    @Test func newErrorHasTheTransportStepAndNoRequest() {
         let error = SluiceError(.cannotConnect, "No.")
         #expect(error.code == .cannotConnect)
         #expect(error.reason == "No.")
@@ -61,7 +61,7 @@ import Foundation
         #expect(error.underlyingError == nil)
     }
 
-    @Test func sayingMoreKeepsWhatWasKnown() {
+    @Test func addingDetailsKeepsThoseThatAreSet() {
         let bare = SluiceError(.cannotConnect, "No.", step: .cache, underlyingError: Cause())
         let full = bare.with(step: .recovery, request: Self.request, response: Self.response)
         #expect(full.step == .recovery)
@@ -84,11 +84,11 @@ import Foundation
     @Test(
         arguments: [(.cancelled, true), (.timedOut, false), (.init("cancelled"), true)] as [(SluiceError.Code, Bool)]
     )
-    func onlyACancellationIsOne(code: SluiceError.Code, isCancellation: Bool) {
+    func onlyTheCancelledCodeIsACancellation(code: SluiceError.Code, isCancellation: Bool) {
         #expect(SluiceError(code, "").isCancellation == isCancellation)
     }
 
-    @Test func theErrorOfACancellationIsOne() {
+    @Test func commonErrorsHaveTheirCodes() {
         #expect(SluiceError.cancelled.isCancellation)
         #expect("\(SluiceError.bodyTooLarge(limit: 7))".contains("limit of 7 bytes"))
         #expect(SluiceError.bodyTooLarge(limit: 7).code == .bodyTooLarge)

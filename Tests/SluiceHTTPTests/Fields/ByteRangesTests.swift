@@ -26,7 +26,7 @@ import Testing
     ]
 
     @Test(arguments: insertions)
-    func rangesThatOverlapOrTouchBecomeOne(_ inserted: [Range<Int64>], _ ranges: [Range<Int64>]) {
+    func overlappingAndAdjacentRangesAreMerged(_ inserted: [Range<Int64>], _ ranges: [Range<Int64>]) {
         #expect(ByteRanges(inserted).ranges == ranges)
     }
 
@@ -45,11 +45,11 @@ import Testing
     ]
 
     @Test(arguments: gaps)
-    func whatIsMissingLiesBetween(_ ranges: [Range<Int64>], _ length: Int64, _ missing: [Range<Int64>]) {
+    func missingRangesAreTheGaps(_ ranges: [Range<Int64>], _ length: Int64, _ missing: [Range<Int64>]) {
         #expect(ByteRanges(ranges).missing(upTo: length) == missing)
     }
 
-    @Test func theBeginningIsTheRunFromZero() {
+    @Test func prefixEndAndCountFollowFromTheRanges() {
         #expect(ByteRanges().prefix == 0)
         #expect(ByteRanges([3..<5]).prefix == 0)
         #expect(ByteRanges([0..<3, 4..<5]).prefix == 3)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
-    func randomRangesAreASetOfBytes(_ seed: UInt64) {
+    func randomInsertionsEqualASetOfBytes(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var ranges = ByteRanges()
         var bytes: Set<Int64> = []
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func theyComeBackFromJSON() throws {
+    @Test func rangesRoundTripThroughJSON() throws {
         let ranges = ByteRanges([0..<5, 9..<Int64.max])
         let json = try JSONEncoder().encode(ranges)
         #expect(String(decoding: json, as: UTF8.self) == "[[0,5],[9,9223372036854775807]]")
@@ -94,7 +94,7 @@ import Testing
         "[1]",
         "null", #"[["0","5"]]"#,
     ])
-    func whatIsNoRangeIsRefused(_ json: String) {
+    func rejectsMalformedRanges(_ json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(ByteRanges.self, from: Data(json.utf8)) }
     }
 }

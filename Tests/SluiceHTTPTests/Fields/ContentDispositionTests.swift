@@ -56,23 +56,23 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func aNameIsRead(_ text: String, _ name: String?) throws {
+    func fileNameIsParsed(_ text: String, _ name: String?) throws {
         #expect(try #require(ContentDisposition(text)).fileName == name)
     }
 
     @Test(arguments: [
         "", " ", ";", "; filename=a.txt", "filename=a.txt", "\"attachment\"; filename=a.txt", "at tach", "é",
     ])
-    func aValueWithoutATypeIsNone(_ text: String) {
+    func rejectsValuesWithoutAType(_ text: String) {
         #expect(ContentDisposition(text) == nil)
     }
 
-    @Test func theTypeIsInSmallLetters() {
+    @Test func typeIsLowercased() {
         #expect(ContentDisposition("INLINE")?.type == "inline")
         #expect(ContentDisposition(" x-other ;a=b")?.type == "x-other")
     }
 
-    @Test func theFirstFieldThatCanBeReadCounts() {
+    @Test func firstValidFieldIsUsed() {
         let headers = HTTPHeaders([
             ("Content-Disposition", "filename=bad"), ("Content-Disposition", "attachment; filename=a"),
             ("Content-Disposition", "attachment; filename=b"),
@@ -109,7 +109,7 @@ import Testing
     ]
 
     @Test(arguments: suggestions)
-    func aNameIsSuggested(_ disposition: String?, _ path: String, _ name: String) {
+    func suggestsAFileName(_ disposition: String?, _ path: String, _ name: String) {
         var head = HTTPResponse(status: .ok)
         if let disposition { head.headers["Content-Disposition"] = disposition }
         #expect(head.suggestedFileName(path: path) == name)

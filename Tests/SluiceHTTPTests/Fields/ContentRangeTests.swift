@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: valid)
-    func aRangeIsRead(_ text: String, _ range: Range<Int64>?, _ length: Int64?) throws {
+    func rangeIsParsed(_ text: String, _ range: Range<Int64>?, _ length: Int64?) throws {
         let value = try #require(ContentRange(text))
         #expect(value.range == range)
         #expect(value.length == length)
@@ -32,7 +32,7 @@ import Testing
         "bytes 0-9223372036854775808/*", "bytes 0-9/9223372036854775808", "bytes 99999999999999999999-9/*",
         "bytes ٠-٩/١٠", "bytes 0-9/100/100", "\0", "bytes 0-9/100\0",
     ])
-    func whatIsNotValidIsNone(_ text: String) {
+    func rejectsMalformedRanges(_ text: String) {
         #expect(ContentRange(text) == nil)
     }
 }

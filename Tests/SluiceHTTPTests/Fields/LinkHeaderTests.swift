@@ -49,7 +49,7 @@ import Testing
         Case("</ü>; rel=\"nächst\"", ("/ü", ["nächst"])),
     ]
 
-    @Test(arguments: cases) func aFieldIsReadAsItIsMeant(_ test: Case) {
+    @Test(arguments: cases) func linksAreParsed(_ test: Case) {
         let links = LinkHeader(test.field).links
         #expect(links.map(\.target) == test.targets)
         #expect(links.map(\.relations) == test.relations)
@@ -67,14 +67,14 @@ import Testing
         #expect(link?["media"] == nil)
     }
 
-    @Test func aLinkOfAnotherContextIsNotTheResponses() {
+    @Test func lookupIgnoresLinksWithAnAnchor() {
         let links = LinkHeader(##"</a>; rel=next; anchor="#part", </b>; rel=next, </c>; rel=next"##)
         #expect(links["NEXT"]?.target == "/b")
         #expect(links.links.first?.anchor == "#part")
         #expect(links["last"] == nil)
     }
 
-    @Test func aResponseHasTheLinksOfAllItsFields() {
+    @Test func linksOfAllFieldLinesAreCombined() {
         var headers = HTTPHeaders()
         headers.append("Link", "</a>; rel=prev")
         headers.append("Server", "x")
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// No text causes a read beyond its end or an infinite loop.
-    @Test func randomTextsAreRead() {
+    @Test func randomTextsAreParsedWithoutATrap() {
         var random = SystemRandomNumberGenerator()
         let characters = Array("<>;,=\"\\ \taé*/")
         for _ in 0..<2_000 {

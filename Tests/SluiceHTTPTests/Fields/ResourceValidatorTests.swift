@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: validators)
-    func onlyAStrongValidatorCounts(_ fields: [(HTTPHeaderName, String)], _ validator: ResourceValidator?) {
+    func onlyStrongValidatorsAreUsed(_ fields: [(HTTPHeaderName, String)], _ validator: ResourceValidator?) {
         #expect(ResourceValidator(of: Self.head(fields)) == validator)
     }
 
@@ -61,7 +61,7 @@ import Testing
     ]
 
     @Test(arguments: comparisons)
-    func aLaterResponseIsCompared(
+    func validatorIsComparedWithALaterResponse(
         _ validator: ResourceValidator,
         _ fields: [(HTTPHeaderName, String)],
         _ isSame: Bool?
@@ -69,13 +69,13 @@ import Testing
         #expect(validator.matches(Self.head(fields)) == isSame)
     }
 
-    @Test func anIfRangeHoldsItAsItCame() {
+    @Test func ifRangeValueIsTheValidatorAsReceived() {
         #expect(ResourceValidator.entityTag("\"a\"").ifRangeValue == "\"a\"")
         #expect(ResourceValidator.lastModified(Self.early).ifRangeValue == FieldValue(Self.early))
     }
 
     @Test(arguments: [ResourceValidator.entityTag("\"a\\é\""), .lastModified(early)])
-    func itComesBackFromJSON(_ validator: ResourceValidator) throws {
+    func validatorRoundTripsThroughJSON(_ validator: ResourceValidator) throws {
         let json = try JSONEncoder().encode(validator)
         #expect(try JSONDecoder().decode(ResourceValidator.self, from: json) == validator)
     }

@@ -19,28 +19,28 @@ import Testing
             ("Fri, 31 Dec 9999 23:59:59 GMT", RetryAfter.longest),
         ] as [(String, Duration)]
     )
-    func secondsAndDatesAreDelays(_ text: String, _ delay: Duration) {
+    func secondsAndDatesAreParsed(_ text: String, _ delay: Duration) {
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.now) == delay)
     }
 
     @Test(arguments: [
         "", " ", "-1", "+1", "1.5", "1s", "1, 2", "0x10", "1e3", "soon", "NaN", "١", "1\0", "Thu, 01 Jan 2026",
     ])
-    func garbageIsNone(_ text: String) {
+    func rejectsMalformedValues(_ text: String) {
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.now) == nil)
     }
 
-    @Test func withoutTheFieldThereIsNoDelay() {
+    @Test func missingFieldGivesNoDelay() {
         #expect(RetryAfter.delay(in: ["Date": "120"], now: Self.now) == nil)
     }
 
-    @Test func ofSeveralFieldsTheOneThatAsksForMostCounts() {
+    @Test func longestDelayOfSeveralFieldsIsUsed() {
         let headers: HTTPHeaders = ["Retry-After": "5", "retry-after": "soon", "RETRY-AFTER": "60"]
         #expect(RetryAfter.delay(in: headers, now: Self.now) == .seconds(60))
     }
 
     @Test(arguments: [-Double.infinity, -1e300, .infinity, 1e300, .nan])
-    func aClockThatIsWrongDoesNotTrap(_ seconds: Double) {
+    func extremeClockValuesDoNotTrap(_ seconds: Double) {
         let now = Date(timeIntervalSince1970: seconds)
         let delay = RetryAfter.delay(in: ["Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"], now: now)
         #expect(delay == (seconds < 0 ? RetryAfter.longest : .zero))

@@ -18,7 +18,7 @@ import Testing
         ("Digest nonce==a, realm=b;c, x=y", "digest x=y"),
         ("Basic realm=\"a\",Digest nonce=b", "basic realm=a; digest nonce=b"),
     ])
-    func challengesAreRead(_ value: String, _ expected: String) {
+    func challengesAreParsed(_ value: String, _ expected: String) {
         let challenges = AuthenticationChallenge.all(in: value).map { challenge in
             ([challenge.scheme] + challenge.parameters.map { "\($0.key)=\($0.value)" }.sorted()).joined(separator: " ")
         }
@@ -26,7 +26,7 @@ import Testing
         #expect(challenges.joined(separator: "; ") == expected)
     }
 
-    @Test func parametersWithoutASchemeAreRead() {
+    @Test func parametersWithoutASchemeAreParsed() {
         let info = AuthenticationChallenge.parameters(in: #"nextnonce="a, b=\"c\"",QOP=auth , nc=00000001"#)
         #expect(info == ["nextnonce": #"a, b="c""#, "qop": "auth", "nc": "00000001"])
         #expect(AuthenticationChallenge.parameters(in: "").isEmpty)

@@ -22,7 +22,7 @@ import Testing
             ("a/b;c=\"d\u{301}\"", "a/b;c=\"d\u{301}\""),
         ]
     )
-    func aFieldIsReadAndWritten(_ text: String, _ written: String) throws {
+    func contentTypesAreParsedAndWritten(_ text: String, _ written: String) throws {
         let type = try #require(ContentType(text))
         #expect(type.description == written)
         #expect(ContentType(written) == type)
@@ -32,11 +32,11 @@ import Testing
         "", " ", "/", "text", "text/", "/html", "te xt/html", "text/ht ml", "text/html/x", "text /html x", ";a=b",
         "ü/ö", "text/html, a/b", "text;/html",
     ])
-    func whatHasNoTypeIsNone(_ text: String) {
+    func rejectsMalformedTypes(_ text: String) {
         #expect(ContentType(text) == nil)
     }
 
-    @Test func theCharsetIsAParameterLikeOthers() throws {
+    @Test func charsetIsReadFromTheParameters() throws {
         let type = try #require(ContentType(#"Text/HTML; x="1"; CHARSET="Windows-1251""#))
         #expect(type.type == "text")
         #expect(type.subtype == "html")
@@ -47,7 +47,7 @@ import Testing
         #expect(type.parameters.map(\.name) == ["x", "charset"])
     }
 
-    @Test func noTextTraps() {
+    @Test func randomTextsRoundTripWithoutATrap() {
         var generator = SeededGenerator(seed: 9110)
         let pieces = ["a", "/", ";", "=", "\"", "\\", " ", "\t", "ü", "\u{301}", "\0", ","]
         for _ in 0..<20_000 {

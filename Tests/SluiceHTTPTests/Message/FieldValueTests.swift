@@ -14,7 +14,7 @@ import Testing
         return headers
     }
 
-    @Test func aValueComesBackByteForByte() {
+    @Test func valuesArePreservedByteForByte() {
         let headers = Self.headers(Self.latin)
         #expect(headers.fieldValues(for: "etag") == [Self.latin])
         #expect(headers["ETag"] == "\"caf\u{FFFD}\"")
@@ -22,7 +22,7 @@ import Testing
         #expect(headers.fieldValues(for: "C") == [])
     }
 
-    @Test func sectionsAreEqualByTheBytesOfTheirValues() {
+    @Test func sectionsAreComparedByTheBytesOfValues() {
         #expect(Self.headers(Self.latin) == Self.headers(Self.latin))
         #expect(Self.headers(Self.latin) != Self.headers(Self.other))
         #expect(Set([Self.headers(Self.latin), Self.headers(Self.other), Self.headers(Self.latin)]).count == 2)
@@ -40,7 +40,7 @@ import Testing
         #expect(copy == Self.headers(Self.latin))
     }
 
-    @Test func aValueIsPutInThePlaceOfAllOfItsName() {
+    @Test func settingAValueReplacesAllFieldsOfTheName() {
         var headers: HTTPHeaders = ["ETag": "a", "A": "1", "ETag": "b"]
         headers.set("ETag", to: Self.latin)
         #expect(headers.fieldValues(for: "ETag") == [Self.latin])
@@ -68,21 +68,21 @@ import Testing
     ]
 
     @Test(arguments: targets)
-    func whatIsNoUTF8IsPercentEncodedInAURI(_ bytes: [UInt8], _ text: String) {
+    func invalidUTF8IsPercentEncodedInURIs(_ bytes: [UInt8], _ text: String) {
         #expect(FieldValue(bytes: bytes).uriText == text)
     }
 
     @Test(arguments: [latin, "\"a\"", "\"é\\\"", ""])
-    func itComesBackFromJSON(_ value: FieldValue) throws {
+    func valuesRoundTripThroughJSON(_ value: FieldValue) throws {
         let json = try JSONEncoder().encode([value])
         #expect(try JSONDecoder().decode([FieldValue].self, from: json) == [value])
     }
 
-    @Test func textIsAStringInJSONAsItWasBeforeThereWereBytes() throws {
+    @Test func textIsEncodedAsAJSONString() throws {
         #expect(String(decoding: try JSONEncoder().encode(["a" as FieldValue]), as: UTF8.self) == #"["a"]"#)
     }
 
-    @Test func itsBytesAreNotPrinted() {
+    @Test func descriptionsContainNoBytesOfTheValue() {
         var dumped = ""
         dump(FieldValue("secret"), to: &dumped)
         #expect(!dumped.contains("secret"))

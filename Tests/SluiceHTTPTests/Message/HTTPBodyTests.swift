@@ -45,7 +45,7 @@ import Foundation
             (.stream(Chunks(texts: ["a"]), isReplayable: true), nil, true, false),
         ] as [(HTTPBody, Int64?, Bool, Bool)]
     )
-    func aBodyKnowsItsLengthAndWhetherItCanBeSentAgain(
+    func lengthAndReplayabilityFollowFromTheSource(
         body: HTTPBody,
         length: Int64?,
         isReplayable: Bool,
@@ -56,7 +56,7 @@ import Foundation
         #expect(body.isNone == isNone)
     }
 
-    @Test func aStreamOpenedTwiceBeginsAgain() async throws {
+    @Test func eachOpenedStreamBeginsAtTheStart() async throws {
         let body = HTTPBody.stream(Chunks(texts: ["a", "b"]), isReplayable: true)
         let first = try Self.reader(body)
         #expect(try await first() == Data("a".utf8))
@@ -67,15 +67,15 @@ import Foundation
         #expect(try await second() == Data("b".utf8))
     }
 
-    @Test func aStreamPassesOnTheErrorOfItsSource() async throws {
+    @Test func streamThrowsTheErrorOfItsSource() async throws {
         let next = try Self.reader(.stream(Chunks(texts: ["a"], isBroken: true)))
         #expect(try await next() == Data("a".utf8))
         await #expect(throws: Chunks.Broken.self) { try await next() }
     }
 
-    @Test func aFileKeepsItsURL() throws {
+    @Test func fileBodyKeepsItsURL() throws {
         guard case .file(let url) = HTTPBody.file(URL(filePath: "/tmp/a b")).source else {
-            Issue.record("A file's body is no file.")
+            Issue.record("The body of a file has another source.")
             return
         }
         #expect(url.path == "/tmp/a b")

@@ -19,7 +19,7 @@ import Testing
             ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         ]
     )
-    func aDateIsRead(_ text: String, _ seconds: Int) {
+    func datesAreParsed(_ text: String, _ seconds: Int) {
         #expect(HTTPDate.parse(text, now: Self.now) == Date(timeIntervalSince1970: Double(seconds)))
     }
 
@@ -38,7 +38,7 @@ import Testing
         "1994-11-06T08:49:37Z",
         "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT\0", "Sun\u{301}, 06 Nov 1994 08:49:37 GMT",
     ])
-    func whatIsNoDateIsNone(_ text: String) {
+    func rejectsMalformedDates(_ text: String) {
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
 
@@ -49,7 +49,7 @@ import Testing
             (2090, "01-Jan-10 00:00:00", 2110), (2090, "02-Jan-40 00:00:00", 2040), (2090, "01-Jan-40 00:00:00", 2140),
         ]
     )
-    func aYearOfTwoDigitsIsNoMoreThanFiftyYearsAhead(_ now: Int, _ text: String, _ year: Int) {
+    func twoDigitYearIsAtMostFiftyYearsAhead(_ now: Int, _ text: String, _ year: Int) {
         let now = Date(timeIntervalSince1970: Double(CivilTime(year: now, month: 1, day: 1).secondsSince1970))
         let date = HTTPDate.parse("Monday, \(text) GMT", now: now)
         #expect(date.map { HTTPDate.string(from: $0).contains(" \(year) ") } == true)
@@ -64,11 +64,11 @@ import Testing
             (.nan, "Thu, 01 Jan 1970 00:00:00 GMT"),
         ] as [(Double, String)]
     )
-    func aDateIsWritten(_ seconds: Double, _ text: String) {
+    func datesAreWritten(_ seconds: Double, _ text: String) {
         #expect(HTTPDate.string(from: Date(timeIntervalSince1970: seconds)) == text)
     }
 
-    @Test func aDateThatWasWrittenIsReadAgainAndIsTheCalendars() throws {
+    @Test func randomDatesRoundTripAndMatchCalendar() throws {
         var generator = SeededGenerator(seed: 5322)
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func noTextTraps() {
+    @Test func randomTextsRoundTripWithoutATrap() {
         var generator = SeededGenerator(seed: 850)
         let pieces = [
             "Sun", "Sunday", ", ", " ", "  ", "06", "6", "-", "Nov", "94", "1994", "08:49:37", ":", " GMT", "ü", "\0",

@@ -10,19 +10,19 @@ import Testing
         // Letters that Unicode case folding maps to k, i and s.
         ("\u{212A}", "k", false), ("İ", "i", false), ("ſ", "s", false),
     ])
-    func namesAreEqualWhateverTheCaseOfTheirLetters(one: String, other: String, areEqual: Bool) {
+    func namesAreComparedWithoutASCIICase(one: String, other: String, areEqual: Bool) {
         let (one, other) = (HTTPHeaderName(one), HTTPHeaderName(other))
         #expect((one == other) == areEqual)
         #expect((one.hashValue == other.hashValue) == areEqual)
     }
 
-    @Test func theNameStaysAsItWasWritten() {
+    @Test func nameKeepsItsSpelling() {
         #expect(HTTPHeaderName("x-WEIRD").rawValue == "x-WEIRD")
         #expect("\(HTTPHeaderName("x-WEIRD"))" == "x-WEIRD")
     }
 
     @Test(arguments: 0...UInt8.max)
-    func onlyCapitalLettersAreMadeSmall(byte: UInt8) {
+    func onlyASCIIUppercaseLettersAreLowercased(byte: UInt8) {
         let isCapital = (65...90).contains(byte)
         #expect(byte.asciiLowercased == (isCapital ? byte + 32 : byte))
     }

@@ -17,19 +17,19 @@ import Testing
         ("A", nil, ["B: 2", "C: 4"]),
         ("D", nil, ["A: 1", "B: 2", "a: 3", "C: 4"]),
     ])
-    func settingReplacesAllOfThatNameAtTheFirstOnesPlace(name: String, value: String?, lines: [String]) {
+    func settingReplacesAllFieldsAtTheFirstPosition(name: String, value: String?, lines: [String]) {
         var headers = headers
         headers[HTTPHeaderName(name)] = value
         #expect(Self.lines(headers) == lines)
     }
 
-    @Test func appendingKeepsThoseOfTheSameName() {
+    @Test func appendingKeepsFieldsOfTheSameName() {
         var headers = headers
         headers.append("A", "5")
         #expect(headers.values(for: "a") == ["1", "3", "5"])
     }
 
-    @Test func appendingAllOfAnotherKeepsBothOrders() {
+    @Test func appendingASectionKeepsBothOrders() {
         var headers = headers
         headers.append(contentsOf: ["B": "5", "E": ""])
         #expect(Self.lines(headers) == ["A: 1", "B: 2", "a: 3", "C: 4", "B: 5", "E: "])
@@ -46,7 +46,7 @@ import Testing
         #expect(headers.values(for: "A") == ["1", "3"])
     }
 
-    @Test func removingTheOnlyFieldLeavesNothing() {
+    @Test func removingTheOnlyFieldLeavesAnEmptySection() {
         var headers: HTTPHeaders = ["A": "1"]
         headers.remove("a")
         #expect(headers == [:])
@@ -55,7 +55,7 @@ import Testing
 
     /// A sequence of edits has the same result as on an array of pairs.
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func editsDoWhatTheyDoToAnArrayOfPairs(seed: UInt64) throws {
+    func randomEditsEqualThoseOfAnArray(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let names = ["A", "a", "Bb", "bB", "Ccc", "X-Long-Name"]
         let values = ["", "1", "two", "ü, ß", String(repeating: "x", count: 300)]

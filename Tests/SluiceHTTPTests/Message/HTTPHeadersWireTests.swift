@@ -9,7 +9,7 @@ import Testing
         ("A", "x\r", false), ("A", "\nx", false), ("A", "x\r\nB: y", false), ("A", "x\0y", false), ("A", "\0", false),
         ("A", "\t ü \u{7F}\u{1}", true), ("A", "\u{10A}\u{D}\u{301}", false),
     ])
-    func namesAreTokensAndValuesHoldNoLineBreak(name: String, value: String, isValid: Bool) {
+    func rejectsInvalidNamesAndValues(name: String, value: String, isValid: Bool) {
         let headers: HTTPHeaders = ["Fine": "1", HTTPHeaderName(name): value, "After": "2"]
         let invalid = headers.firstInvalidField
         #expect((invalid == nil) == isValid)
@@ -19,14 +19,14 @@ import Testing
         }
     }
 
-    @Test func theFirstOfSeveralInvalidFieldsIsNamed() {
+    @Test func firstOfSeveralInvalidFieldsIsReported() {
         let headers: HTTPHeaders = ["A": "1", "B": "x\n", "C C": "2"]
         #expect(headers.firstInvalidField?.name == "B")
         #expect(HTTPHeaders().firstInvalidField == nil)
     }
 
     @Test(arguments: 0...UInt8.max)
-    func theBytesOfATokenAreThoseOfTheStandard(byte: UInt8) {
+    func tokenCharactersAreThoseOfTheStandard(byte: UInt8) {
         let allowed = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
         #expect(byte.isTokenCharacter == allowed.utf8.contains(byte))
     }
@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         ("A", "1", false), ("Long-Name", "", true), ("B", "é", false), ("C", " ", true), ("D", " \t", true),
     ])
-    func aLineLiesInTheBytes(name: String, value: String, isEmpty: Bool) {
+    func lineOffsetsPointIntoTheBytes(name: String, value: String, isEmpty: Bool) {
         var headers: HTTPHeaders = ["Removed": "x", "Before": "0", HTTPHeaderName(name): value, "After": "2"]
         headers.remove("Removed")
         let line = headers.line(at: 1)
@@ -44,7 +44,7 @@ import Testing
         #expect(headers.bytes[line.end] == 0)
     }
 
-    @Test func receivedBytesAreTheSameAsWrittenText() {
+    @Test func receivedBytesEqualWrittenText() {
         var received = HTTPHeaders()
         for (name, value) in [("Server", "x"), ("Empty", ""), ("Text", "grün")] {
             Array(name.utf8).withUnsafeBytes { name in
@@ -56,7 +56,7 @@ import Testing
         #expect(received.bytes == written.bytes)
     }
 
-    @Test func bytesThatAreNoTextAreReadAllTheSame() {
+    @Test func invalidUTF8InAValueIsReplacedWhenRead() {
         var headers = HTTPHeaders()
         Array("Name".utf8).withUnsafeBytes { name in
             [UInt8(ascii: "a"), 0xFF].withUnsafeBytes { value in headers.append(name: name, value: value) }

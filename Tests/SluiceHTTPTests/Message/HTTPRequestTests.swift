@@ -6,7 +6,7 @@ import Testing
         HTTPRequest(scheme: scheme, authority: authority, path: path)
     }
 
-    @Test func aRequestOfPartsAloneIsAGetWithoutHeadersOrBody() {
+    @Test func defaultsAreGETWithoutHeadersAndBody() {
         let request = Self.request("https", "a.test", "/")
         #expect(request.method == .get)
         #expect(request.headers.isEmpty)
@@ -17,7 +17,7 @@ import Testing
         ("/", "https://a.test:8443/"), ("/a/b?c=d&e", "https://a.test:8443/a/b?c=d&e"),
         ("/a%2Fb??", "https://a.test:8443/a%2Fb??"),
     ])
-    func theURLIsWholeWithItsQuery(path: String, url: String) {
+    func urlIncludesTheQuery(path: String, url: String) {
         #expect(Self.request("https", "a.test:8443", path).url == url)
     }
 
@@ -33,7 +33,7 @@ import Testing
         ("secret@b@a.test", "/p", "https://a.test/p"),
         ("a.test", "/@p", "https://a.test/@p"),
     ])
-    func theRedactedURLHoldsNoSecret(authority: String, path: String, redacted: String) {
+    func redactedURLContainsNoSecrets(authority: String, path: String, redacted: String) {
         #expect(Self.request("https", authority, path).redactedURL == redacted)
     }
 }
@@ -48,7 +48,7 @@ import Testing
         ("http", "[FE80::80]", "http://[fe80::80]"), ("https", "[::443]:443", "https://[::443]"),
         ("HTTPS", "a.test:443", "https://a.test"), ("Http", "a.test:80", "http://a.test"),
     ])
-    func capitalsAndTheDefaultPortMakeNoDifference(scheme: String, authority: String, origin: String) {
+    func letterCaseAndDefaultPortAreNormalized(scheme: String, authority: String, origin: String) {
         #expect("\(HTTPOrigin(scheme: scheme, authority: authority))" == origin)
         #expect("\(HTTPRequest(scheme: scheme, authority: authority, path: "/p?q").origin)" == origin)
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(one != other)
     }
 
-    @Test func equalOriginsFindEachOtherInATable() {
+    @Test func equalOriginsAreTheSameDictionaryKey() {
         let table = [HTTPOrigin(scheme: "https", authority: "A.test:443"): 1]
         #expect(table[HTTPOrigin(scheme: "https", authority: "a.TEST")] == 1)
     }

@@ -9,7 +9,7 @@ import Testing
             (99, .unknown), (600, .unknown), (0, .unknown), (-200, .unknown), (999, .unknown),
         ] as [(Int, HTTPStatus.Class)]
     )
-    func theFirstDigitNamesTheClass(code: Int, expected: HTTPStatus.Class) {
+    func firstDigitDeterminesTheClass(code: Int, expected: HTTPStatus.Class) {
         let status = HTTPStatus(rawValue: code)
         #expect(status.class == expected)
         #expect(status.isSuccess == (200...299).contains(code))

@@ -8,11 +8,11 @@ import Testing
             (HTTPVersion(major: 0, minor: 9), "HTTP/0.9"),
         ] as [(HTTPVersion, String)]
     )
-    func theDescriptionIsTheProtocolsName(version: HTTPVersion, text: String) {
+    func descriptionIsTheProtocolName(version: HTTPVersion, text: String) {
         #expect("\(version)" == text)
     }
 
-    @Test func aHeadIsOfVersion11UnlessItSaysOtherwise() {
+    @Test func responseVersionDefaultsToHTTP11() {
         let response = HTTPResponse(status: 204)
         #expect(response.version == .http1_1)
         #expect(response.headers.isEmpty)

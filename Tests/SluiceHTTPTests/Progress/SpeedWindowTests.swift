@@ -6,45 +6,45 @@ import Testing
     private let start = ContinuousClock.now
 
     /// Adds byte counts at the given milliseconds, and returns the speed at `end`.
-    private func speed(_ notes: [(Int, Int64)], askedAt end: Int) -> Double? {
+    private func speed(_ notes: [(Int, Int64)], at end: Int) -> Double? {
         var window = SpeedWindow()
         for (time, bytes) in notes { window.record(bytes, at: start + .milliseconds(time)) }
         return window.bytesPerSecond(notes.last?.1 ?? 0, at: start + .milliseconds(end))
     }
 
-    @Test func nothingIsKnownBeforeThereIsAStepToMeasure() {
-        #expect(speed([], askedAt: 0) == nil)
-        #expect(speed([(0, 0)], askedAt: 50) == nil)
-        #expect(speed([(0, 0), (99, 500)], askedAt: 99) == nil)
+    @Test func speedIsNilBeforeTheFirstInterval() {
+        #expect(speed([], at: 0) == nil)
+        #expect(speed([(0, 0)], at: 50) == nil)
+        #expect(speed([(0, 0), (99, 500)], at: 99) == nil)
     }
 
-    @Test func aSteadySpeedIsTold() {
+    @Test func constantSpeedIsReported() {
         let notes = (0...100).map { ($0 * 100, Int64($0) * 1000) }
-        #expect(speed(notes, askedAt: 10_000) == 10_000)
+        #expect(speed(notes, at: 10_000) == 10_000)
     }
 
-    @Test func onlyTheLastSecondsCount() throws {
+    @Test func speedCoversTheLastSecondsOnly() throws {
         var notes: [(Int, Int64)] = []
         for step in 0...50 { notes.append((step * 100, Int64(step))) }
         for step in 1...40 {
             let bytes = Int64(step) * 1_000_000
             notes.append((5000 + step * 100, 50 + bytes))
         }
-        let speed = try #require(self.speed(notes, askedAt: 9000))
+        let speed = try #require(self.speed(notes, at: 9000))
         #expect(abs(speed - 10_000_000) < 1)
     }
 
-    @Test func aStallShowsInTheSpeed() throws {
-        let speed = try #require(self.speed([(0, 0), (1000, 1_000_000)], askedAt: 2000))
+    @Test func stallLowersTheSpeed() throws {
+        let speed = try #require(self.speed([(0, 0), (1000, 1_000_000)], at: 2000))
         #expect(speed == 500_000)
     }
 
-    @Test func aNewBeginningForgetsWhatWasBefore() {
-        #expect(speed([(0, 0), (1000, 5000), (2000, 0)], askedAt: 2050) == nil)
-        #expect(speed([(0, 0), (1000, 5000), (2000, 0), (3000, 700)], askedAt: 3000) == 700)
+    @Test func smallerByteCountRestartsTheMeasurement() {
+        #expect(speed([(0, 0), (1000, 5000), (2000, 0)], at: 2050) == nil)
+        #expect(speed([(0, 0), (1000, 5000), (2000, 0), (3000, 700)], at: 3000) == 700)
     }
 
-    @Test func hoursOfSamplesTakeNoMoreRoomThanTheWindow() {
+    @Test func samplesOutsideTheWindowAreRemoved() {
         var window = SpeedWindow()
         for second in 0..<100_000 { window.record(Int64(second), at: start + .milliseconds(second * 100)) }
         #expect(Mirror(reflecting: window).children.first.map { Mirror(reflecting: $0.value).children.count } ?? 0 < 40)
@@ -60,7 +60,7 @@ import Testing
             (TransferProgress(completed: 0, total: .max, bytesPerSecond: 1e-300), 0, .seconds(3_153_600_000)),
         ] as [(TransferProgress, Double?, Duration?)]
     )
-    func fractionAndTimeLeftFollow(_ progress: TransferProgress, _ fraction: Double?, _ left: Duration?) {
+    func fractionAndTimeLeftAreComputed(_ progress: TransferProgress, _ fraction: Double?, _ left: Duration?) {
         #expect(progress.fractionCompleted == fraction)
         #expect(progress.timeLeft == left)
     }

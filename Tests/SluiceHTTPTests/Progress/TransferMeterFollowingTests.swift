@@ -3,11 +3,11 @@ import XCTest
 
 @testable import SluiceHTTP
 
-/// Callers that wait for a transfer which another caller has started.
+/// The progress of requests that share the transfer of another request.
 final class TransferMeterFollowingTests: XCTestCase {
     private let time = TestClock()
 
-    func testAFollowerShowsWhatTheLeaderCountsUntilItsOwnEnd() async {
+    func testFollowerShowsTheLeadersCountUntilItEnds() async {
         let leader = TransferMeter(time: time)
         let run = leader.begin(uploading: 10)
         let follower = TransferMeter(time: time)
@@ -28,7 +28,7 @@ final class TransferMeterFollowingTests: XCTestCase {
         XCTAssertFalse(leader.sight(.download).isFinal)
     }
 
-    func testAListenerFromBeforeSeesWhatTheLeaderCounts() async {
+    func testEarlierListenerSeesTheLeadersCount() async {
         let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
         let run = leader.begin(uploading: 0)
         let seen = Task { [time] in
@@ -53,7 +53,7 @@ final class TransferMeterFollowingTests: XCTestCase {
         XCTAssertTrue(values.contains(100))
     }
 
-    func testAListenerNeverMissesThatAnotherIsFollowed() async {
+    func testListenerAlwaysNoticesTheStartOfFollowing() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 {
                 let (leader, follower) = (TransferMeter(), TransferMeter())
@@ -67,7 +67,7 @@ final class TransferMeterFollowingTests: XCTestCase {
         }
     }
 
-    func testOneThatIsOverFollowsNobody() {
+    func testEndedMeterDoesNotFollow() {
         let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
         follower.end()
         follower.follow(leader)

@@ -11,7 +11,7 @@ final class TransferMeterTests: XCTestCase {
         return (meter, TransferProgressSequence(meter, .download, time: time))
     }
 
-    func testANewListenerGetsTheStateAtOnceAndTheFinalOneLast() async {
+    func testListenerGetsTheCurrentStateFirstAndTheFinalStateLast() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)
         run.expects(100)
@@ -34,7 +34,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertNil(lateEnd)
     }
 
-    func testASlowListenerGetsTheNewestValueAndNoBacklog() async {
+    func testSlowListenerGetsOnlyTheNewestValue() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)
         var listener = progress.makeAsyncIterator()
@@ -45,7 +45,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(value?.completed, 1000)
     }
 
-    func testThereAreAtMostTwentyValuesASecond() async {
+    func testAtMostTwentyValuesPerSecond() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)
         let seen = Locked(0)
@@ -68,7 +68,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(seen.withLock { $0 }, 22)
     }
 
-    func testAReplacedTransferCountsNoLonger() async {
+    func testReplacedTransferIsIgnored() async {
         let (meter, progress) = meter()
         let old = meter.begin(uploading: 10)
         old.received(7)
@@ -81,7 +81,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(value?.attempt, 2)
     }
 
-    func testACancelledListenerEndsAndHoldsNobodyUp() async {
+    func testCancelledListenerEndsWithoutBlockingTheTransfer() async {
         let (meter, progress) = meter()
         let task = Task {
             var count = 0
@@ -112,7 +112,7 @@ final class TransferMeterTests: XCTestCase {
         }
     }
 
-    func testWhatWasThereBeforeSaysNothingOfTheSpeed() async {
+    func testBytesPresentAtTheStartDoNotCountTowardsTheSpeed() async {
         let (meter, progress) = meter()
         var listener = progress.makeAsyncIterator()
         _ = await listener.next()
@@ -126,7 +126,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(next?.bytesPerSecond, 500)
     }
 
-    func testNothingCountsBehindTheEnd() async {
+    func testNothingIsCountedAfterTheEnd() async {
         let (meter, progress) = meter()
         meter.begin(uploading: 0).received(5)
         meter.end()
@@ -137,7 +137,7 @@ final class TransferMeterTests: XCTestCase {
         XCTAssertEqual(final?.attempt, 1)
     }
 
-    func testTheSpeedIsMeasuredFromTheFirstListenerOn() async {
+    func testSpeedIsMeasuredFromTheFirstListener() async {
         let (meter, progress) = meter()
         let run = meter.begin(uploading: 0)
         run.expects(1000)

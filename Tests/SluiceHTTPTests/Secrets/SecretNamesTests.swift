@@ -10,14 +10,14 @@ import Testing
         "nextPageToken", "page_token", "NEXT-TOKEN", "page[next_token]", "list.pageToken", "a.b[page_token][]", "name",
         "",
     ])
-    func anExemptNameIsNoSecret(_ name: String) {
+    func exemptNamesAreNotSecret(_ name: String) {
         #expect(!names.contains(name, except: exempt))
     }
 
     @Test(arguments: [
         "token", "pageTokens", "token[page_token]", "page_token.password", "next_access_token", "user[token]",
     ])
-    func allOthersAre(_ name: String) {
+    func otherNamesStaySecret(_ name: String) {
         #expect(names.contains(name, except: exempt))
         #expect(names.contains(name))
     }

@@ -19,7 +19,7 @@ import Testing
         return ["\(value)", String(describing: value), String(reflecting: value), dumped]
     }
 
-    @Test func nothingShowsIt() {
+    @Test func descriptionsContainNoSecret() {
         let secret = Secret(Self.value)
         let carriers: [Any] = [
             secret, Optional(secret) as Any, [secret], ["token": secret], (user: "ada", secret),
@@ -41,12 +41,12 @@ import Testing
             ("\u{E9}", "e\u{301}", false), ("ß€", "ß€", true),
         ]
     )
-    func equalAreSecretsOfTheSameBytes(_ left: String, _ right: String, _ isEqual: Bool) {
+    func secretsAreComparedByBytes(_ left: String, _ right: String, _ isEqual: Bool) {
         #expect((Secret(left) == Secret(right)) == isEqual)
         #expect((Set([Secret(left), Secret(right)]).count == 1) == isEqual)
     }
 
-    @Test func itIsDecodedFromAStringAndNothingElse() throws {
+    @Test func secretIsDecodedFromAStringOnly() throws {
         let settings = try JSONDecoder().decode(Settings.self, from: Data(#"{"token":"t0k3n"}"#.utf8))
         #expect(settings.token == "t0k3n")
         #expect(settings.password == nil)
@@ -56,7 +56,7 @@ import Testing
         #expect(!"\(error as Any)".contains(Self.value))
     }
 
-    @Test func itIsNotEncodable() {
+    @Test func secretIsNotEncodable() {
         let secret: Any = Secret(Self.value)
         #expect(!(secret is any Encodable))
     }
@@ -66,11 +66,11 @@ import Testing
             (["T": "x"], "x"), (["T": " x\n"], " x\n"), (["T": ""], nil), ([:], nil), (["t": "x"], nil),
         ] as [([String: String], String?)]
     )
-    func theEnvironmentGivesWhatIsSetThere(_ environment: [String: String], _ text: String?) {
+    func environmentVariableIsRead(_ environment: [String: String], _ text: String?) {
         #expect(Secret(environment: "T", in: environment)?.reveal() == text)
     }
 
-    @Test func theProcessesEnvironmentIsRead() {
+    @Test func processEnvironmentIsTheDefault() {
         #expect(Secret(environment: "PATH")?.reveal() == ProcessInfo.processInfo.environment["PATH"])
         #expect(Secret(environment: "SLUICE_\(UInt64.random(in: 0 ... .max))") == nil)
     }
@@ -81,7 +81,7 @@ import Testing
             ("a\nb\n", "a\nb"), ("", nil), ("\n", nil), ("\r\n", nil),
         ] as [(String, String?)]
     )
-    func aFileGivesAllButOneLineBreakAtItsEnd(_ contents: String, _ text: String?) async throws {
+    func oneTrailingLineBreakOfAFileIsRemoved(_ contents: String, _ text: String?) async throws {
         let file = try TemporaryFile(Data(contents.utf8))
         defer { file.remove() }
         do {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeUsedIsAnErrorWithoutItsContents() async throws {
+    @Test func unusableFileFailsWithoutShowingItsContents() async throws {
         let binary = try TemporaryFile(Data(Self.value.utf8) + [0xFF, 0xFE])
         let large = try TemporaryFile(Data(repeating: 0x61, count: FileReader.pieceSize))
         defer { [binary, large].forEach { $0.remove() } }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerHasTheStatusHeadersAndBodyItWasGiven() async throws {
+    @Test func responseHasTheStatusHeadersAndBodyOfTheStub() async throws {
         let cases: [(Stub, Int, String?, String)] = [
             (.json("{}"), 200, "application/json", "{}"),
             (.json("{}", status: .created, headers: ["Content-Type": "a/b"]), 201, "a/b", "{}"),
@@ -46,7 +46,7 @@ import Testing
         #expect(location == "/new")
     }
 
-    @Test func anAnswerToHEADHasNoBody() async throws {
+    @Test func responseToHEADHasNoBody() async throws {
         var head = request
         head.method = .head
         let answer = try await send(.text("hi", headers: ["Content-Length": "2"]), head)
@@ -63,7 +63,7 @@ import Testing
         (.status(.noContent), .get, [:]),
     ]
 
-    @Test func trailersComeBehindTheBody() async throws {
+    @Test func trailersFollowTheBody() async throws {
         for (stub, method, expected) in Self.trailing {
             var request = request
             request.method = method
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsReadAnewForEachRequestAndAMissingOneIsNamed() async throws {
+    @Test func fileIsReadForEachRequestAndNamedIfMissing() async throws {
         let file = try TemporaryFile(Data("one".utf8))
         defer { file.remove() }
         let stub = Stub.file(file.url, status: .created)
@@ -90,12 +90,12 @@ import Testing
         #expect(error?.request != nil)
     }
 
-    @Test func aModelThatCannotBeEncodedFailsTheRequest() async {
+    @Test func encodingFailureFailsTheRequest() async {
         let code = await code(of: .json(encoding: [Double.infinity]))
         #expect(code == .stubUnavailable)
     }
 
-    @Test func aNetworkErrorOfAnyKindIsAnAnswerToo() async {
+    @Test func stubFailsWithAnyErrorCode() async {
         for wanted: SluiceError.Code in [.cannotConnect, .tlsFailed, .init("moonPhase")] {
             let code = await code(of: .failure(wanted))
             #expect(code == wanted)
@@ -108,7 +108,7 @@ import Testing
         (Stub.SequenceEnd.repeatLast, ["1", "2", "2", "2"]), (.startAgain, ["1", "2", "1", "2"]),
         (.fail, ["1", "2", "stubExhausted", "stubExhausted"]),
     ])
-    func aSequenceSaysWhatFollowsItsLastAnswer(_ ending: Stub.SequenceEnd, _ expected: [String]) async {
+    func sequenceEndDecidesTheLaterResponses(_ ending: Stub.SequenceEnd, _ expected: [String]) async {
         let stub = Stub.sequence([.text("1"), .text("2")], then: ending)
         var answers: [String] = []
         for _ in expected {
@@ -119,14 +119,14 @@ import Testing
         #expect(answers == expected)
     }
 
-    @Test func aSequenceWithoutAnswersFails() async {
+    @Test func emptySequenceFails() async {
         for ending: Stub.SequenceEnd in [.repeatLast, .startAgain, .fail] {
             let code = await code(of: .sequence([], then: ending))
             #expect(code == .stubExhausted)
         }
     }
 
-    @Test func aClosureSeesTheRequestWithItsBodyInMemory() async throws {
+    @Test func closureReceivesTheRequestWithItsBodyInMemory() async throws {
         var request = request
         request.method = .post
         request.body = .stream(
@@ -143,7 +143,7 @@ import Testing
         #expect(answer.text == "POST ab")
     }
 
-    @Test func whatAClosureThrowsFailsTheRequest() async {
+    @Test func errorOfAClosureFailsTheRequest() async {
         struct Broken: Error {}
         let cases: [(any Error & Sendable, SluiceError.Code)] = [
             (SluiceError(.cannotConnect, "No."), .cannotConnect), (Broken(), .stubUnavailable),
@@ -155,14 +155,14 @@ import Testing
         }
     }
 
-    @Test func aPlainStubIsAnsweredOnTheCallingThread() {
+    @Test func stubWithoutDelayAnswersOnTheCallingThread() {
         let answered = Locked(false)
         let player = StubPlayer(.sequence([.json("{}")]), time: time)
         _ = player.begin(request, context: TransferContext()) { _ in answered.withLock { $0 = true } }
         #expect(answered.withLock { $0 })
     }
 
-    @Test func aDelayPassesByTheInjectedTime() async throws {
+    @Test func delayUsesTheInjectedClock() async throws {
         let player = StubPlayer(.text("late").delayed(by: .seconds(2)), delay: .seconds(3), time: time)
         async let response = player.send(request, context: TransferContext())
         await time.sleepers(1)
@@ -172,7 +172,7 @@ import Testing
         #expect(status == .ok)
     }
 
-    @Test func aDelayOverATimeOutEndsAsTheTimeOutWould() async throws {
+    @Test func delayBeyondATimeoutFailsAsThatTimeout() async throws {
         let idle = TransferContext(timeouts: Timeouts(idle: .seconds(10)))
         let total = TransferContext(timeouts: Timeouts(total: .seconds(10)))
         for (context, wanted) in [(idle, SluiceError.Code.idleTimedOut), (total, .timedOut)] {
@@ -185,12 +185,12 @@ import Testing
         }
     }
 
-    @Test func aBodyOverTheLimitFails() async {
+    @Test func bodyOverTheLimitFails() async {
         let code = await code(of: .text("four"), TransferContext(limits: ResponseLimits(body: 3)))
         #expect(code == .bodyTooLarge)
     }
 
-    @Test func aStreamedBodyComesInChunksWithGapsAndIsCounted() async throws {
+    @Test func streamedBodyArrivesInDelayedChunksAndIsCounted() async throws {
         let meter = TransferMeter(time: time)
         let stub = Stub.text("abcde").streamed(by: 2, every: .seconds(1))
         let response = try await StubPlayer(stub, time: time)
@@ -215,7 +215,7 @@ import Testing
         #expect(response.body.metrics?.bytesReceived == 5)
     }
 
-    @Test func aTruncatedBodyFailsBehindItsBytes() async throws {
+    @Test func truncatedBodyFailsAfterItsBytes() async throws {
         let stub = Stub.text("abcde").truncated(after: 3, .connectionLost)
         let response = try await StubPlayer(stub, time: time).send(request, context: TransferContext())
         var iterator = response.body.makeAsyncIterator()
@@ -225,7 +225,7 @@ import Testing
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func anUploadIsTakenInChunksAndCounted() async throws {
+    @Test func uploadIsReadInDelayedChunksAndCounted() async throws {
         let meter = TransferMeter(time: time)
         var request = request
         request.method = .put
@@ -243,7 +243,7 @@ import Testing
         #expect(counted == [2, 4, 5])
     }
 
-    @Test func aBodyThatIsNotAsLongAsAnnouncedFails() async throws {
+    @Test func bodyThatDiffersFromItsLengthFails() async throws {
         for length: Int64 in [1, 3] {
             var request = request
             request.method = .put
@@ -257,23 +257,23 @@ import Testing
         }
     }
 
-    /// A body that returns two bytes and then waits, and a flag that is set when it is no longer read.
-    private func stuckBody() -> (body: HTTPBody, isLeft: Locked<Bool>) {
-        let isLeft = Locked(false)
+    /// Creates a body that stalls after two bytes, and a flag that is set once it is no longer read.
+    private func stalledBody() -> (body: HTTPBody, isAbandoned: Locked<Bool>) {
+        let isAbandoned = Locked(false)
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
-        continuation.onTermination = { _ in isLeft.withLock { $0 = true } }
+        continuation.onTermination = { _ in isAbandoned.withLock { $0 = true } }
         continuation.yield(Data([1, 2]))
-        return (.stream(chunks, length: nil), isLeft)
+        return (.stream(chunks, length: nil), isAbandoned)
     }
 
-    @Test func aBodyThatGivesNothingIsEndedByTheTimeOuts() async throws {
+    @Test func stalledUploadEndsAtTheTimeouts() async throws {
         let idle = TransferContext(timeouts: Timeouts(idle: .seconds(10), total: .seconds(30)))
         let total = TransferContext(timeouts: Timeouts(idle: .seconds(60), total: .seconds(30)))
         let onlyTotal = TransferContext(timeouts: Timeouts(idle: nil, total: .seconds(30)))
         let cases = [(idle, SluiceError.Code.idleTimedOut, 10), (total, .timedOut, 30), (onlyTotal, .timedOut, 30)]
         for (timeouts, wanted, seconds) in cases {
             let meter = TransferMeter(time: time)
-            let (body, isLeft) = stuckBody()
+            let (body, isAbandoned) = stalledBody()
             var request = request
             request.method = .put
             request.body = body
@@ -293,11 +293,11 @@ import Testing
             time.advance(by: .seconds(seconds))
             let code = await task.value
             #expect(code == wanted)
-            try await waitUntil(within: .seconds(600)) { isLeft.withLock { $0 } }
+            try await waitUntil(within: .seconds(600)) { isAbandoned.withLock { $0 } }
         }
     }
 
-    @Test func aBodyThatIsNotMadeIsEndedByTheTotalTime() async {
+    @Test func stalledBodyPreparationEndsAtTheTotalTimeout() async {
         var request = request
         request.method = .put
         request.body = .deferred(isReplayable: true) {
@@ -314,8 +314,8 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func aCancelledCallerDoesNotWaitForABodyThatGivesNothing() async throws {
-        let (body, isLeft) = stuckBody()
+    @Test func cancellationEndsAStalledUpload() async throws {
+        let (body, isAbandoned) = stalledBody()
         let meter = TransferMeter(time: time)
         var request = request
         request.method = .put
@@ -333,10 +333,10 @@ import Testing
         task.cancel()
         let code = await task.value
         #expect(code == .cancelled)
-        try await waitUntil(within: .seconds(600)) { isLeft.withLock { $0 } }
+        try await waitUntil(within: .seconds(600)) { isAbandoned.withLock { $0 } }
     }
 
-    @Test func aCancelledCallerWaitsNoLonger() async {
+    @Test func cancellationEndsADelay() async {
         let player = StubPlayer(.text("late").delayed(by: .seconds(30)), time: time)
         let task = Task { [request] in
             do throws(SluiceError) {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct LockedTests {
     private struct Refused: Error {}
 
-    @Test func noIncrementOfManyTasksIsLost() async {
+    @Test func noConcurrentIncrementIsLost() async {
         let counter = Locked(0)
         await withTaskGroup { group in
             for _ in 0..<8 {
@@ -16,7 +16,7 @@ import Testing
         #expect(counter.withLock { $0 } == 160_000)
     }
 
-    @Test func nobodySeesAHalfDoneChange() async {
+    @Test func concurrentChangesAreAtomic() async {
         let pair = Locked((0, 0))
         await withTaskGroup { group in
             for _ in 0..<4 {
@@ -36,7 +36,7 @@ import Testing
         #expect(pair.withLock { $0 } == (40_000, 40_000))
     }
 
-    @Test func anErrorLetsGoOfTheLockAndKeepsTheChange() {
+    @Test func thrownErrorReleasesTheLockAndKeepsTheChange() {
         let value = Locked(1)
         #expect(throws: Refused.self) {
             try value.withLock { (value: inout sending Int) throws(Refused) in
@@ -47,7 +47,7 @@ import Testing
         #expect(value.withLock { $0 } == 2)
     }
 
-    @Test func theValueIsFreedWithTheLock() {
+    @Test func valueIsReleasedWithTheLock() {
         final class Token: Sendable {}
         weak var token: Token?
         do {

@@ -27,13 +27,13 @@ import Foundation
     private static func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 
     @Test(arguments: Arrival.allCases, [nil, 6, 7, Int64.max])
-    func collectingGivesAllBytesWithinTheLimit(arrival: Arrival, limit: Int64?) async throws {
+    func collectReturnsAllBytesWithinTheLimit(arrival: Arrival, limit: Int64?) async throws {
         let body = arrival.body(["abc", "d", "ef"])
         #expect(Self.text(try await body.collect(upTo: limit)) == "abcdef")
     }
 
     @Test(arguments: Arrival.allCases, [5, 3, 0] as [Int64])
-    func collectingMoreThanTheLimitFails(arrival: Arrival, limit: Int64) async throws {
+    func collectFailsBeyondTheLimit(arrival: Arrival, limit: Int64) async throws {
         let body = arrival.body(["abc", "d", "ef"])
         let error = await #expect(throws: SluiceError.self) { try await body.collect(upTo: limit) }
         #expect(error?.code == .bodyTooLarge)
@@ -41,14 +41,14 @@ import Foundation
     }
 
     @Test(arguments: Arrival.allCases, [nil, 0] as [Int64?])
-    func anEmptyBodyIsWithinAnyLimitAndHasNoChunk(arrival: Arrival, limit: Int64?) async throws {
+    func emptyBodyIsWithinAnyLimitAndHasNoChunk(arrival: Arrival, limit: Int64?) async throws {
         #expect(try await arrival.body([]).collect(upTo: limit).isEmpty)
         var iterator = arrival.body([]).makeAsyncIterator()
         #expect(try await iterator.next() == nil)
     }
 
     @Test(arguments: Arrival.allCases)
-    func iteratingGivesAllBytesInOrder(arrival: Arrival) async throws {
+    func iterationReturnsAllBytesInOrder(arrival: Arrival) async throws {
         var text = ""
         for try await chunk in arrival.body(["abc", "d", "ef"]) {
             #expect(!chunk.isEmpty)
@@ -58,7 +58,7 @@ import Foundation
     }
 
     @Test(arguments: [Arrival.waiting, .arriving])
-    func whatWasReadIsNotReadAgain(arrival: Arrival) async throws {
+    func readersOfOneBodyShareItsPosition(arrival: Arrival) async throws {
         let body = arrival.body(["a", "b", "c", "d"])
         var first = body.makeAsyncIterator()
         var second = body.makeAsyncIterator()
@@ -69,13 +69,13 @@ import Foundation
         #expect(try await body.collect().isEmpty)
     }
 
-    @Test func aWholeBodyEndsBehindItsOneChunk() async throws {
+    @Test func bodyInMemoryEndsAfterOneChunk() async throws {
         var iterator = ResponseBody(Data("a".utf8)).makeAsyncIterator()
         #expect(try await iterator.next().map(Self.text) == "a")
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func collectingABrokenBodyGivesTheErrorAndNotHalfOfIt() async throws {
+    @Test func collectingATruncatedBodyThrows() async throws {
         let fixture = PipeFixture()
         let body = ResponseBody(ResponsePipe.Reader(fixture.pipe))
         fixture.write("half")
@@ -84,14 +84,14 @@ import Foundation
         #expect(error?.code == .truncatedBody)
     }
 
-    @Test func metricsOfAWholeBodyAreThereAtOnce() {
+    @Test func metricsOfABodyInMemoryAreAvailableAtOnce() {
         var metrics = TransferMetrics()
         metrics.bytesReceived = 3
         #expect(ResponseBody(Data("abc".utf8), metrics: metrics).metrics == metrics)
         #expect(ResponseBody().metrics == TransferMetrics())
     }
 
-    @Test func metricsOfAnArrivingBodyComeWithItsEnd() async throws {
+    @Test func metricsOfAStreamedBodyFollowItsEnd() async throws {
         let fixture = PipeFixture()
         let body = ResponseBody(ResponsePipe.Reader(fixture.pipe))
         fixture.write("a")
@@ -101,13 +101,13 @@ import Foundation
         #expect(body.metrics?.bytesReceived == 1)
     }
 
-    @Test func trailersOfAWholeBodyAreThereAtOnce() {
+    @Test func trailersOfABodyInMemoryAreAvailableAtOnce() {
         let trailers: HTTPHeaders = ["Server-Timing": "db;dur=5", "Server-Timing": "app;dur=7"]
         #expect(ResponseBody(Data("abc".utf8), trailers: trailers).trailers == trailers)
         #expect(ResponseBody().trailers == [:])
     }
 
-    @Test func trailersOfAnArrivingBodyComeWithItsEnd() async throws {
+    @Test func trailersOfAStreamedBodyFollowItsEnd() async throws {
         let fixture = PipeFixture()
         let body = ResponseBody(ResponsePipe.Reader(fixture.pipe)).tapped { _ in }
         fixture.write("a")
@@ -117,7 +117,7 @@ import Foundation
         #expect(body.trailers == ["Digest": "x"])
     }
 
-    @Test func aBodyThatFailsHasNoTrailersAndOnlyTheFirstEndCounts() async throws {
+    @Test func failedBodyHasNoTrailersAlsoAfterASecondEnd() async throws {
         let failed = PipeFixture()
         let body = ResponseBody(ResponsePipe.Reader(failed.pipe))
         failed.fail(.truncatedBody)

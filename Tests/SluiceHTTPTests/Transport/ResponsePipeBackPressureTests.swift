@@ -12,7 +12,7 @@ import Foundation
         (100, [99], [false]), (100, [100], [true]), (100, [50, 49, 1, 1], [false, false, true, true]),
         (1, [1], [true]), (100, [5000], [true]),
     ])
-    func theWriterIsToldToPauseAtTheHighWaterMark(highWater: Int, chunks: [Int], pauses: [Bool]) {
+    func writerMustPauseAtTheHighWaterMark(highWater: Int, chunks: [Int], pauses: [Bool]) {
         let fixture = PipeFixture(highWater: highWater)
         let reader = ResponsePipe.Reader(fixture.pipe)
         #expect(chunks.map { fixture.write(bytes: $0) } == pauses)
@@ -26,7 +26,7 @@ import Foundation
         (100, [49, 51], [0, 1]), (100, [50, 50], [1, 1]), (100, [5000], [1]), (1, [1, 1], [0, 1]),
         (100, [30, 30, 30], [0, 0, 0]),
     ])
-    func aPausedWriterIsCalledOnceHalfIsLeft(highWater: Int, chunks: [Int], calls: [Int]) async throws {
+    func demandIsSignalledOnceHalfOfTheMarkIsLeft(highWater: Int, chunks: [Int], calls: [Int]) async throws {
         let fixture = PipeFixture(highWater: highWater)
         let reader = ResponsePipe.Reader(fixture.pipe)
         for chunk in chunks { _ = fixture.write(bytes: chunk) }
@@ -37,7 +37,7 @@ import Foundation
     }
 
     /// An HTTP/2 server continues until its window is exhausted.
-    @Test func aWriterThatGoesOnAfterItsPauseIsCalledAllTheSame() async throws {
+    @Test func demandIsSignalledToAWriterThatDidNotPause() async throws {
         let fixture = PipeFixture(highWater: 100)
         let reader = ResponsePipe.Reader(fixture.pipe)
         #expect(!fixture.write(bytes: 40))
@@ -50,7 +50,7 @@ import Foundation
         #expect(!fixture.write(bytes: 5))
     }
 
-    @Test func everyPauseIsFollowedByACallOfItsOwn() async throws {
+    @Test func everyPauseGetsOneDemandSignal() async throws {
         let fixture = PipeFixture(highWater: 100)
         let reader = ResponsePipe.Reader(fixture.pipe)
         for round in 1...3 {
@@ -60,7 +60,7 @@ import Foundation
         }
     }
 
-    @Test func nobodyIsCalledOnceTheBodyHasEnded() async throws {
+    @Test func demandIsNotSignalledAfterTheEnd() async throws {
         let fixture = PipeFixture(highWater: 100)
         let reader = ResponsePipe.Reader(fixture.pipe)
         #expect(fixture.write(bytes: 100))
@@ -71,7 +71,7 @@ import Foundation
 
     /// A writer that pauses and resumes as told delivers all its bytes, and few bytes wait at any time.
     @Test(arguments: [(1, 1), (100, 1), (100, 99), (100, 250), (4096, 1000)])
-    func aWriterThatObeysNeverStallsNorRunsAhead(highWater: Int, chunk: Int) async throws {
+    func pausingWriterNeitherStallsNorExceedsTheMark(highWater: Int, chunk: Int) async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let pipe = ResponsePipe(highWater: highWater, onDemand: { continuation.yield() }, onAbandon: {})
         let reader = ResponsePipe.Reader(pipe)
@@ -84,7 +84,7 @@ import Foundation
                     return written
                 }
                 let mustPause = pipe.write(Data(count: chunk))
-                // The reader may hold one chunk that is not counted yet.
+                // The reader may have one chunk that is not counted yet.
                 #expect(ahead - read.withLock { $0 } <= highWater + 2 * chunk)
                 if mustPause { await calls.next() }
             }

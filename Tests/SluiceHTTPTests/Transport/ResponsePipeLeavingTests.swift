@@ -9,20 +9,20 @@ import Foundation
 
 /// Readers that stop: by releasing the reader, or by cancellation.
 @Suite(.timeLimit(.minutes(10))) struct ResponsePipeLeavingTests {
-    @Test func droppingTheReaderAbandonsTheTransferOnce() {
+    @Test func releasingTheReaderAbandonsTheTransferOnce() {
         let fixture = PipeFixture(highWater: 1)
         var readers: [ResponsePipe.Reader] = [ResponsePipe.Reader(fixture.pipe)]
         fixture.write("a")
         #expect(fixture.abandonments.value == 0)
         readers.removeAll()
         #expect(fixture.abandonments.value == 1)
-        #expect(!fixture.write("nobody reads this"))
+        #expect(!fixture.write("unread"))
         fixture.finish()
         #expect(fixture.abandonments.value == 1)
     }
 
     @Test(arguments: [true, false])
-    func droppingTheReaderBehindTheEndStopsNothing(isFailed: Bool) {
+    func releasingTheReaderAfterTheEndAbandonsNothing(isFailed: Bool) {
         let fixture = PipeFixture()
         var readers = [ResponsePipe.Reader(fixture.pipe)]
         fixture.write("unread")
@@ -31,7 +31,7 @@ import Foundation
         #expect(fixture.abandonments.value == 0)
     }
 
-    @Test func aBodyIsDroppedWithItsLastCopyAndIterator() {
+    @Test func releasingTheLastCopyAndIteratorAbandonsTheTransfer() {
         let fixture = PipeFixture()
         var bodies = [ResponseBody(ResponsePipe.Reader(fixture.pipe))]
         bodies += bodies
@@ -45,7 +45,7 @@ import Foundation
     }
 
     /// The error of a second reader proves that the first one waits.
-    @Test func cancellingAReaderThatWaitsEndsItAndTheTransfer() async {
+    @Test func cancellingAWaitingReaderAbandonsTheTransfer() async {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         let codes = await withTaskGroup { group in
@@ -61,7 +61,7 @@ import Foundation
         #expect(fixture.abandonments.value == 1)
     }
 
-    @Test func aReaderThatIsCancelledBeforehandDoesNotWait() async {
+    @Test func cancelledReaderDoesNotWait() async {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         #expect(await Self.inCancelledTask { await Self.codeOfNext(reader) } == .cancelled)
@@ -70,7 +70,7 @@ import Foundation
         #expect(!fixture.write("late"))
     }
 
-    @Test func aBodyThatIsAllThereCanBeReadByACancelledTaskAndStopsNothing() async throws {
+    @Test func cancelledTaskCanReadACompleteBody() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         fixture.write("a")

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct ResponsePipeTests {
-    @Test func chunksComeInOrderAndThenTheEnd() async throws {
+    @Test func chunksArriveInOrderBeforeTheEnd() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         for text in ["a", "b", "c"] { fixture.write(text) }
@@ -18,7 +18,7 @@ import Foundation
         for text in ["b", "c", "d", nil, nil] { #expect(try await reader.text() == text) }
     }
 
-    @Test func nothingIsLostBetweenTwoThreads() async throws {
+    @Test func concurrentReaderReceivesAllChunks() async throws {
         let fixture = PipeFixture(highWater: 64)
         let reader = ResponsePipe.Reader(fixture.pipe)
         let writer = Task.detached {
@@ -34,7 +34,7 @@ import Foundation
         #expect(text == (0..<5000).map { "\($0)," }.joined())
     }
 
-    @Test func anErrorComesBehindTheChunksBeforeItAndStays() async throws {
+    @Test func errorFollowsTheChunksAndRepeats() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         fixture.write("a")
@@ -48,7 +48,7 @@ import Foundation
         }
     }
 
-    @Test func onlyTheFirstEndCountsAndNothingComesBehindIt() async throws {
+    @Test func onlyTheFirstEndCounts() async throws {
         let fixture = PipeFixture(highWater: 1)
         let reader = ResponsePipe.Reader(fixture.pipe)
         fixture.finish(bytesReceived: 1)
@@ -59,7 +59,7 @@ import Foundation
         #expect(reader.metrics?.bytesReceived == 1)
     }
 
-    @Test func metricsAreKnownOnceAllHasArrived() {
+    @Test func metricsAreAvailableAfterTheEnd() {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         fixture.write("a")
@@ -75,8 +75,8 @@ import Foundation
         #expect(reader.metrics == nil)
     }
 
-    /// Of two concurrent readers, one gets an error. The other gets the chunk, which is written only after one certainly waits.
-    @Test func twoReadersAtOnceAreAnErrorForOneOfThem() async throws {
+    /// Of two concurrent readers, one gets an error. Its error proves that the other waits, and only then is the chunk written.
+    @Test func secondConcurrentReaderFails() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         let results = await withTaskGroup { group in

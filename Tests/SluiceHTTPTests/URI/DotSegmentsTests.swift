@@ -17,7 +17,7 @@ import Testing
             ("%2e%2e/a", "a"), ("/ü/../ö", "/ö"),
         ]
     )
-    func dotSegmentsAreTakenOut(_ path: String, _ expected: String) {
+    func dotSegmentsAreRemoved(_ path: String, _ expected: String) {
         #expect(DotSegments.removing(from: path) == expected)
     }
 
@@ -27,11 +27,11 @@ import Testing
             "/.%2", "/%252e%252e/", "/a%2e/", "/%2f../", "/.\u{301}/a", "/ü/..ü", "/%", "/.%2e.",
         ]
     )
-    func aPathWithoutDotSegmentsStaysAsItIs(_ path: String) {
+    func pathWithoutDotSegmentsIsUnchanged(_ path: String) {
         #expect(Array(DotSegments.removing(from: path).utf8) == Array(path.utf8))
     }
 
-    @Test func nothingIsLeftToTakeOut() {
+    @Test func noDotSegmentsRemainInRandomPaths() {
         var generator = SeededGenerator(seed: 3986)
         let pieces = ["/", "/", ".", "..", "%2e", "%2E", "a", "%2", "ü"]
         for _ in 0..<20_000 {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func aLongPathTakesTimeInProportion() {
+    @Test(.timeLimit(.minutes(10))) func longPathTakesLinearTime() {
         let path = String(repeating: "/a", count: 300_000) + String(repeating: "/..", count: 300_000)
         #expect(DotSegments.removing(from: path) == "/")
     }

@@ -34,10 +34,10 @@ import Testing
     ]
 
     @Test(arguments: normal + abnormal + others)
-    func aReferenceIsResolvedAgainstTheBase(_ reference: String, _ url: String) {
+    func referencesAreResolvedAgainstTheBase(_ reference: String, _ url: String) {
         let resolved = URIReference(reference).resolved(against: URIReference("http://a/b/c/d;p?q"))
         #expect(resolved.description == url)
-        #expect(URIReference(url) == resolved, "what is written is read again")
+        #expect(URIReference(url) == resolved, "The description must parse to the same reference")
     }
 
     @Test(
@@ -48,17 +48,17 @@ import Testing
             ("", "g", "g"), ("http://a/b/./c", "?y", "http://a/b/./c?y"), ("http://a/b/../c/d", "g", "http://a/c/g"),
         ]
     )
-    func theBaseMayLackPathQueryOrAll(_ base: String, _ reference: String, _ url: String) {
+    func baseMayLackItsPathOrQuery(_ base: String, _ reference: String, _ url: String) {
         #expect(URIReference(reference).resolved(against: URIReference(base)).description == url)
     }
 
-    @Test func aPathThatBeginsWithTwoSlashesDoesNotBecomeAHost() {
+    @Test func pathWithTwoLeadingSlashesDoesNotBecomeAHost() {
         let resolved = URIReference("http:/..//g").resolved(against: URIReference("http://a/b"))
         #expect(resolved.authority == nil)
         #expect(resolved.description == "http:/.//g")
     }
 
-    @Test func aTextIsTakenApart() {
+    @Test func referenceIsSplitIntoItsComponents() {
         let url = URIReference("https://u@[::1]:80/a/b:c?d/e?f#g?h#i")
         #expect(url.scheme == "https")
         #expect(url.authority == "u@[::1]:80")

@@ -16,7 +16,7 @@ import Testing
             ("2002:a00:1::", false), ("4000::1", false),
         ] as [(String, Bool)]
     )
-    func publicOnlyIsTheInternetAtLarge(address: String, isAllowed: Bool) throws {
+    func publicOnlyAllowsGlobalAddressesOnly(address: String, isAllowed: Bool) throws {
         #expect(try allows(.publicOnly, address) == isAllowed)
         #expect(try allows(.any, address))
     }
@@ -28,7 +28,7 @@ import Testing
             ("fd01::1", false),
         ] as [(String, Bool)]
     )
-    func blocksAreAllowedAndDeniedAndWhatIsDeniedStaysSo(address: String, isAllowed: Bool) throws {
+    func deniedBlocksTakePrecedenceInAnyOrder(address: String, isAllowed: Bool) throws {
         let policy = try AddressPolicy.publicOnly.allowing("10.1.0.0/16", "fd00::/16").denying("10.1.9.0/24", "8.8.4.4")
         #expect(try allows(policy, address) == isAllowed)
         #expect(
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test func anyWithADenialIsNoLongerAny() throws {
+    @Test func denyingABlockNarrowsAny() throws {
         let policy = try AddressPolicy.any.denying("127.0.0.0/8")
         #expect(policy != .any)
         #expect(try !allows(policy, "127.0.0.1"))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.0/33", "example.com", "", "10.0/8"])
-    func whatIsNoBlockIsATypedError(text: String) {
+    func rejectsMalformedBlocks(text: String) {
         for make in [AddressPolicy.any.allowing, AddressPolicy.any.denying]
             as [(String...) throws(SluiceError) -> AddressPolicy]
         {

@@ -33,12 +33,12 @@ import Testing
             ?? (address.isIPv4 ? .global : .reserved)
     }
 
-    @Test func everyBlockIsInTheTable() {
+    @Test func everyBlockOfTheRegistryIsParsed() {
         #expect(Self.blocks.count == Self.registry.count)
     }
 
     @Test(arguments: registry.map(\.0))
-    func aBlocksFirstAndLastAddressHaveItsPurposeAndItsNeighboursTheirOwn(text: String) throws {
+    func purposesChangeAtTheBoundariesOfABlock(text: String) throws {
         let network = try #require(IPNetwork(text))
         let first = network.address
         let last = try #require(first.last(prefixLength: network.prefixLength))
@@ -61,7 +61,7 @@ import Testing
             ("::1:0:0:0", .reserved), ("0:0:0:1::", .reserved),
         ] as [(String, AddressPurpose)]
     )
-    func anAddressThatStandsForAnotherIsForWhatThatOneIs(text: String, purpose: AddressPurpose) throws {
+    func embeddedIPv4AddressDecidesThePurpose(text: String, purpose: AddressPurpose) throws {
         #expect(try #require(IPAddress(text)).purpose == purpose)
     }
 }

@@ -18,10 +18,10 @@ import Testing
             ("FF01:0:0:0:0:0:0:101", "ff01::101"),
         ] as [(String, String)]
     )
-    func anAddressIsReadAndShownInItsUsualForm(text: String, usual: String) throws {
+    func addressesAreParsedAndShownInCanonicalForm(text: String, canonical: String) throws {
         let address = try #require(IPAddress(text))
-        #expect("\(address)" == usual)
-        #expect(IPAddress(usual) == address)
+        #expect("\(address)" == canonical)
+        #expect(IPAddress(canonical) == address)
     }
 
     @Test(arguments: [
@@ -35,11 +35,11 @@ import Testing
         "::1/128",
         "1:2:3:4:5:6:7:192.0.2.1", "::ffff:01.2.3.4", ": :1", "1.2.3.4:80",
     ])
-    func whatIsNoAddressIsNotRead(text: String) {
+    func rejectsMalformedAddresses(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test func everyAddressComesBackFromItsTextAndBytes() throws {
+    @Test func randomAddressesRoundTripThroughTextAndBytes() throws {
         var random = SeededGenerator(seed: 5952)
         for _ in 0..<5000 {
             var bytes = (0..<(Bool.random(using: &random) ? 4 : 16)).map { _ in
@@ -59,11 +59,11 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 3, 5, 15, 17])
-    func bytesAreFourOrSixteen(count: Int) {
+    func rejectsOtherByteCountsThanFourAndSixteen(count: Int) {
         #expect(IPAddress(bytes: Array(repeating: 1, count: count)) == nil)
     }
 
-    @Test func anAddressOfOneVersionIsNoneOfTheOther() throws {
+    @Test func addressesOfDifferentVersionsAreNotEqual() throws {
         #expect(IPAddress(192, 0, 2, 1) == IPAddress("192.0.2.1"))
         #expect(IPAddress(192, 0, 2, 1) != IPAddress("::ffff:192.0.2.1"))
         #expect(IPAddress(0, 0, 0, 1) != IPAddress("::1"))

@@ -17,7 +17,7 @@ import Testing
             ("::/0", "::", "ffff::", "0.0.0.0", "127.0.0.1"),
         ] as [(String, String, String, String, String)]
     )
-    func aBlockHasItsFirstAndLastAddressAndNoNeighbour(
+    func blockContainsItsFirstAndLastAddressOnly(
         text: String,
         first: String,
         last: String,
@@ -38,11 +38,11 @@ import Testing
         "fc00::/x",
         "10.0.0.0/ 8", "example.com", "10.0.0.0/255.0.0.0",
     ])
-    func whatIsNoBlockIsNotRead(text: String) {
+    func rejectsMalformedBlocks(text: String) {
         #expect(IPNetwork(text) == nil)
     }
 
-    @Test(arguments: [-1, 33]) func aPrefixIsNoLongerThanItsAddress(length: Int) {
+    @Test(arguments: [-1, 33]) func rejectsPrefixLengthsOutOfRange(length: Int) {
         #expect(IPNetwork(IPAddress(10, 0, 0, 0), prefixLength: length) == nil)
     }
 }

@@ -26,7 +26,7 @@ import Testing
             (all, "http://[::2]", "http://h.example:1"), (all, "http://localhost.example", "http://h.example:1"),
         ] as [([String: String], String, String?)]
     )
-    func theEnvironmentNamesTheProxy(variables: [String: String], url: String, proxy: String?) throws {
+    func proxyIsReadFromTheEnvironment(variables: [String: String], url: String, proxy: String?) throws {
         #expect(try ProxyEnvironment(variables).proxy(for: origin(url))?.description == proxy)
     }
 
@@ -36,13 +36,13 @@ import Testing
             ("no_proxy", "other.example", false),
         ] as [(String, String, Bool)]
     )
-    func exceptionsAreReachedWithout(name: String, list: String, isException: Bool) throws {
+    func noProxyListsExceptions(name: String, list: String, isException: Bool) throws {
         let environment = ProxyEnvironment(["all_proxy": "a.example:3", name: list])
         #expect(try (environment.proxy(for: origin("https://api.example")) == nil) == isException)
     }
 
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    func aVariableThatCannotBeReadIsNamedButNotShown(name: String) throws {
+    func errorNamesTheMalformedVariableWithoutItsValue(name: String) throws {
         let environment = ProxyEnvironment([name: "http://ada:s3cret@proxy:x", "no_proxy": "inside.example"])
         let error = #expect(throws: SluiceError.self) { try environment.proxy(for: origin("https://api.example")) }
         #expect(error?.code == .invalidConfiguration)
@@ -53,7 +53,7 @@ import Testing
         #expect(try environment.proxy(for: origin("https://localhost")) == nil)
     }
 
-    @Test func anEnvironmentIsEmptyThatNamesNoProxy() {
+    @Test func environmentWithoutAProxyIsEmpty() {
         #expect(ProxyEnvironment([:]).isEmpty)
         #expect(ProxyEnvironment(["HTTP_PROXY": "h.example", "no_proxy": "*", "https_proxy": ""]).isEmpty)
         #expect(!ProxyEnvironment(["http_proxy": "h.example"]).isEmpty)

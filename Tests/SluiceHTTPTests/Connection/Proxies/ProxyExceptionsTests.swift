@@ -27,7 +27,7 @@ import Testing
             ("0.2.1", "192.0.2.1", 80, false), (".", "example.com", 80, false), ("[::1", "::1", 80, false),
         ] as [(String, String, Int, Bool)]
     )
-    func aListIsForTheHostsItSays(list: String, host: String, port: Int, isException: Bool) {
+    func exceptionsMatchHostsAndPorts(list: String, host: String, port: Int, isException: Bool) {
         #expect(ProxyExceptions(list).contains(host, port: port) == isException)
     }
 }

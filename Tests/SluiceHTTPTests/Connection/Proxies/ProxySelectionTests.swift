@@ -8,11 +8,11 @@ import Testing
         try selection.proxy(for: HTTPOrigin(scheme: "https", authority: authority))
     }
 
-    @Test func noneIsNone() throws {
+    @Test func noneSelectsNoProxy() throws {
         #expect(try proxy(.none) == nil)
     }
 
-    @Test func oneIsForAllButTheExceptions() throws {
+    @Test func alwaysAppliesToAllHostsButTheExceptions() throws {
         let one = Proxy.http("proxy.example:3128")
         #expect(try proxy(.always(one)) == one)
         #expect(try proxy(.always(one), "127.0.0.1:8080") == one)
@@ -22,7 +22,7 @@ import Testing
         #expect(try proxy(selection, "[::1]:8080") == nil)
     }
 
-    @Test func shortFormsAreOneForAll() throws {
+    @Test func shortFormsApplyToAllHosts() throws {
         #expect(
             try proxy(.http("proxy.example", user: "ada", password: "pw"))
                 == .http("proxy.example", user: "ada", password: "pw")
@@ -30,13 +30,13 @@ import Testing
         #expect(try proxy(.socks5("proxy.example")) == .socks5("proxy.example"))
     }
 
-    @Test func aClosureChooses() throws {
+    @Test func closureSelectsTheProxyByHost() throws {
         let selection = ProxySelection.choosing { $0.host.hasSuffix(".onion") ? .socks5("127.0.0.1:9050") : nil }
         #expect(try proxy(selection, "a.onion") == .socks5("127.0.0.1:9050"))
         #expect(try proxy(selection) == nil)
     }
 
-    @Test func theEnvironmentIsTheDefaultAndCanBeGiven() throws {
+    @Test func environmentIsTheDefaultAndCanBeReplaced() throws {
         #expect(ConnectionOptions().proxy.isProcessEnvironment)
         let given = ProxySelection.environment(ProxyEnvironment(["https_proxy": "proxy.example:3128"]))
         #expect(!given.isProcessEnvironment)

@@ -22,7 +22,7 @@ import Testing
             ("http://ada:p@w@proxy.example", "http://proxy.example:80", "ada", "p@w"),
         ] as [(String, String, String?, String?)]
     )
-    func aURLIsReadAndShownWithoutItsCredentials(text: String, shown: String, user: String?, password: String?) throws {
+    func urlsAreParsedAndShownWithoutCredentials(text: String, shown: String, user: String?, password: String?) throws {
         let proxy = try Proxy(text)
         #expect("\(proxy)" == shown)
         #expect(proxy.credentials?.user == user)
@@ -38,13 +38,13 @@ import Testing
         "//proxy.example",
         "socks5://\(String(repeating: "x", count: 256)):s3cret@proxy.example",
     ])
-    func whatIsNoProxyIsATypedErrorThatDoesNotShowIt(text: String) {
+    func malformedURLFailsWithoutShowingThePassword(text: String) {
         let error = #expect(throws: SluiceError.self) { _ = try Proxy(text) }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.expandedDescription.contains("s3cret") == false)
     }
 
-    @Test func makersSayWhatURLsSay() throws {
+    @Test func factoriesEqualTheProxiesOfURLs() throws {
         #expect(try Proxy("http://ada:pw@proxy.example") == .http("proxy.example", user: "ada", password: "pw"))
         #expect(try Proxy("https://proxy.example:443") == .https("proxy.example"))
         #expect(try Proxy("socks5h://proxy.example") == .socks5("proxy.example:1080"))
@@ -54,7 +54,7 @@ import Testing
         #expect(Proxy.http("a.example", user: "ada", password: "1") != .http("a.example", user: "ada", password: "2"))
     }
 
-    @Test func nothingThatIsPrintedHasThePassword() throws {
+    @Test func descriptionsContainNoPassword() throws {
         let proxy = try Proxy("http://ada:s3cret@proxy.example:3128")
         var options = ConnectionOptions()
         options.proxy = .always(proxy)
