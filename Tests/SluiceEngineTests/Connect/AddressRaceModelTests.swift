@@ -117,7 +117,7 @@ extension IPAddress {
 
 @Suite struct AddressRaceModelTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func everyConnectionIsAccountedForOnce(seed: UInt64) {
+    func everyConnectionIsReturnedOrAbandonedOnce(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             var simulation = RaceSimulation(&random)

@@ -45,19 +45,19 @@ private let cases = [
     ),
     RaceCase("one address fails", ["::1"], [.attempt(0, "::1"), .waitForEvents, .fails(0), .allFailed]),
     RaceCase(
-        "both versions, the first in time",
+        "both versions, and the first connects before the delay",
         ["::1", "::2", "127.0.0.1"],
         [.attempt(0, "::1"), .wait(200), .time(199), .wait(200), .connects(0), .won(0, abandon: [])]
     ),
     RaceCase(
-        "first version dead at once",
+        "the first version fails at once",
         ["::1", "::2", "127.0.0.1", "127.0.0.2"],
         [
             .attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .wait(200), .connects(1), .won(1, abandon: []),
         ]
     ),
     RaceCase(
-        "one version dead and the other one slow",
+        "one version fails and the other one is slow",
         ["::1", "::2", "127.0.0.1"],
         [
             .attempt(0, "::1"), .fails(0), .attempt(1, "127.0.0.1"), .time(200), .attempt(2, "::2"), .fails(2),
@@ -120,7 +120,7 @@ private let cases = [
         ]
     ),
     RaceCase(
-        "a clock that has moved on starts one attempt at a time",
+        "after a late wake-up, one attempt starts at a time",
         ["::1", "::2", "::3"],
         [.attempt(0, "::1"), .time(100_000), .attempt(1, "::2"), .wait(100_200)]
     ),
@@ -128,7 +128,7 @@ private let cases = [
 
 @Suite struct AddressRaceTests {
     @Test(arguments: cases)
-    private func script(_ script: RaceCase) throws {
+    private func takesTheExpectedActions(_ script: RaceCase) throws {
         var race = AddressRace(try script.addresses.map(address))
         var now: Int64 = 0
         for (place, step) in script.steps.enumerated() {
@@ -161,11 +161,11 @@ private let cases = [
     ]
 
     @Test(arguments: orders)
-    func versionsAlternateBeginningWithTheFirst(addresses: [String], order: [String]) throws {
+    func addressFamiliesAlternateBeginningWithTheFirst(addresses: [String], order: [String]) throws {
         #expect(try attempts(AddressRace(addresses.map(address))) == order.map(address))
     }
 
-    @Test func hundredsOfAddressesAreCappedAndAllOfThemTriedBeforeFailure() throws {
+    @Test func addressesAreTriedUpToTheLimitBeforeFailure() throws {
         let many = try (1...200).map { try address("2001:db8::\(String($0, radix: 16))") }
         let four = SocketAddress(address: IPAddress(127, 0, 0, 1), port: 80)
         let capped = attempts(AddressRace(many + [four]))
@@ -173,7 +173,7 @@ private let cases = [
         #expect(attempts(AddressRace(many, limit: 500)) == many)
     }
 
-    /// The attempts of a race in which each attempt fails at once.
+    /// Returns the attempts of a race in which each attempt fails at once.
     private func attempts(_ race: AddressRace) -> [SocketAddress] {
         var race = race
         var result: [SocketAddress] = []

@@ -14,7 +14,7 @@ import Testing
         "x 6 x Nov x 94 08:49:37",
         "6 Nov 1994 08:49:37 12:00:00", "6 Nov 1994 08:49:37 7 Dec 1995",
     ])
-    func formsOfOneMomentAreTheSame(_ text: String) {
+    func differentFormatsGiveTheSameTime(_ text: String) {
         #expect(Self.seconds(text) == 784_111_777)
     }
 
@@ -26,7 +26,7 @@ import Testing
             ("Friday, 17-Aug-07 20:49:00 GMT", 1_187_383_740),
         ] as [(String, Int64)]
     )
-    func yearsAreReadByTheirDigits(_ text: String, _ seconds: Int64) {
+    func twoAndFourDigitYearsAreParsed(_ text: String, _ seconds: Int64) {
         #expect(Self.seconds(text) == seconds)
     }
 
@@ -38,11 +38,11 @@ import Testing
         "6 Nov 199 08:49:37", "6 Nov 1994 8:49", "6 Nov 1994 8:49:371", "6 Nov 1994 123:49:37", "6 Nov 1994 08::37",
         "006 Nov 1994 08:49:37", "6 No 1994 08:49:37", "6Nov1994 08:49:37", "784111777",
     ])
-    func whatIsNoDateIsNone(_ text: String) {
+    func rejectsMalformedDates(_ text: String) {
         #expect(Self.seconds(text) == nil)
     }
 
-    @Test func aLongTextIsReadInOnePass() {
+    @Test func longTextsAreParsed() {
         #expect(Self.seconds(String(repeating: "1:", count: 512)) == nil)
         #expect(Self.seconds(String(repeating: "-", count: 900) + "6 Nov 1994 08:49:37") == 784_111_777)
     }

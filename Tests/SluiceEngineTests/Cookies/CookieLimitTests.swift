@@ -12,14 +12,14 @@ import Testing
         return limits
     }
 
-    @Test func aTableHoldsWhatTheStandardAsksFor() {
+    @Test func defaultLimitsMeetTheMinimumsOfTheStandard() {
         let limits = CookieTable.Limits()
         #expect(limits.domain >= 50)
         #expect(limits.total >= 3000)
         #expect(limits.response >= 50)
     }
 
-    @Test func theLongestUnusedCookieOfADomainGoesFirst() throws {
+    @Test func leastRecentlyUsedCookieOfADomainIsRemovedFirst() throws {
         let book = CookieBook(limits: Self.limits { $0.domain = 3 })
         for name in ["a", "b", "c"] { try book.set("\(name)=1; Path=/\(name)", at: "http://a.example/") }
         #expect(try book.sent(to: "http://a.example/a") == "a=1")
@@ -34,7 +34,7 @@ import Testing
         #expect(book.table.count == 4)
     }
 
-    @Test func cookiesThatHaveEndedGoBeforeAllOthers() throws {
+    @Test func expiredCookiesAreRemovedFirst() throws {
         let book = CookieBook(limits: Self.limits { $0.domain = 3 })
         try book.set("a=1", at: "http://a.example/")
         try book.set("b=1; Max-Age=60", at: "http://a.example/")
@@ -44,7 +44,7 @@ import Testing
         #expect(book.cookies.map(\.name) == ["a", "c", "d"])
     }
 
-    @Test func secureCookiesAreNotPushedOut() throws {
+    @Test func insecureCookiesDoNotDisplaceSecureOnes() throws {
         let book = CookieBook(limits: Self.limits { $0.domain = 3 })
         for name in ["a", "b", "c"] { try book.set("\(name)=1; Secure", at: "https://a.example/") }
         for number in 0..<20 { try book.set("n\(number)=1", at: "http://a.example/") }
@@ -53,7 +53,7 @@ import Testing
         #expect(book.cookies.map(\.name) == ["b", "c", "d"])
     }
 
-    @Test func tenThousandCookiesBecomeThreeThousand() throws {
+    @Test func totalNumberOfCookiesIsLimited() throws {
         let book = CookieBook()
         for number in 0..<10_000 {
             try book.set("n=\(number); Domain=d\(number).example", at: "http://d\(number).example/")
@@ -65,7 +65,7 @@ import Testing
         #expect(book.cookies.count == book.table.count)
     }
 
-    @Test func oneUsedCookieOutlivesTenThousandOthers() throws {
+    @Test func usedCookieOutlivesTenThousandOthers() throws {
         let book = CookieBook()
         try book.set("a=1", at: "http://a.example/")
         for number in 0..<10_000 {
@@ -75,14 +75,14 @@ import Testing
         #expect(try book.sent(to: "http://a.example/") == "a=1")
     }
 
-    @Test func tenThousandCookiesOfOneHostBecomeTheLast() throws {
+    @Test func cookiesOfOneHostAreLimitedToTheNewest() throws {
         let book = CookieBook()
         for number in 0..<10_000 { try book.set("n\(number)=1", at: "http://a.example/") }
         #expect(book.table.count == CookieTable.Limits().domain)
         #expect(book.cookies.last?.name == "n9999")
     }
 
-    @Test func aLargeFileIsCutToTheLimits() throws {
+    @Test func cookiesOfALargeFileAreLimited() throws {
         let lines = (0..<20_000).map { number in
             CookieLine(Array("d\(number / 4).example\tFALSE\t/\tFALSE\t0\tn\(number % 4)\t1".utf8))
         }
@@ -91,7 +91,7 @@ import Testing
         #expect(try book.sent(to: "http://d4999.example/") == "n0=1; n1=1; n2=1; n3=1")
     }
 
-    @Test func aResponseSetsFiftyCookiesAtMost() throws {
+    @Test func responseSetsAtMostFiftyCookies() throws {
         let book = CookieBook()
         let origin = try #require(CookieBook.origin("http://a.example/"))
         let fields = (0..<200).map { FieldValue("n\($0)=1") }
@@ -102,7 +102,7 @@ import Testing
         #expect(!hasChangedAgain)
     }
 
-    @Test func theFieldLeavesOutWhatDoesNotFit() throws {
+    @Test func cookieFieldOmitsCookiesBeyondItsLimit() throws {
         let book = CookieBook(limits: Self.limits { $0.fieldLine = 8 + 20 })
         try book.set("a=12345678", at: "http://a.example/")
         try book.set("b=1234567", at: "http://a.example/")
@@ -115,7 +115,7 @@ import Testing
         #expect(try book.sent(to: "http://a.example/") == "b=123456; c=1")
     }
 
-    @Test func oneHostsCookiesDoNotMakeASiblingsFieldTooLong() throws {
+    @Test func cookieFieldOfASiblingHostStaysWithinItsLimit() throws {
         let book = CookieBook()
         let value = String(repeating: "v", count: 4000)
         for number in 0..<50 {
@@ -127,7 +127,7 @@ import Testing
         #expect(sent.hasSuffix("; session=1"))
     }
 
-    @Test func oneHostOfManyIsFoundAmongThousands() throws {
+    @Test func cookieOfOneHostIsFoundAmongThousands() throws {
         let book = CookieBook()
         for number in 0..<3000 { try book.set("n=\(number)", at: "http://d\(number).shop.example/") }
         for number in stride(from: 0, to: 3000, by: 7) {

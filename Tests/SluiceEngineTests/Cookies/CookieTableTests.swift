@@ -127,13 +127,15 @@ final class CookieBook {
     ]
 
     @Test(arguments: scopes)
-    func aCookieGoesWhereItBelongs(_ from: String, _ field: String, _ to: String, _ cookies: String?) throws {
+    func cookiesAreSentToMatchingHostsAndPathsOnly(_ from: String, _ field: String, _ to: String, _ cookies: String?)
+        throws
+    {
         let book = CookieBook()
         try book.set(field, at: from)
         #expect(try book.sent(to: to) == cookies)
     }
 
-    @Test func bytesThatAreNoTextComeBackAsTheyWere() throws {
+    @Test func bytesThatAreNotUTF8ArePreserved() throws {
         let origin = try #require(CookieBook.origin("http://a.example/"))
         let book = CookieBook()
         let (first, second): ([UInt8], [UInt8]) = ([0xFF, 0x3D, 0xFE], [0xFE, 0x3D, 0xE4])
@@ -147,7 +149,7 @@ final class CookieBook {
         #expect(again.table.header(for: origin, at: again.now) == bytes)
     }
 
-    @Test func longerPathsComeFirstAndThenOlderCookies() throws {
+    @Test func cookiesAreSortedByPathLengthAndThenAge() throws {
         let book = CookieBook()
         for field in [
             "a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x; Domain=shop.example",
@@ -166,7 +168,7 @@ final class CookieBook {
         #expect(try again.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; c=1; a=3")
     }
 
-    @Test func aCookieIsReplacedByItsLikeOnly() throws {
+    @Test func cookieIsReplacedByOneOfSameNameDomainAndPath() throws {
         let book = CookieBook()
         for field in [
             "x=1", "X=2", "x=3; Domain=a.example", "x=4; Path=/y", "x=5", "x=6; Domain=A.example; HttpOnly",
@@ -178,7 +180,7 @@ final class CookieBook {
         #expect(book.table.count == 4)
     }
 
-    @Test func aCookieThatHasEndedIsNeitherSentNorListed() throws {
+    @Test func expiredCookieIsNeitherSentNorListed() throws {
         let book = CookieBook()
         try book.set("a=1; Max-Age=60", at: "http://a.example/")
         try book.set("b=1; Expires=\(HTTPDate.string(from: book.now.addingTimeInterval(120)))", at: "http://a.example/")
@@ -197,7 +199,7 @@ final class CookieBook {
     @Test(arguments: [
         "Max-Age=0", "Max-Age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT", "Expires=Mon, 01-Jan-01 00:00:00",
     ])
-    func aServerTakesACookieBack(_ end: String) throws {
+    func serverRemovesACookieByExpiringIt(_ end: String) throws {
         let book = CookieBook()
         #expect(try book.set("a=1", at: "http://a.example/"))
         #expect(try !book.set("b=; \(end)", at: "http://a.example/"))
@@ -207,7 +209,7 @@ final class CookieBook {
         #expect(book.table.count == 0)
     }
 
-    @Test func whatIsListedIsWhatWasSet() throws {
+    @Test func listedCookieHasTheAttributesThatWereSet() throws {
         let book = CookieBook()
         try book.set(
             "a=1; Domain=.Shop.example; Path=/x; Secure; HttpOnly; SameSite=Strict; Max-Age=60",
@@ -251,17 +253,23 @@ final class CookieBook {
     ]
 
     @Test(arguments: overlays)
-    func httpLeavesSecureCookiesAlone(_ path: String, _ isWide: Bool, _ url: String, _ field: String, _ mayBe: Bool)
+    func httpCannotReplaceOrShadowSecureCookies(
+        _ path: String,
+        _ isWide: Bool,
+        _ url: String,
+        _ field: String,
+        _ isAccepted: Bool
+    )
         throws
     {
         let book = CookieBook()
         let domain = isWide ? "; Domain=a.shop.example" : ""
         try book.set("x=1; Path=\(path); Secure\(domain)", at: "https://a.shop.example/")
-        #expect(try book.set(field, at: url) == mayBe)
-        if !mayBe { #expect(book.cookies.map(\.value) == ["1"]) }
+        #expect(try book.set(field, at: url) == isAccepted)
+        if !isAccepted { #expect(book.cookies.map(\.value) == ["1"]) }
     }
 
-    @Test func aSecureCookieThatIsGoneProtectsNothing() throws {
+    @Test func httpReplacesExpiredAndRemovedSecureCookies() throws {
         let book = CookieBook()
         try book.set("x=1; Secure; Max-Age=60", at: "https://a.example/")
         try book.set("y=1; Secure", at: "https://a.example/")
@@ -275,7 +283,7 @@ final class CookieBook {
 
     // MARK: Hosts
 
-    @Test func anOwnHostFieldNamesTheSite() throws {
+    @Test func hostFieldOfTheRequestDecidesTheSite() throws {
         let book = CookieBook()
         try book.set("x=1", at: "https://shop.example/")
         try book.set("s=1; Secure", at: "https://localhost/")
@@ -287,13 +295,13 @@ final class CookieBook {
     }
 
     @Test(arguments: ["", "a b", "a@b", "[::1", "a/b", "ä.example", ".", String(repeating: "a.", count: 200)])
-    func aHostThatIsNoneHasNoCookies(_ host: String) {
+    func malformedHostHasNoCookieOrigin(_ host: String) {
         #expect(CookieBook.origin("http://a.example/", host: host) == nil)
     }
 
     // MARK: Cookies set by the program
 
-    @Test func theProgramMaySetWhatAServerMayNot() throws {
+    @Test func programCanSetCookiesThatServersCannot() throws {
         let book = CookieBook()
         let cookies = [
             Cookie(name: "a", value: "1", domain: "Co.uk", includesSubdomains: true),
@@ -340,7 +348,7 @@ final class CookieBook {
         ("com", true), ("co.uk", true), ("github.io", true), ("unheard-of", true), ("a.ck", true), ("www.ck", false),
         ("example.com", false), ("a.co.uk", false), ("a.unheard-of", false), ("xn--p1ai", true), ("a.xn--p1ai", false),
     ])
-    func knowsWhatIsPublic(_ domain: String, _ isPublic: Bool) {
+    func recognizesPublicSuffixes(_ domain: String, _ isPublic: Bool) {
         #expect(PublicSuffixes.contains(domain) == isPublic)
     }
 }

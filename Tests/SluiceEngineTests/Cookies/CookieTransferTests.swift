@@ -24,7 +24,7 @@ extension EngineTests {
             server.requests(to: path).map { $0.headers.values(for: .cookie) }
         }
 
-        @Test func whatAServerSetsIsSentByTheEngine() async throws {
+        @Test func cookiesOfAResponseAreSentWithLaterRequests() async throws {
             _ = try await transport.exchange(server.request("/set"), context)
             _ = try await transport.exchange(server.request("/ok"), context)
             _ = try await transport.exchange(server.request("/ok"))
@@ -34,20 +34,20 @@ extension EngineTests {
         }
 
         @Test(arguments: [301, 401, 404, 500] as [HTTPStatus])
-        func everyFinalHeadSetsCookies(_ status: HTTPStatus) async throws {
+        func responsesOfEveryStatusSetCookies(_ status: HTTPStatus) async throws {
             server.on("/status", .status(status, headers: ["Set-Cookie": "a=1; Path=/", "Location": "/ok"]))
             _ = try await transport.exchange(server.request("/status"), context)
             _ = try await transport.exchange(server.request("/ok"), context)
             #expect(sent() == [["a=1"]])
         }
 
-        @Test func anInformationalHeadSetsNone() async throws {
+        @Test func informationalResponsesSetNoCookies() async throws {
             server.on("/hints", .informational(103, headers: ["Set-Cookie": "a=1; Path=/"], then: .text("ok")))
             _ = try await transport.exchange(server.request("/hints"), context)
             #expect(await jar.cookies.isEmpty)
         }
 
-        @Test func aRefusedExpectationSetsCookiesForTheSecondAttempt() async throws {
+        @Test func cookiesOf417AreSentWithTheSecondAttempt() async throws {
             let heads = Locked<[String]>([])
             let listener = try TestListener { descriptor in
                 while let head = TestListener.readHead(descriptor) {
@@ -77,14 +77,14 @@ extension EngineTests {
             #expect(seen.map { $0.contains("\r\nCookie: a=1\r\n") } == [false, true])
         }
 
-        @Test func anAttemptAfterALostConnectionHasTheField() async throws {
+        @Test func retryAfterALostConnectionHasTheCookieField() async throws {
             server.on("/again", .drop, .text("again"))
             _ = try await transport.exchange(server.request("/set"), context)
             #expect(try await transport.exchange(server.request("/again"), context).text == "again")
             #expect(sent("/again") == [["a=1"], ["a=1"]])
         }
 
-        @Test func aRequestWithAFieldOfItsOwnTakesNoPart() async throws {
+        @Test func requestWithItsOwnCookieFieldBypassesTheJar() async throws {
             try await jar.set(Cookie(name: "jar", value: "1", domain: "127.0.0.1"))
             for own in ["own=1", ""] {
                 _ = try await transport.exchange(server.request("/set", headers: ["cookie": own]), context)
@@ -93,7 +93,7 @@ extension EngineTests {
             #expect(await jar.cookies.map(\.name) == ["jar"])
         }
 
-        @Test func bytesThatAreNoTextAreSentAsTheyCame() async throws {
+        @Test func bytesThatAreNotUTF8AreSentUnchanged() async throws {
             let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: n".utf8)
             let bytes: [UInt8] = [0xE4, 0x3D, 0xFF, 0x09, 0x80]
             server.on("/bytes", .raw(head + bytes + Data("; Path=/\r\n\r\n".utf8), thenClose: false))
@@ -103,7 +103,7 @@ extension EngineTests {
             #expect(fields.map(\.bytes) == [Array("n".utf8) + bytes])
         }
 
-        @Test func theProgramsOwnComputerGetsSecureCookiesOverHTTP() async throws {
+        @Test func loopbackHostGetsSecureCookiesOverHTTP() async throws {
             server.on("/secure", .text("", headers: ["Set-Cookie": "__Host-s=1; Secure; Path=/"]))
             _ = try await transport.exchange(server.request("/secure"), context)
             _ = try await transport.exchange(server.request("/ok"), context)
@@ -116,16 +116,16 @@ extension EngineTests {
             #expect(sent() == [["B=2; a=1"]])
         }
 
-        /// With async requests, and with requests that use a callback.
+        /// Tested with an async request, and with one that uses a callback.
         @Test(arguments: [false, true])
-        func theFileIsReadBeforeTheFirstRequest(_ isBegun: Bool) async throws {
+        func cookieFileIsLoadedBeforeTheFirstRequest(_ usesCallback: Bool) async throws {
             let path = FileManager.default.temporaryDirectory.appending(path: "sluice-cookies-\(UUID().uuidString)")
                 .path
             defer { try? FileManager.default.removeItem(atPath: path) }
             try Data("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n".utf8).write(to: URL(filePath: path))
             let context = TransferContext(cookies: CookieJar(file: path))
             let request = server.request("/ok")
-            if isBegun {
+            if usesCallback {
                 let response = await withUnsafeContinuation { continuation in
                     _ = transport.begin(request, context: context) { continuation.resume(returning: $0) }
                 }
@@ -136,7 +136,7 @@ extension EngineTests {
             #expect(sent() == [["a=1"]])
         }
 
-        @Test func aHostThatSetsTenThousandCookiesIsServedOn() async throws {
+        @Test func requestsSucceedAfterTenThousandCookies() async throws {
             server.on("/many") { request in
                 let first = Int(request.query ?? "") ?? 0
                 let fields = (first..<first + 50).map { (HTTPHeaderName.setCookie, "n\($0)=1; Path=/") }

@@ -17,13 +17,13 @@ import Testing
         ("a\tb=c d", "a\tb", "c d"), ("a=b;", "a", "b"), ("a=b;;;=;Secure=;", "a", "b"), ("ä=ö", "ä", "ö"),
         ("a b=c", "a b", "c"), ("==", "", "="), ("$Version=1", "$Version", "1"), ("a=\" b \"", "a", "\" b \""),
     ])
-    func nameAndValueAreAsTheyCame(_ field: String, _ name: String, _ value: String) throws {
+    func nameAndValueAreParsed(_ field: String, _ name: String, _ value: String) throws {
         let cookie = try #require(Self.parse(field))
         #expect(Self.text(cookie.name) == name)
         #expect(Self.text(cookie.value) == value)
     }
 
-    @Test func bytesThatAreNoTextStay() throws {
+    @Test func bytesThatAreNotUTF8ArePreserved() throws {
         let cookie = try #require(SetCookie([0xFF, 0x3D, 0xFE, 0x80, 0x3B, 0x50]))
         #expect(cookie.name == [0xFF])
         #expect(cookie.value == [0xFE, 0x80])
@@ -33,11 +33,11 @@ import Testing
         "", " ", "\t", "=", " = ", ";", "; Path=/", "=; Secure", "a=b\u{0}", "a\u{1}=b", "a=b\u{1F}c", "a=b\u{7F}",
         "a=b; Path=/\u{8}", "a=b\nc", "a=b\r",
     ])
-    func whatSetsNoCookieIsNone(_ field: String) {
+    func rejectsFieldsWithoutACookieOrWithControls(_ field: String) {
         #expect(Self.parse(field) == nil)
     }
 
-    @Test func attributesAreRead() throws {
+    @Test func attributesAreParsedInAnyCase() throws {
         let cookie = try #require(
             Self.parse(
                 "a=b; MAX-AGE=60 ;expires=Sun, 06 Nov 1994 08:49:37 GMT; DOMAIN = .A.example;path=/x ; secure; HttpOnly; SameSite=lAx; x=y"
@@ -53,7 +53,7 @@ import Testing
         #expect(cookie.sameSite == .lax)
     }
 
-    @Test func aPlainCookieHasNoAttributes() throws {
+    @Test func unknownAttributesAreIgnored() throws {
         let cookie = try #require(Self.parse("a=b; Securely; HttpOnlyX; xPath=/; Domains=c"))
         #expect(cookie.maxAge == nil)
         #expect(cookie.expires == nil)
@@ -76,7 +76,7 @@ import Testing
             ("Max-Age=5; Max-Age=6", 6), ("Max-Age=5; Max-Age=x", 5),
         ] as [(String, Int64?)]
     )
-    func anAgeIsANumberOfSeconds(_ attributes: String, _ age: Int64?) {
+    func maxAgeIsParsedInSeconds(_ attributes: String, _ age: Int64?) {
         #expect(Self.parse("a=b; \(attributes)")?.maxAge == age)
     }
 
@@ -86,7 +86,7 @@ import Testing
             ("Domain=.a.example", "a.example"), ("Domain=..a.example", ".a.example"),
         ] as [(String, String)]
     )
-    func theLastDomainCounts(_ attributes: String, _ domain: String) {
+    func lastDomainIsUsed(_ attributes: String, _ domain: String) {
         #expect((Self.parse("a=b; \(attributes)")?.domain).map(Self.text) == domain)
     }
 
@@ -96,7 +96,7 @@ import Testing
             ("Path=b; Path=/a", "/a"), ("Path=\"/a\"", nil), ("Path=/a\tb", "/a\tb"),
         ] as [(String, String?)]
     )
-    func theLastPathCounts(_ attributes: String, _ path: String?) {
+    func lastPathIsUsed(_ attributes: String, _ path: String?) {
         let cookie = Self.parse("a=b; \(attributes)")
         #expect((cookie?.path).map(Self.text) == path)
         #expect(cookie?.hasPath == true)
@@ -108,11 +108,11 @@ import Testing
             ("SameSite", .unspecified), ("SameSite=laxative", .unspecified), ("SameSite=strictest", .unspecified),
         ] as [(String, Cookie.SameSite)]
     )
-    func aSiteRuleIsKept(_ attributes: String, _ rule: Cookie.SameSite) {
+    func sameSiteIsParsed(_ attributes: String, _ rule: Cookie.SameSite) {
         #expect(Self.parse("a=b; \(attributes)")?.sameSite == rule)
     }
 
-    @Test func theEndIsThatOfTheAgeAndWithinFourHundredDays() throws {
+    @Test func maxAgePrecedesExpiresUpToFourHundredDays() throws {
         let now = Date(timeIntervalSince1970: 784_000_000)
         func end(_ attributes: String) -> TimeInterval? {
             Self.parse("a=b; \(attributes)")?.end(at: now)?.timeIntervalSince(now)
@@ -130,7 +130,7 @@ import Testing
         #expect(try #require(end("Expires=Thu, 01 Jan 1970 00:00:00 GMT")) < 0)
     }
 
-    @Test func lengthsAreLimited() {
+    @Test func cookieAndAttributeLengthsAreLimited() {
         func value(_ count: Int) -> String { String(repeating: "v", count: count) }
         #expect(Self.parse("name=\(value(4092))") != nil)
         #expect(Self.parse("name=\(value(4093))") == nil)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["v", ";", "; a", "=", " ", "\t; Path=/x"])
-    func aMebibyteIsReadInOnePass(_ piece: String) {
+    func mebibyteOfInputIsParsedInOnePass(_ piece: String) {
         let long = String(repeating: piece, count: (1 << 20) / piece.utf8.count)
         let cookie = Self.parse("a=b\(long)")
         #expect(cookie == nil || cookie.map { Self.text($0.value) } == "b")

@@ -61,7 +61,7 @@ import Testing
         #"Digest realm="\#(realm)", nonce="\#(nonce)", qop="auth"\#(more)"#
     }
 
-    @Test func basicAloneDoesNotWaitToBeAsked() {
+    @Test func basicAloneIsSentWithoutAChallenge() {
         let transfer = Conversation(.basic)
         #expect(transfer.request() == "basic")
         #expect(!transfer.challenge(#"Basic realm="r""#))
@@ -71,7 +71,7 @@ import Testing
         #expect(next.spaces.withLock { $0.count } == 0)
     }
 
-    @Test func ofBasicAndDigestTheServerChooses() {
+    @Test func challengeDecidesBetweenBasicAndDigest() {
         for offers in [[#"Basic realm="r""#], [#"Bearer, Basic realm="r", Negotiate abc="#]] {
             let transfer = Conversation()
             #expect(transfer.request() == nil)
@@ -91,7 +91,7 @@ import Testing
             (["MD5-sess"], "MD5-sess"),
         ] as [([String], String)]
     )
-    func theStrongestHashIsTaken(_ algorithms: [String], _ expected: String) {
+    func strongestAlgorithmIsAnswered(_ algorithms: [String], _ expected: String) {
         let fields = algorithms.map { Self.digest("n\($0)", ", algorithm=\($0)") }
         let inOne = Conversation()
         #expect(inOne.challenge(fields.joined(separator: ",")))
@@ -108,20 +108,20 @@ import Testing
             (.digest, #"Digest realm="r", qop="auth""#), (.basic, #"Digest realm="r", nonce="n""#),
         ] as [(ChallengeCredentials.Methods, String)]
     )
-    func aChallengeWithoutAnAnswerIsTheResponse(_ methods: ChallengeCredentials.Methods, _ field: String) {
+    func challengeThatCannotBeAnsweredIsDelivered(_ methods: ChallengeCredentials.Methods, _ field: String) {
         let transfer = Conversation(methods)
         _ = transfer.request()
         #expect(!transfer.challenge(field))
         #expect(transfer.authenticator.answers == 0)
     }
 
-    @Test func basicIsTheWayWhereADigestIsNotKnown() {
+    @Test func basicIsUsedIfTheDigestAlgorithmIsUnknown() {
         let transfer = Conversation()
         #expect(transfer.challenge(#"Digest realm="r", nonce="n", algorithm=SHA-1, Basic realm="r""#))
         #expect(transfer.request() == "basic")
     }
 
-    @Test func whatHasBeenRefusedIsNotSaidAgain() {
+    @Test func refusedCredentialsAreNotSentAgain() {
         let transfer = Conversation()
         #expect(transfer.challenge(Self.digest("n")))
         #expect(transfer.request() == "n 00000001")
@@ -129,14 +129,14 @@ import Testing
         #expect(transfer.spaces.withLock { $0.count } == 0)
     }
 
-    @Test func aRefusedDigestIsNotFollowedByThePasswordItself() {
+    @Test func refusedDigestIsNotFollowedByBasic() {
         let transfer = Conversation()
         #expect(transfer.challenge(Self.digest("n"), "Basic realm=r"))
         _ = transfer.request()
         #expect(!transfer.challenge(Self.digest("m"), "Basic realm=r"))
     }
 
-    @Test func aStaleNonceIsReplaced() {
+    @Test func staleNonceIsReplaced() {
         let transfer = Conversation()
         #expect(transfer.challenge(Self.digest("n")))
         #expect(transfer.request() == "n 00000001")
@@ -145,7 +145,7 @@ import Testing
         #expect(!transfer.challenge(Self.digest("l", ", stale=false")))
     }
 
-    @Test func thereAreFourAnswersAtMost() {
+    @Test func atMostFourChallengesAreAnswered() {
         let transfer = Conversation()
         var count = 0
         while transfer.challenge(Self.digest("\(count)", ", stale=true")) {
@@ -157,7 +157,7 @@ import Testing
         #expect(transfer.authenticator.answers == 4)
     }
 
-    @Test func anotherRealmIsAnotherQuestion() {
+    @Test func challengeOfAnotherRealmIsAnswered() {
         let transfer = Conversation()
         #expect(transfer.challenge(Self.digest("n", realm: "a")))
         _ = transfer.request()
@@ -166,7 +166,7 @@ import Testing
         #expect(!transfer.challenge(Self.digest("l", realm: "a")))
     }
 
-    @Test func aKnownNonceIsUsedAtOnceAndCountedUp() {
+    @Test func knownNonceIsSentAtOnceWithIncreasingCount() {
         let first = Conversation()
         #expect(first.challenge(Self.digest("n")))
         _ = first.request()
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func aKnownNonceThatIsRefusedIsReplacedOnce() {
+    @Test func refusedKnownNonceIsReplacedOnce() {
         let first = Conversation()
         _ = first.challenge(Self.digest("n"))
         _ = first.request()
@@ -193,7 +193,7 @@ import Testing
         #expect(last.request() == nil)
     }
 
-    @Test func aKnownNonceThatIsRefusedAndAskedForAgainMeansThePassword() {
+    @Test func repeatedChallengeWithTheRefusedNonceIsDelivered() {
         let first = Conversation()
         _ = first.challenge(Self.digest("n"))
         _ = first.request()
@@ -203,7 +203,7 @@ import Testing
         #expect(!next.challenge(Self.digest("n")))
     }
 
-    @Test func theNextNonceIsTakenFromTheResponse() {
+    @Test func nextNonceOfAResponseIsUsed() {
         let first = Conversation()
         _ = first.challenge(Self.digest("n"))
         _ = first.request()
@@ -215,7 +215,7 @@ import Testing
         #expect(last.request() == "m, \"m\" 00000002")
     }
 
-    @Test func basicIsKnownForLaterRequests() {
+    @Test func acceptedBasicIsSentWithLaterRequests() {
         let first = Conversation()
         _ = first.challenge("Basic realm=r")
         #expect(first.request() == "basic")
@@ -227,7 +227,7 @@ import Testing
         #expect(last.request() == nil)
     }
 
-    @Test func aServerMayTurnToDigest() {
+    @Test func serverCanChangeFromBasicToDigest() {
         let first = Conversation()
         _ = first.challenge("Basic realm=r")
         _ = first.request()
@@ -241,7 +241,7 @@ import Testing
         #expect(last.request() == "n 00000002")
     }
 
-    @Test func anAttemptAfterALostConnectionHasACountOfItsOwn() {
+    @Test func repeatedAttemptIncreasesTheNonceCount() {
         let transfer = Conversation()
         _ = transfer.challenge(Self.digest("n"))
         #expect(transfer.request() == "n 00000001")
@@ -250,7 +250,7 @@ import Testing
         #expect(transfer.challenge(Self.digest("m")))
     }
 
-    @Test func aProxyAsksInFieldsOfItsOwn() {
+    @Test func proxyChallengesUseProxyFields() {
         let message = AuthenticatedMessage(method: "CONNECT", uri: "a.test:443")
         let tunnel = Conversation(target: .proxy("http://p.test:3128"), message: message)
         #expect(tunnel.authenticator.credentials.challengeStatus == 407)
@@ -265,7 +265,7 @@ import Testing
         #expect(next.request() == "m 00000001")
     }
 
-    @Test func aBodyOutOfMemoryIsNotAskedToBeHashed() throws {
+    @Test func streamedBodyIsNotAnsweredWithAuthInt() throws {
         let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
         let message = AuthenticatedMessage(method: "PUT", uri: "/", upload: stream)
         let transfer = Conversation(message: message)
@@ -274,7 +274,7 @@ import Testing
         #expect(transfer.request() == "m 00000001")
     }
 
-    @Test func digestAloneWaitsToBeAsked() {
+    @Test func digestAloneWaitsForAChallenge() {
         #expect(Conversation(.digest).authenticator.waitsForChallenge)
         #expect(!Conversation(.basic).authenticator.waitsForChallenge)
         let transfer = Conversation(.digest)
@@ -282,7 +282,7 @@ import Testing
         #expect(!transfer.authenticator.waitsForChallenge)
     }
 
-    @Test func aRealmThatIsNoUTF8IsNotAnswered() {
+    @Test func realmThatIsNotUTF8IsNotAnswered() {
         var headers: HTTPHeaders = [:]
         headers.append(
             "WWW-Authenticate",

@@ -75,14 +75,14 @@ extension EngineTests {
             }
         }
 
-        @Test func theStrongestOfSeveralChallengesIsAnswered() async throws {
+        @Test func strongestOfSeveralChallengesIsAnswered() async throws {
             let gate = gate { $0.algorithms = ["basic", "MD5", "SHA-1", "SHA-512-256", "SHA-256"] }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .ok)
             #expect(gate.verdicts == ["none", "SHA-512-256 1"])
         }
 
-        @Test func requestsAtTheSameTimeHaveDifferentCounts() async throws {
+        @Test func concurrentRequestsHaveDifferentNonceCounts() async throws {
             let gate = gate()
             _ = try await transport.exchange(server.request("/"), context())
             let tasks = (0..<40).map { index in
@@ -96,8 +96,8 @@ extension EngineTests {
             #expect(gate.verdicts.count == 42)
         }
 
-        @Test func countsThatArriveOutOfOrderAreForgiven() async throws {
-            let gate = gate { $0.wantsOrder = true }
+        @Test func nonceCountsOutOfOrderAreRetried() async throws {
+            let gate = gate { $0.requiresIncreasingCounts = true }
             for _ in 0..<5 {
                 let tasks = (0..<40).map { index in
                     Task { [transport, server, context = context()] in
@@ -109,7 +109,7 @@ extension EngineTests {
             #expect(!gate.verdicts.contains("wrong"))
         }
 
-        @Test func requestsThatAreAllAskedAreAllLetIn() async throws {
+        @Test func concurrentChallengesAreAllAnswered() async throws {
             let gate = gate()
             let tasks = (0..<40).map { index in
                 Task { [transport, server, context = context()] in
@@ -121,10 +121,10 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func aNonceThatHasBecomeStaleIsReplaced(_ hidesStale: Bool) async throws {
+        func staleNonceIsReplacedInOneRound(_ omitsStale: Bool) async throws {
             let gate = gate {
                 $0.uses = 2
-                $0.hidesStale = hidesStale
+                $0.omitsStale = omitsStale
             }
             for index in 0..<4 {
                 let response = try await transport.exchange(
@@ -139,7 +139,7 @@ extension EngineTests {
             #expect(server.connections == 1)
         }
 
-        @Test func theNextNonceSavesTheRound() async throws {
+        @Test func nextNonceAvoidsAChallenge() async throws {
             let gate = gate {
                 $0.uses = 1
                 $0.sendsNextNonce = true
@@ -150,7 +150,7 @@ extension EngineTests {
             #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 1", "SHA-256 1"])
         }
 
-        @Test func basicIsKnownInItsFolder() async throws {
+        @Test func basicIsSentWithinItsFolder() async throws {
             let gate = gate { $0.algorithms = ["basic"] }
             for path in ["/a/b", "/a/c?d", "/a/", "/e"] {
                 #expect(try await transport.exchange(server.request(path), context()).status == .ok)
@@ -159,7 +159,7 @@ extension EngineTests {
             #expect(server.connections == 1)
         }
 
-        @Test func aDigestIsKnownInItsDomain() async throws {
+        @Test func digestIsSentWithinItsDomain() async throws {
             let gate = gate { $0.domain = "/in http://other.test/" }
             for path in ["/in", "/in/side", "/out"] {
                 #expect(try await transport.exchange(server.request(path), context()).status == .ok)
@@ -169,8 +169,8 @@ extension EngineTests {
 
         // MARK: Refusals
 
-        @Test func aWrongPasswordIsOneAnswerAndThe401() async throws {
-            let gate = gate { $0.words = "not you" }
+        @Test func wrongPasswordGivesThe401AfterOneAnswer() async throws {
+            let gate = gate { $0.refusalText = "not you" }
             for _ in 0..<2 {
                 let response = try await transport.exchange(server.request("/"), context(password: "wrong"))
                 #expect(response.status == .unauthorized)
@@ -179,18 +179,18 @@ extension EngineTests {
             #expect(gate.verdicts == ["none", "wrong", "none", "wrong"])
         }
 
-        @Test func aServerThatAsksOnAndOnIsAnsweredFourTimes() async throws {
-            let gate = gate { $0.isNeverContent = true }
+        @Test func atMostFourChallengesAreAnswered() async throws {
+            let gate = gate { $0.alwaysReportsStale = true }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .unauthorized)
             #expect(gate.verdicts == ["none"] + Array(repeating: "stale", count: 4))
             #expect(transport.isQuiet)
         }
 
-        @Test func aChallengeThatCannotBeAnsweredIsTheResponse() async throws {
+        @Test func challengeThatCannotBeAnsweredIsTheResponse() async throws {
             let gate = gate {
                 $0.quality = "auth-int"
-                $0.words = "hash it"
+                $0.refusalText = "hash it"
             }
             let stream = server.request("/", method: .put, body: once())
             let response = try await transport.exchange(stream, context())
@@ -198,15 +198,15 @@ extension EngineTests {
             #expect(gate.verdicts == ["none"])
         }
 
-        @Test func credentialsAreForOneOriginAndOneUser() async throws {
+        @Test func credentialsAreSentForTheirOriginAndUserOnly() async throws {
             let other = try LoopbackServer()
-            let others = DigestGate()
-            other.on("/*") { others.respond(to: $0) }
+            let otherGate = DigestGate()
+            other.on("/*") { otherGate.respond(to: $0) }
             let gate = gate()
             _ = try await transport.exchange(server.request("/"), context())
             let away = try await transport.exchange(other.request("/"), context())
             #expect(away.status == .unauthorized)
-            #expect(others.verdicts == ["none"])
+            #expect(otherGate.verdicts == ["none"])
             let elsewhere = try await transport.exchange(server.request("/"), context(of: other))
             #expect(elsewhere.status == .unauthorized)
             let nobody = try await transport.exchange(server.request("/"))
@@ -220,7 +220,7 @@ extension EngineTests {
             #expect(gate.verdicts.last == "SHA-256 2")
         }
 
-        @Test func anotherTransportKnowsNothing() async throws {
+        @Test func transportsDoNotShareNonces() async throws {
             let gate = gate()
             _ = try await transport.exchange(server.request("/"), context())
             _ = try await SocketTransport().exchange(server.request("/"), context())
@@ -230,7 +230,7 @@ extension EngineTests {
         // MARK: Bodies
 
         @Test(arguments: [1, 300_000, 3_000_000])
-        func aBodyThatCanBeReadAgainIsSentAgain(_ length: Int) async throws {
+        func replayableBodyIsSentAgainAfterAChallenge(_ length: Int) async throws {
             let gate = gate()
             let data = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             let pieces = RepeatedPieces(data: data)
@@ -252,7 +252,7 @@ extension EngineTests {
             #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1", "none", "SHA-256 1"])
         }
 
-        @Test func aBodyThatCanBeReadOnceIsLostByAChallenge() async throws {
+        @Test func challengeFailsARequestWithoutAReplayableBody() async throws {
             let gate = gate()
             let request = server.request("/", method: .put, body: once())
             #expect(await transport.failure(of: request, context())?.code == .bodyNotReplayable)
@@ -260,7 +260,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aBodyThatCanBeReadOnceGoesWithANonceThatIsKnown() async throws {
+        @Test func bodyThatIsNotReplayableIsSentWithAKnownNonce() async throws {
             let gate = gate()
             _ = try await transport.exchange(server.request("/"), context())
             let response = try await transport.exchange(server.request("/", method: .put, body: once()), context())
@@ -268,7 +268,7 @@ extension EngineTests {
             #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 2"])
         }
 
-        @Test func withDigestAloneABodyThatCanBeReadOnceWaitsForTheChallenge() async throws {
+        @Test func digestAloneHoldsBackABodyThatIsNotReplayable() async throws {
             let gate = gate { $0.uses = 1 }
             for round in 1...2 {
                 let request = server.request("/", method: .put, body: once("round \(round)"))
@@ -279,7 +279,7 @@ extension EngineTests {
             #expect(server.requests.map(\.body.count) == [0, 7, 0, 7])
         }
 
-        @Test func aServerThatDoesNotAskGetsTheBodyThatWasHeldBack() async throws {
+        @Test func heldBackBodyIsSentIfThereIsNoChallenge() async throws {
             server.on("/open") { .data($0.body) }
             server.on("/shut", .text("no", status: .forbidden))
             let open = server.request("/open", method: .put, body: once())
@@ -290,7 +290,7 @@ extension EngineTests {
             #expect(server.requests.allSatisfy { !$0.headers.contains(.authorization) })
         }
 
-        @Test func aBodyThatWasNotAskedForIsWholeAfterTheChallenge() async throws {
+        @Test func bodyHeldBackByExpectIsSentAfterTheChallenge() async throws {
             let gate = DigestGate()
             server.on("/*") { .data($0.body) }
             server.onExpectation { request in
@@ -305,7 +305,7 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
-        @Test func theRestOfABodyIsNotSentBehindAChallenge() async throws {
+        @Test func challengeStopsTheUpload() async throws {
             let received = Locked(0)
             let heads = Locked<[String]>([])
             let listener = try TestListener { descriptor in
@@ -341,8 +341,8 @@ extension EngineTests {
 
         // MARK: Connections
 
-        @Test func aLongChallengeIsNotRead() async throws {
-            let gate = gate { $0.words = String(repeating: "who? ", count: 50_000) }
+        @Test func bodyOfALongChallengeIsNotRead() async throws {
+            let gate = gate { $0.refusalText = String(repeating: "who? ", count: 50_000) }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .ok)
             #expect(gate.verdicts == ["none", "SHA-256 1"])
@@ -350,7 +350,7 @@ extension EngineTests {
             #expect(response.metrics?.isConnectionReused == false)
         }
 
-        @Test func aChallengeIsAnsweredOnItsOwnConnection() async throws {
+        @Test func challengeIsAnsweredOnTheSameConnection() async throws {
             let gate = gate()
             for method: HTTPMethod in [.get, .head, .delete, .options] {
                 let transport = SocketTransport()
@@ -372,7 +372,7 @@ extension EngineTests {
         ]
 
         @Test(arguments: 0..<5)
-        func aConnectionThatEndsWithTheChallengeIsReplaced(_ end: Int) async throws {
+        func connectionClosedByTheChallengeIsReplaced(_ end: Int) async throws {
             let challenge = "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\n\(CredentialTransferTests.ends[end])"
             server.on("/", .raw(challenge, thenClose: true), .text("in"))
             let request = server.request("/", method: .post, body: .data(Data("x".utf8)))
@@ -384,14 +384,14 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func timeGoesOnDuringAChallenge() async throws {
+        @Test func timeoutsApplyWhileAChallengeIsRead() async throws {
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
                 TestListener.write(
                     "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\nContent-Length: 9\r\n\r\nwho",
                     to: descriptor
                 )
-                TestListener.saysNothing(descriptor)
+                TestListener.discardInput(descriptor)
             }
             let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
             let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)

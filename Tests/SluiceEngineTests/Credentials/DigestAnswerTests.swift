@@ -41,7 +41,7 @@ import Testing
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ])
-    func theFirstExampleOfTheStandardIsAnswered(_ algorithm: String, _ response: String) throws {
+    func firstExampleOfTheStandardIsAnswered(_ algorithm: String, _ response: String) throws {
         let value = try Self.value(
             """
             Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), \
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// RFC 7616 §3.9.2 with the values of erratum 4897. The values in the RFC are a truncated SHA-512.
-    @Test func theExampleWithAHashedNameIsAnswered() throws {
+    @Test func exampleWithAHashedUserNameIsAnswered() throws {
         let nonce = "5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK"
         let opaque = "HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS"
         let value = try Self.value(
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// RFC 2617 §3.5.
-    @Test func theExampleOfTheOlderStandardIsAnswered() throws {
+    @Test func exampleOfRFC2617IsAnswered() throws {
         let value = try Self.value(
             """
             Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", \
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// RFC 2069 §2.4, with the erratum 749.
-    @Test func withoutAQualityThereIsNeitherACountNorANonceOfTheClient() throws {
+    @Test func answerWithoutQopHasNoCountAndNoClientNonce() throws {
         let value = try Self.value(
             #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#,
             password: "CircleOfLife"
@@ -136,7 +136,7 @@ import Testing
         #expect(value.hasSuffix(", qop=\(quality), nc=00000001"))
     }
 
-    @Test func theCountHasEightHexadecimalDigits() throws {
+    @Test func nonceCountHasEightHexadecimalDigits() throws {
         let challenge = #"Digest realm="http-auth@example.org", qop="auth", nonce="\#(Self.nonce)""#
         let second = try Self.value(challenge, count: 2)
         #expect(second.contains(#"response="4b5d595ecf2db9df612ea5b45cd97101""#))
@@ -144,7 +144,7 @@ import Testing
         #expect(try Self.value(challenge, count: 0xABC_DEF0).hasSuffix(", nc=0abcdef0"))
     }
 
-    @Test func textsAreQuotedAndHashedWithoutTheirEscapes() throws {
+    @Test func textsAreQuotedAndHashedWithoutEscapes() throws {
         let value = try Self.value(
             #"Digest realm="a \"b\" \\ c", nonce="n\"", opaque="\\", qop=auth"#,
             user: #"x"\y"#,
@@ -160,7 +160,7 @@ import Testing
         #expect(value.contains(#"response="\#(response)""#))
     }
 
-    @Test func aNameBeyondASCIIIsEncodedForServersThatKnowOfThat() throws {
+    @Test func userNameBeyondASCIIIsEncodedUnderUTF8() throws {
         let plain = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
         let user = "J\u{E4}s\u{F8}n Doe"
         let old = try Self.value(plain, user: user, password: "p\u{E4}ssword", uri: "/", cnonce: "c")
@@ -181,7 +181,7 @@ import Testing
         #expect(odd.hasPrefix("Digest username*=UTF-8''%C3%A4%27%2A%25%28.~, "))
     }
 
-    @Test func aBodyOutOfMemoryIsNotHashed() throws {
+    @Test func streamedAndLargeBodiesAreNotHashed() throws {
         let challenge = try Self.challenge(#"Digest realm="r", nonce="n", qop="auth-int""#)
         let answer = DigestAnswer(
             challenge: challenge,
@@ -199,7 +199,7 @@ import Testing
         #expect(answer.fieldValue(for: allowed) != nil)
     }
 
-    @Test func aSessionKeepsItsKeyWhileItsNoncesChange() throws {
+    @Test func sessionKeepsItsKeyWhenTheNonceChanges() throws {
         let challenge = try Self.challenge(#"Digest realm="r", nonce="n", qop="auth", algorithm=MD5-sess"#)
         var session = DigestSession(challenge)
         var made = 0
@@ -222,7 +222,7 @@ import Testing
         #expect(value?.contains(#"response="\#(response)""#) == true)
     }
 
-    @Test func withoutASessionEachAnswerHasANonceOfItsOwn() throws {
+    @Test func answersWithoutASessionHaveDifferentClientNonces() throws {
         var session = DigestSession(try Self.challenge(#"Digest realm="r", nonce="n", qop="auth""#))
         let answers = (0..<3).map { _ in
             session.answer(as: Self.credentials("a", "b"), cnonce: Authenticator.randomNonce)
@@ -233,7 +233,7 @@ import Testing
         #expect(session.answer(as: Self.credentials("a", "b"), cnonce: { "" }).count == 4)
     }
 
-    @Test func credentialsAreNotPrinted() throws {
+    @Test func descriptionContainsNoPassword() throws {
         let session = DigestSession(try Self.challenge(#"Digest realm="r", nonce="n""#))
         var copy = session
         let answer = copy.answer(as: Self.credentials("ada", "hidden"), cnonce: { "c" })

@@ -19,7 +19,7 @@ import Testing
         (#"Digest algorithm=SHA-512-256, nonce="n""#, .sha512t256, false),
         (#"Digest algorithm=SHA-512-256-sess, nonce="n""#, .sha512t256, true),
     ])
-    func algorithmsAreKnown(_ text: String, _ hash: DigestHash, _ isSession: Bool) throws {
+    func supportedAlgorithmsAreParsed(_ text: String, _ hash: DigestHash, _ isSession: Bool) throws {
         let challenge = try #require(all(text).first)
         #expect(challenge.hash == hash)
         #expect(challenge.isSession == isSession)
@@ -32,7 +32,7 @@ import Testing
         #"Digest nonce="n", algorithm=token"#, "Digest nonce=\"a\u{7F}b\"", "Digest nonce=n, realm=\"a\u{1}b\"",
         "Digest nonce=n, opaque=\"a\tb\"",
     ])
-    func othersAreNot(_ text: String) {
+    func rejectsUnsupportedAndMalformedChallenges(_ text: String) {
         #expect(all(text).isEmpty)
     }
 
@@ -43,11 +43,11 @@ import Testing
             (#", qop="auth-conf, auth""#, [.auth]),
         ] as [(String, Set<DigestChallenge.Protection>)]
     )
-    func protectionsAreRead(_ text: String, _ protections: Set<DigestChallenge.Protection>) {
+    func qopIsParsed(_ text: String, _ protections: Set<DigestChallenge.Protection>) {
         #expect(all(#"Digest realm="r", nonce="n"\#(text)"#).first?.protections == protections)
     }
 
-    @Test func theRestIsReadInAnyCase() throws {
+    @Test func otherParametersAreParsedInAnyCase() throws {
         let challenge = try #require(
             all(
                 """
@@ -68,14 +68,14 @@ import Testing
         #expect(plain.algorithm == nil)
     }
 
-    @Test func oneFieldHoldsSeveral() {
+    @Test func severalChallengesInOneFieldAreParsed() {
         let text =
             #"Basic realm="a, Digest nonce=\"x\"", Digest realm="b",nonce="1", Bearer, Digest nonce="2", qop=auth"#
         #expect(all(text).map(\.nonce) == ["1", "2"])
         #expect(all(text).map(\.realm) == ["b", ""])
     }
 
-    @Test func aBodyOutOfMemoryIsCoveredByNoHash() throws {
+    @Test func streamedBodyIsNotProtectedByAuthInt() throws {
         let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
         let data = UploadSource.data(Data("x".utf8))
         for (offer, forStream) in [
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func hashesAreInOrderAndInSmallDigits() {
+    @Test func hashesAreOrderedByStrengthAndWrittenInLowercase() {
         #expect(DigestHash.allCases.sorted() == [.md5, .sha256, .sha512t256])
         #expect(DigestHash.allCases.allSatisfy { $0.isAvailable })
         #expect(DigestHash.md5.hex(of: "") == "d41d8cd98f00b204e9800998ecf8427e")

@@ -19,15 +19,15 @@ final class DigestGate: Sendable {
         /// The number of accepted answers to a nonce before it is stale.
         var uses = Int.max
         /// Treats a count that is lower than an earlier one as a replay.
-        var wantsOrder = false
+        var requiresIncreasingCounts = false
         /// Omits `stale` when a nonce is stale.
-        var hidesStale = false
+        var omitsStale = false
         /// Sends another nonce with each response.
         var sendsNextNonce = false
         /// Refuses every answer as stale.
-        var isNeverContent = false
+        var alwaysReportsStale = false
         /// The body of the 401 response.
-        var words = "who?"
+        var refusalText = "who?"
     }
 
     private struct State: Sendable {
@@ -62,7 +62,7 @@ final class DigestGate: Sendable {
             return (verdict, rules.sendsNextNonce ? #"nextnonce="\#(self.nonce("", &state))""# : nil)
         }
         if ["none", "wrong", "replay", "stale"].contains(verdict) {
-            return challenge(isStale: verdict == "stale" && !rules.hidesStale)
+            return challenge(isStale: verdict == "stale" && !rules.omitsStale)
         }
         var headers: HTTPHeaders = [:]
         if let info { headers.append("Authentication-Info", info) }
@@ -92,7 +92,7 @@ final class DigestGate: Sendable {
             if isStale { field += ", stale=true" }
             headers.append("WWW-Authenticate", field)
         }
-        return .text(rules.words, status: .unauthorized, headers: headers)
+        return .text(rules.refusalText, status: .unauthorized, headers: headers)
     }
 
     private func verdict(on request: LoopbackRequest, _ state: inout State) -> String {
@@ -111,9 +111,9 @@ final class DigestGate: Sendable {
         let count = Int(fields["nc"] ?? "1", radix: 16) ?? 0
         let counts = state.counts[nonce, default: []]
         if rules.quality != nil, counts.contains(count) || count < 1 { return "replay" }
-        if rules.wantsOrder, count < counts.max() ?? 0 { return "replay" }
+        if rules.requiresIncreasingCounts, count < counts.max() ?? 0 { return "replay" }
         state.counts[nonce] = counts + [count]
-        if rules.isNeverContent || counts.count >= rules.uses { return "stale" }
+        if rules.alwaysReportsStale || counts.count >= rules.uses { return "stale" }
         return "\(algorithm) \(count)"
     }
 

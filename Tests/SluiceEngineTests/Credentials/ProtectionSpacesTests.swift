@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Answers a challenge to a path, and marks the answer as accepted.
-    private func enter(
+    private func acceptAnswer(
         _ spaces: inout ProtectionSpaces,
         _ text: String,
         at path: String = "/",
@@ -52,7 +52,7 @@ import Testing
         spaces.accept(answer)
     }
 
-    @Test func aNonceIsKnownOnceItsAnswerHasBeenLetIn() throws {
+    @Test func nonceIsKnownAfterItsAnswerWasAccepted() throws {
         var spaces = ProtectionSpaces()
         #expect(known(&spaces, "/") == nil)
         let challenge = try challenge(#"realm="r", nonce="n""#)
@@ -78,9 +78,9 @@ import Testing
         #expect(spaces.answer(challenge, as: ada, to: get("/"), after: 2, cnonce: { "c" }).count == 3)
     }
 
-    @Test func anotherNonceHasToBeLetInAnew() throws {
+    @Test func anotherNonceMustBeAcceptedAgain() throws {
         var spaces = ProtectionSpaces()
-        try enter(&spaces, #"realm="r", nonce="n""#)
+        try acceptAnswer(&spaces, #"realm="r", nonce="n""#)
         let next = spaces.answer(try challenge(#"realm="r", nonce="m""#), as: ada, to: get("/"), cnonce: { "c" })
         #expect(known(&spaces, "/") == nil)
         spaces.accept(next)
@@ -88,7 +88,7 @@ import Testing
         #expect(spaces.count == 1)
     }
 
-    @Test func theNextNonceIsCountedFromOne() throws {
+    @Test func nextNonceIsCountedFromOne() throws {
         var spaces = ProtectionSpaces()
         let challenge = try challenge(#"realm="r", nonce="n""#)
         let answer = spaces.answer(challenge, as: ada, to: get("/"), cnonce: { "c" })
@@ -101,9 +101,9 @@ import Testing
         #expect(known(&spaces, "/") == "r m 3")
     }
 
-    @Test func usersPasswordsAndOriginsAreKeptApart() throws {
+    @Test func usersPasswordsAndOriginsAreSeparate() throws {
         var spaces = ProtectionSpaces()
-        try enter(&spaces, #"realm="r", nonce="n""#)
+        try acceptAnswer(&spaces, #"realm="r", nonce="n""#)
         let others = [
             Self.credentials("eve"), Self.credentials(password: "other"),
             Self.credentials(target: .server(HTTPOrigin(scheme: "https", authority: "a.test"))),
@@ -124,26 +124,26 @@ import Testing
         // URLs of other origins are ignored. The space is then the path of the request.
         ("https://a.test/ http://b.test/ //a.test/ mailto:x ../x", ["/here", "/here/x"], ["/", "/hereby"]),
     ])
-    func theDomainDecidesOnPaths(_ domain: String, _ inside: [String], _ outside: [String]) throws {
+    func domainDecidesTheProtectedPaths(_ domain: String, _ inside: [String], _ outside: [String]) throws {
         var spaces = ProtectionSpaces()
-        try enter(&spaces, #"realm="r", nonce="n", domain="\#(domain)""#, at: "/here?now")
+        try acceptAnswer(&spaces, #"realm="r", nonce="n", domain="\#(domain)""#, at: "/here?now")
         for path in inside { #expect(known(&spaces, path) != nil, "\(path)") }
         for path in outside { #expect(known(&spaces, path) == nil, "\(path)") }
     }
 
-    @Test func ofTwoSpacesTheCloserOneCounts() throws {
+    @Test func mostSpecificSpaceIsUsed() throws {
         var spaces = ProtectionSpaces()
-        try enter(&spaces, #"realm="inner", nonce="i", domain="/a/b""#)
-        try enter(&spaces, #"realm="outer", nonce="o""#)
+        try acceptAnswer(&spaces, #"realm="inner", nonce="i", domain="/a/b""#)
+        try acceptAnswer(&spaces, #"realm="outer", nonce="o""#)
         #expect(known(&spaces, "/a/b/c") == "inner i 2")
         #expect(known(&spaces, "/a/c") == "outer o 2")
         #expect(known(&spaces, "/a/b/../c") == "outer o 3")
         // Of two spaces of the same size, the one that was added last.
-        try enter(&spaces, #"realm="third", nonce="t""#)
+        try acceptAnswer(&spaces, #"realm="third", nonce="t""#)
         #expect(known(&spaces, "/") == "third t 2")
     }
 
-    @Test func aProxyIsOneSpace() throws {
+    @Test func proxyIsOneSpace() throws {
         var spaces = ProtectionSpaces()
         let proxy = Self.credentials(target: .proxy("http://p.test:3128"))
         let connect = AuthenticatedMessage(method: "CONNECT", uri: "x.test:443")
@@ -154,7 +154,7 @@ import Testing
         #expect(spaces.count == 2)
     }
 
-    @Test func basicIsKnownAtAndBelowTheFolder() {
+    @Test func basicAppliesToTheFolderAndBelow() {
         var spaces = ProtectionSpaces()
         spaces.acceptBasic(realm: "r", ada, for: get("/a/b/c.html?x=/y/"))
         for path in ["/a/b/", "/a/b/d", "/a/b/d/e?f"] { #expect(known(&spaces, path) == "basic r", "\(path)") }
@@ -171,34 +171,34 @@ import Testing
         #expect(known(&spaces, "/") == nil)
     }
 
-    @Test func pathsAreBounded() {
+    @Test func numberOfPathsIsLimited() {
         var spaces = ProtectionSpaces()
         for index in 0..<100 { spaces.acceptBasic(realm: "r", ada, for: get("/\(index)/")) }
         let kept = (0..<100).filter { known(&spaces, "/\($0)/") != nil }
         #expect(kept == Array(84..<100))
     }
 
-    @Test func theLeastRecentlyUsedSpaceGoesFirst() throws {
+    @Test func leastRecentlyUsedSpaceIsRemovedFirst() throws {
         var spaces = ProtectionSpaces(limit: 3)
         let users = ["a", "b", "c", "d"].map { Self.credentials($0) }
-        for user in users.prefix(3) { try enter(&spaces, #"realm="r", nonce="n""#, user) }
+        for user in users.prefix(3) { try acceptAnswer(&spaces, #"realm="r", nonce="n""#, user) }
         #expect(known(&spaces, "/", users[0]) != nil)
-        try enter(&spaces, #"realm="r", nonce="n""#, users[3])
+        try acceptAnswer(&spaces, #"realm="r", nonce="n""#, users[3])
         #expect(spaces.count == 3)
         #expect(users.map { known(&spaces, "/", $0) != nil } == [true, false, true, true])
     }
 
-    @Test func thousandsOfRealmsTakeNoMoreThanTheLimit() throws {
+    @Test func numberOfSpacesIsLimited() throws {
         var spaces = ProtectionSpaces()
-        for index in 0..<2000 { try enter(&spaces, #"realm="\#(index)", nonce="n", domain="/\#(index)""#) }
+        for index in 0..<2000 { try acceptAnswer(&spaces, #"realm="\#(index)", nonce="n", domain="/\#(index)""#) }
         #expect(spaces.count == 256)
         #expect(known(&spaces, "/1999") == "1999 n 2")
         #expect(known(&spaces, "/1743") == nil)
     }
 
-    @Test func aSpaceIsNoUseForABodyThatItCannotCover() throws {
+    @Test func spaceWithAuthIntIsNotUsedForAStreamedBody() throws {
         var spaces = ProtectionSpaces()
-        try enter(&spaces, #"realm="r", nonce="n", qop=auth-int"#)
+        try acceptAnswer(&spaces, #"realm="r", nonce="n", qop=auth-int"#)
         let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
         let message = AuthenticatedMessage(method: "PUT", uri: "/", upload: stream)
         #expect(spaces.known(ada, for: message, cnonce: { "c" }) == nil)

@@ -32,19 +32,19 @@ import Testing
             ([String(repeating: "gzip, ", count: 1000)], .tooMany),
         ] as [([String], ContentDecoder.Plan)]
     )
-    func aPlanIsMadeOfAllFieldLines(lines: [String], plan: ContentDecoder.Plan) {
+    func planCoversAllFieldLines(lines: [String], plan: ContentDecoder.Plan) {
         var headers = HTTPHeaders(lines.map { ("content-ENCODING", $0) })
         headers.append("Content-Type", "gzip")
         #expect(ContentDecoder.plan(for: headers) == plan)
     }
 
-    @Test func everyCodingThatIsAskedForIsDecoded() {
+    @Test func acceptEncodingNamesSupportedCodingsOnly() {
         let asked = "\(ContentDecoder.acceptEncoding)".split(separator: ",").map { $0.drop { $0 == " " } }
         #expect(asked.compactMap { ContentCoding($0) } == [.deflate, .gzip, .br, .zstd])
         #expect(asked.count == 4)
     }
 
-    @Test func noDecoderIsMadeOfNoneOrThreeCodings() {
+    @Test func decoderSupportsOneOrTwoCodings() {
         #expect(ContentDecoder([]) == nil)
         #expect(ContentDecoder([.gzip, .br, .zstd]) == nil)
     }

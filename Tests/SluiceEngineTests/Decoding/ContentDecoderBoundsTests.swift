@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: bombs)
-    func aBombComesInBoundedSteps(bomb: ContentDecoderTests.Sample) throws {
+    func decompressionBombIsDecodedInBoundedSteps(bomb: ContentDecoderTests.Sample) throws {
         let decoder = try #require(ContentDecoder(bomb.codings))
         #expect(bomb.body.count < 2 << 20)
         bomb.body.withUnsafeBytes { body in
@@ -37,7 +37,7 @@ import Testing
                     break loop
                 }
                 if steps > 1 << 20 {
-                    Issue.record("It does not end.")
+                    Issue.record("The decoder does not finish.")
                     break
                 }
             }
@@ -92,7 +92,7 @@ import Testing
         ),
     ]
 
-    @Test func aBombInABombComesInBoundedSteps() throws {
+    @Test func nestedDecompressionBombIsDecodedInBoundedSteps() throws {
         let body = CodingSamples.gzip(CodingSamples.gzip(Self.zeros))
         #expect(body.count < 1 << 10)
         let decoding = try #require(Decoding([.gzip, .gzip], body))
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: endless)
-    func inputWithoutOutputIsTakenInBoundedSteps(body: Endless) throws {
+    func inputWithoutOutputIsConsumedInBoundedSteps(body: Endless) throws {
         let decoder = try #require(ContentDecoder(body.codings))
         body.body.withUnsafeBytes { input in
             var position = 0
@@ -119,12 +119,12 @@ import Testing
                     #expect(left == 0)
                     return
                 case .output, .failed:
-                    Issue.record("There is an output or a flaw at \(position).")
+                    Issue.record("Unexpected output or flaw at \(position).")
                     return
                 }
                 // On a slow machine a step may end earlier, but not before 8 KiB.
                 if step > 4 * (1 << 20) / (8 << 10) {
-                    Issue.record("It does not end.")
+                    Issue.record("The decoder does not finish.")
                     return
                 }
             }
@@ -149,19 +149,19 @@ import Testing
             ([0xE0, 0, 0, 0, 0, 0, 0, 0, 1], .windowTooLarge),
         ] as [([UInt8], ContentDecoder.Flaw?)]
     )
-    func aZstdWindowOverEightMebibytesIsRefused(header: [UInt8], flaw: ContentDecoder.Flaw?) throws {
+    func rejectsZstdWindowsOverEightMebibytes(header: [UInt8], flaw: ContentDecoder.Flaw?) throws {
         // A last raw block of one byte.
         let body = Data([0x28, 0xB5, 0x2F, 0xFD] + header + [0x09, 0, 0, 0x61])
         for (frames, size) in [(0, Int.max), (0, 1), (1, .max), (1, 3)] {
             let earlier = Data(repeatElement(CodingSamples.zstd, count: frames).joined())
             let decoding = try #require(Decoding([.zstd], earlier + body, piecesOf: size))
-            #expect(decoding.flaw == flaw, "behind \(frames) frames, in pieces of \(size)")
+            #expect(decoding.flaw == flaw, "after \(frames) frames, in pieces of \(size)")
             #expect(decoding.output.count == frames * CodingSamples.text.count + (flaw == nil ? 1 : 0))
         }
     }
 
     /// RFC 7932 §9.1 reserves this value. libbrotli uses it for its larger windows.
-    @Test func aLargeBrotliWindowIsRefused() throws {
+    @Test func rejectsLargeBrotliWindows() throws {
         let decoding = try #require(Decoding([.br], Data([0x11, 30, 0x03])))
         #expect(decoding.flaw == .windowTooLarge || decoding.flaw == .damaged)
     }

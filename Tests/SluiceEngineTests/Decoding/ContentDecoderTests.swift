@@ -51,7 +51,7 @@ import Testing
         + large([.br, .deflate]) { CodingSamples.zlib(CodingSamples.storedBr($0)) }
 
     @Test(arguments: largeSamples)
-    func whatWasEncodedIsDecoded(sample: Sample) throws {
+    func decodesAllCodingsInPiecesOfAnySize(sample: Sample) throws {
         for size in [.max, 64 << 10, 5000, 997] {
             let decoding = try #require(Decoding(sample.codings, sample.body, piecesOf: size))
             #expect(decoding.flaw == nil)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func everyCutGivesTheSame(sample: Sample) throws {
+    func everySplitDecodesToTheSameContent(sample: Sample) throws {
         for cut in 0...sample.body.count {
             let decoding = try #require(
                 Decoding(sample.codings, [sample.body.prefix(cut), sample.body.dropFirst(cut)])
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func aBodyThatEndsEarlyIsTruncated(sample: Sample) throws {
+    func everyPrefixOfABodyIsTruncated(sample: Sample) throws {
         for count in 1..<sample.body.count {
             for size in [Int.max, 1] {
                 let decoding = try #require(Decoding(sample.codings, sample.body.prefix(count), piecesOf: size))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func noBytesAreAnEmptyBody(sample: Sample) throws {
+    func noInputIsAnEmptyBody(sample: Sample) throws {
         let decoding = try #require(Decoding(sample.codings, [Data(), Data()]))
         #expect(decoding.flaw == nil)
         #expect(decoding.output.isEmpty)
@@ -103,7 +103,7 @@ import Testing
 
     /// Decoding a damaged body ends after a bounded number of steps, with the same error for each cut.
     @Test(arguments: samples)
-    func damageAtAnyByteEndsInABoundedNumberOfSteps(sample: Sample) throws {
+    func decodingADamagedBodyEndsInBoundedSteps(sample: Sample) throws {
         for index in sample.body.indices {
             for mask: UInt8 in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF] {
                 var body = sample.body
@@ -123,7 +123,7 @@ import Testing
 
     /// These three codings have a checksum.
     @Test(arguments: [samples[0], samples[1], samples[4]])
-    func damagedContentIsFound(sample: Sample) throws {
+    func damagedContentIsDetectedByItsChecksum(sample: Sample) throws {
         for index in sample.body.indices.dropFirst(10) {
             var body = sample.body
             body[index] ^= 0x10
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func allMembersAreDecoded() throws {
+    @Test func concatenatedMembersAndFramesAreDecoded() throws {
         let parts = ["one, ", "", "two, ", "three"].map { Data($0.utf8) }
         let members = Data(parts.map(CodingSamples.gzip).joined())
         let frames = Data(parts.map { CodingSamples.zstd($0) }.joined())
@@ -184,7 +184,7 @@ import Testing
             ([.br, .gzip], CodingSamples.gzip(CodingSamples.br), [0, 0], nil),
         ] as [([ContentCoding], Data, [UInt8], ContentDecoder.Flaw?)]
     )
-    func bytesBehindTheEndAreAFlawButForPadding(
+    func trailingDataOtherThanPaddingIsAFlaw(
         codings: [ContentCoding],
         body: Data,
         trailer: [UInt8],
@@ -209,25 +209,25 @@ import Testing
             ([.gzip, .gzip], CodingSamples.gzip(CodingSamples.text)),
         ] as [([ContentCoding], Data)]
     )
-    func whatIsNotEncodedIsDamaged(codings: [ContentCoding], body: Data) throws {
+    func inputOfAnotherFormatIsDamaged(codings: [ContentCoding], body: Data) throws {
         for size in [Int.max, 1] {
             #expect(try #require(Decoding(codings, body, piecesOf: size)).flaw == .damaged)
         }
     }
 
-    @Test func aFlawStands() throws {
+    @Test func flawIsReportedAgain() throws {
         let decoder = try #require(ContentDecoder([.gzip]))
         let body = CodingSamples.gzip(CodingSamples.text) + [1]
         body.withUnsafeBytes { body in
             var position = 0
             guard case .output(let data) = decoder.next(from: body, at: &position) else {
-                Issue.record("There is no output.")
+                Issue.record("Expected output.")
                 return
             }
             #expect(data == CodingSamples.text)
             for _ in 0..<3 {
                 guard case .failed(.trailingData) = decoder.next(from: body, at: &position) else {
-                    Issue.record("The flaw is gone.")
+                    Issue.record("Expected the flaw again.")
                     return
                 }
             }

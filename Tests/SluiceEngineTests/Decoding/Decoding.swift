@@ -41,7 +41,7 @@ struct Decoding {
             let step = decoder.next(from: input, at: &position)
             steps += 1
             if steps > Self.maximumSteps {
-                Issue.record("It does not end.")
+                Issue.record("The decoder does not finish.")
                 return
             }
             mostTaken = max(mostTaken, position - before)

@@ -21,7 +21,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [1, 4] as [Int], [1, 2, 3] as [UInt64])
-        func eachEndsInAResponseOrACancellation(_ limit: Int, _ seed: UInt64) async throws {
+        func everyRequestEndsInAResponseOrACancellation(_ limit: Int, _ seed: UInt64) async throws {
             var random = SeededGenerator(seed: seed)
             let transport = SocketTransport { $0.maximumTransfersPerHost = limit }
             var ends: [SluiceError.Code?: Int] = [:]
@@ -45,10 +45,10 @@ extension EngineTests {
             try await waitUntil("no request is left") { transport.isQuiet }
             #expect(try await transport.exchange(server.request("/kept/last")).text == "ok")
             // More connections than the limit may exist, opened for requests that then used others.
-            try await waitUntil("no connection is left but those that are kept") { server.openConnections <= 8 }
+            try await waitUntil("only the connections of the pool are open") { server.openConnections <= 8 }
         }
 
-        @Test func oneThatWaitedForASlotIsNeverSent() async throws {
+        @Test func cancelledWaitingRequestIsNeverSent() async throws {
             let signal = LoopbackSignal()
             server.on("/held", .after(signal, .text("held")))
             let transport = SocketTransport { $0.maximumTransfersPerHost = 1 }
@@ -59,7 +59,7 @@ extension EngineTests {
                 let request = server.request("/kept/\(index)")
                 return Task { await transport.result(of: request) }
             }
-            try await waitUntil("all wait") { transport.queued == 100 }
+            try await waitUntil("all requests wait") { transport.queued == 100 }
             // Every third request is not cancelled.
             for (index, task) in tasks.enumerated() where index % 3 != 0 { task.cancel() }
             for (index, task) in tasks.enumerated() where index % 3 != 0 {
@@ -74,7 +74,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func oneWithoutAConnectionIsNeverSent() async throws {
+        @Test func requestCancelledDuringTheHandshakeIsNeverSent() async throws {
             // Holds the handshake back until after the cancellation.
             let gate = DispatchSemaphore(value: 0)
             let tls = try TestTLSServer(certificates.right)
@@ -95,7 +95,7 @@ extension EngineTests {
                 let request = HTTPRequest(scheme: "https", authority: listener.authority, path: "/cancelled/\(index)")
                 return Task { await transport.result(of: request, context) }
             }
-            try await waitUntil("all connect") { listener.connections == 10 }
+            try await waitUntil("all requests connect") { listener.connections == 10 }
             for task in tasks { task.cancel() }
             for task in tasks { #expect(await task.value.error?.code == .cancelled) }
             #expect(transport.isQuiet)
@@ -108,7 +108,7 @@ extension EngineTests {
             #expect(seen.withLock { $0.count } == 1)
         }
 
-        @Test func oneUnderWayClosesItsConnection() async throws {
+        @Test func cancellingARequestInProgressClosesItsConnection() async throws {
             server.on("/hang", .hang)
             server.on("/endless", .endless(chunk: Data(count: 1000)))
             let transport = SocketTransport()
@@ -123,7 +123,7 @@ extension EngineTests {
             }
         }
 
-        @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+        @Test func cancelledTaskSendsNothing() async throws {
             let transport = SocketTransport()
             let request = server.request("/kept/never")
             for _ in 0..<50 {

@@ -33,7 +33,7 @@ extension EngineTests {
             return (encodings, body, answer.body.metrics)
         }
 
-        @Test func everyEncodingThatIsAskedForIsDecoded() async throws {
+        @Test func allCodingsOfAcceptEncodingAreDecoded() async throws {
             let requested = try await Self.get(.text(""), from: SocketTransport()).requested
             #expect(requested.contains("gzip"))
             #expect(requested.contains("deflate"))
@@ -48,7 +48,7 @@ extension EngineTests {
             }
         }
 
-        @Test func aTransportThatDoesNotDecompressAsksForNothingAndGivesBytesAsTheyCame() async throws {
+        @Test func disabledDecompressionReturnsTheEncodedBytes() async throws {
             var configuration = SocketTransport.Configuration()
             configuration.decompressesResponses = false
             let data = try #require(Self.compressed["gzip"].flatMap { Data(base64Encoded: $0) })
@@ -60,7 +60,7 @@ extension EngineTests {
             #expect(answer.body == data)
         }
 
-        @Test func theLimitHoldsForTheDecodedBody() async throws {
+        @Test func bodyLimitAppliesToTheDecodedBody() async throws {
             // 20,000 bytes, compressed to 50.
             let bomb = try #require(
                 Data(base64Encoded: "H4sIAAAAAAACA+3BMQEAAADCoKzrX8IaHkABAAAAAAAAAAAAAAAAAAAAAAAA8GAxh73KIE4AAA==")

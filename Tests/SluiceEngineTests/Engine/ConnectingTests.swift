@@ -11,7 +11,7 @@ private let late = " could not be established within the connect time-out"
 extension EngineTests {
     /// Connections to hosts with several addresses.
     @Suite struct ConnectingTests {
-        @Test func ofTwoThatConnectAtOnceOneIsUsedAndTheOtherCloses() async {
+        @Test func secondOfTwoSimultaneousConnectionsIsClosed() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let first = try SilentPort(2)
@@ -22,7 +22,7 @@ extension EngineTests {
                     guard TestListener.readHead(descriptor) != nil else { return left.withLock { $0 += 1 } }
                     served.withLock { $0 += 1 }
                     TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
-                    TestListener.saysNothing(descriptor)
+                    TestListener.discardInput(descriptor)
                 }
                 var connection = ConnectionOptions()
                 connection.proxy = .none
@@ -31,16 +31,16 @@ extension EngineTests {
                 let request = HTTPRequest(scheme: "http", authority: "two.test:\(first.port)", path: "/")
                 let transport = SocketTransport()
                 let task = Task { await transport.result(of: request, context) }
-                try await waitUntil("both are under way") { engine.descriptors.count == 2 }
+                try await waitUntil("both connection attempts are in progress") { engine.descriptors.count == 2 }
                 let gate = LoopGate(engine)
-                try await waitUntil("the loop stands still") { gate.isClosed }
+                try await waitUntil("the loop is blocked") { gate.isClosed }
                 first.serve(service)
                 second.serve(service)
-                try await waitUntil("both have connected") { connected.withLock { $0 } == 2 }
+                try await waitUntil("both connections are accepted") { connected.withLock { $0 } == 2 }
                 gate.open()
                 let response = try await task.value.get()
                 try #require(response.text == "ok")
-                try await waitUntil("the other one is closed") { left.withLock { $0 } == 1 }
+                try await waitUntil("the other connection is closed") { left.withLock { $0 } == 1 }
                 try #require(served.withLock { $0 } == 1)
                 try #require(engine.descriptors.count == 1)
                 withExtendedLifetime((first, second)) {}
@@ -57,7 +57,9 @@ extension EngineTests {
                 ([3, 2], .connectTimedOut, "\(late); the last error was: connection refused."),
             ] as [([UInt8], SluiceError.Code, String)]
         )
-        func theErrorNamesTheFailure(_ addresses: [UInt8], _ code: SluiceError.Code, _ words: String) async throws {
+        func errorNamesTheCauseOfTheFailure(_ addresses: [UInt8], _ code: SluiceError.Code, _ words: String)
+            async throws
+        {
             let silent = try SilentPort(2)
             var connection = ConnectionOptions()
             connection.proxy = .none

@@ -33,13 +33,13 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func aServerThatTakesNoMoreOfAnUploadIsLeftAfterTheIdleTime(_ isStream: Bool) async throws {
-            let goesOn = DispatchSemaphore(value: 0)
-            defer { goesOn.signal() }
+        func stalledUploadEndsAtTheIdleTimeout(_ isStream: Bool) async throws {
+            let resumes = DispatchSemaphore(value: 0)
+            defer { resumes.signal() }
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
-                goesOn.wait()
-                TestListener.saysNothing(descriptor)
+                resumes.wait()
+                TestListener.discardInput(descriptor)
             }
             let endless = AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })
             let body: HTTPBody = isStream ? .stream(endless) : .data(Data(count: 32 << 20))
@@ -49,13 +49,13 @@ extension EngineTests {
             let time = ContinuousClock.now - start
             #expect(error?.code == .idleTimedOut)
             #expect(time >= .milliseconds(300))
-            goesOn.signal()
+            resumes.signal()
             try await waitUntil("the connection is closed") { listener.openConnections == 0 }
             #expect(listener.connections == 1)
             #expect(transport.isQuiet)
         }
 
-        @Test func whatArrivesDuringALongTurnIsReadBeforeAnythingExpires() async {
+        @Test func dataThatArrivesDuringALongTurnPrecedesTimeouts() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
                 let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -40,7 +40,7 @@ extension EngineTests {
             return try await SocketTransport().send(request, context: TransferContext(limits: limits)).body.collect()
         }
 
-        @Test func aBodyThatGrowsBeyondMeasureEndsTheTransfer() async throws {
+        @Test func excessiveRatioFailsTheTransfer() async throws {
             let error = await #expect(throws: SluiceError.self) {
                 _ = try await body(ResponseLimits(decompressionRatio: 100))
             }
@@ -52,7 +52,7 @@ extension EngineTests {
             #expect(inChunks?.code == .bodyTooLarge)
         }
 
-        @Test func theRatioCanBeRaisedOrLeftOut() async throws {
+        @Test func ratioCanBeRaisedOrDisabled() async throws {
             for ratio in [160, nil] {
                 for inChunks in [false, true] {
                     let body = try await body(ResponseLimits(decompressionRatio: ratio), inChunks: inChunks)
@@ -67,7 +67,7 @@ extension EngineTests {
                 (201 << 20, 1 << 20, true),
             ] as [(Int64, Int64, Bool)]
         )
-        func itIsJudgedOverAMebibyte(_ long: Int64, _ short: Int64, _ isTooDense: Bool) {
+        func ratioIsCheckedBeyondOneMebibyte(_ long: Int64, _ short: Int64, _ isTooDense: Bool) {
             #expect(ResponseLimits().isTooDense(long, of: short) == isTooDense)
             #expect(!ResponseLimits(decompressionRatio: nil).isTooDense(long, of: short))
         }

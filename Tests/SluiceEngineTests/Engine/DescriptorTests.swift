@@ -11,7 +11,7 @@ extension EngineTests {
     @Suite struct DescriptorTests {
         private typealias Answer = Result<TransportResponse, SluiceError>
 
-        @Test func whereTheSystemHasNoneLeftIdleConnectionsCloseAndRequestsWait() async {
+        @Test func exhaustedDescriptorsCloseIdleConnectionsOrDelayRequests() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let loop = try #require(engine.loops.first)
@@ -39,10 +39,10 @@ extension EngineTests {
                 while transport.pool?.closeOldestIdle() == true {}
                 try await waitUntil("the connections are closed") { server.openConnections == 0 }
                 taken += takeDescriptors()
-                var hasty = TransferContext.anyHost
-                hasty.timeouts = Timeouts(connect: .seconds(1))
+                var shortTimeout = TransferContext.anyHost
+                shortTimeout.timeouts = Timeouts(connect: .seconds(1))
                 let start = await loop.processorTime()
-                let error = await transport.failure(of: server.request("/", host: "early.test"), hasty)
+                let error = await transport.failure(of: server.request("/", host: "early.test"), shortTimeout)
                 let used = await loop.processorTime() - start
                 try #require(error?.code == .connectTimedOut)
                 try #require(used < .milliseconds(200), "\(used)")
@@ -71,8 +71,8 @@ extension EngineTests {
             }
         }
 
-        @Test(.enabled(if: maximumDescriptors() >= 2048, "The system allows too few."))
-        func thoseOver1024Work() async {
+        @Test(.enabled(if: maximumDescriptors() >= 2048, "The hard limit on descriptors is below 2,048."))
+        func descriptorsOver1024Work() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 try #require(setDescriptorLimit(2048))
                 let taken = takeDescriptors(upTo: 1100)
@@ -98,7 +98,7 @@ extension EngineTests {
             }
         }
 
-        @Test func aForkedProcessDoesNotUseItsParentsConnections() async {
+        @Test func forkedProcessDoesNotUseTheConnectionsOfItsParent() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 guard let symbol = dlsym(nil, "fork") else { exit(1) }
                 let fork = unsafeBitCast(symbol, to: Fork.self)

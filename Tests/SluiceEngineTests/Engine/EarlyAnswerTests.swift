@@ -13,14 +13,14 @@ extension EngineTests {
 
         /// By its number: a body in memory, an endless body, and a body that stalls.
         @Test(arguments: [200, 413] as [HTTPStatus], 0..<3)
-        func aCompleteAnswerEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
-            let goesOn = DispatchSemaphore(value: 0)
-            defer { goesOn.signal() }
+        func completeResponseEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
+            let resumes = DispatchSemaphore(value: 0)
+            defer { resumes.signal() }
             let received = Locked(0)
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
                 TestListener.write("HTTP/1.1 \(status.rawValue) x\r\nContent-Length: 5\r\n\r\nearly", to: descriptor)
-                goesOn.wait()
+                resumes.wait()
                 var bytes = [UInt8](repeating: 0, count: 64 << 10)
                 while true {
                     let count = recv(descriptor, &bytes, bytes.count, 0)
@@ -42,14 +42,14 @@ extension EngineTests {
             #expect(response.text == "early")
             try await waitUntil("the request has ended") { transport.isQuiet }
             #expect(!transport.hasIdle)
-            goesOn.signal()
+            resumes.signal()
             try await waitUntil("the connection is closed") { listener.openConnections == 0 }
             // No more than the socket buffers hold.
             #expect(received.withLock { $0 } < 16 << 20)
             source.finish()
         }
 
-        @Test func anAnswerIsReadAfterTheRequestCouldNotBeWritten() async {
+        @Test func responseIsReadAfterWritingTheRequestFailed() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let answers = DispatchSemaphore(value: 0)
@@ -66,9 +66,9 @@ extension EngineTests {
                 let task = Task { await transport.result(of: request) }
                 try await waitUntil("the server has the head") { hasHead.withLock { $0 } }
                 let gate = LoopGate(engine)
-                try await waitUntil("the loop stands still") { gate.isClosed }
+                try await waitUntil("the loop is blocked") { gate.isClosed }
                 answers.signal()
-                try await waitUntil("the server has left") { listener.openConnections == 0 }
+                try await waitUntil("the server has closed the connection") { listener.openConnections == 0 }
                 gate.open()
                 let response = try await task.value.get()
                 try #require(response.status == 413)

@@ -36,7 +36,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func manyRequestsAtOnceAreAllAnswered() async throws {
+        @Test func concurrentRequestsAreAllAnswered() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let tasks = (0..<64).map { index in
                 let (request, context) = (server.request("/\(index)"), trusting())
@@ -46,7 +46,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aLaterConnectionResumesTheSession() async throws {
+        @Test func laterConnectionResumesTheSession() async throws {
             let server = try TestHTTPSServer(certificates.right)
             for _ in 0..<3 {
                 let response = try await transport.exchange(server.request("/close"), trusting())
@@ -56,7 +56,7 @@ extension EngineTests {
             #expect(server.resumptions == [false, true, true])
         }
 
-        @Test func aMebibyteGoesBothWays() async throws {
+        @Test func mebibyteIsSentAndReceived() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let content = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             for _ in 0..<2 {
@@ -71,7 +71,7 @@ extension EngineTests {
 
         // MARK: Trust
 
-        @Test func aServerThatIsNotTrustedGetsNoRequest() async throws {
+        @Test func untrustedServerReceivesNoRequest() async throws {
             for (certificate, check) in [
                 (certificates.wrongName, TLSFailure.Check.hostName), (certificates.expired, .expired),
                 (certificates.strange, .authority), (certificates.selfSigned, .selfSigned),
@@ -98,7 +98,7 @@ extension EngineTests {
             #expect(Set(server.requests) == ["GET /right"])
         }
 
-        @Test func watchedPinsAreReportedOnceForEachRequest() async throws {
+        @Test func reportOnlyPinsAreReportedOncePerRequest() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let reports = Locked<[TLSFailure]>([])
             let mode = PublicKeyPins.Mode.report { failure in reports.withLock { $0.append(failure) } }
@@ -117,7 +117,7 @@ extension EngineTests {
             #expect(reports.withLock { $0.count } == 5)
         }
 
-        @Test func policiesDoNotShareConnections() async throws {
+        @Test func differentPoliciesDoNotShareConnections() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let policies: [TLSConfiguration] = [
                 TLSConfiguration(trust: .only(certificates.root.source)),
@@ -159,12 +159,12 @@ extension EngineTests {
             }
         }
 
-        @Test func clientsOfDifferentCertificatesDoNotShareConnections() async throws {
+        @Test func differentClientCertificatesDoNotShareConnections() async throws {
             let server = try strictServer()
             let request = server.request(scheme: "https")
             let first = certificates.client
             let second = try TestCertificate("second", issuer: certificates.root)
-            let shows = { [certificates] (certificate: TestCertificate, key: TestCertificate) -> TransferContext in
+            let presenting = { [certificates] (certificate: TestCertificate, key: TestCertificate) -> TransferContext in
                 .http1(
                     TLSConfiguration(
                         trust: .only(certificates.root.source),
@@ -174,12 +174,12 @@ extension EngineTests {
             }
             for isReused in [false, true, true] {
                 for certificate in [first, second] {
-                    let response = try await transport.exchange(request, shows(certificate, certificate))
+                    let response = try await transport.exchange(request, presenting(certificate, certificate))
                     #expect(response.text == "CN=\(certificate.name)")
                     #expect(response.metrics?.isConnectionReused == isReused)
                 }
                 // The same certificate with a key that does not match.
-                let mixed = await transport.failure(of: request, shows(first, second))
+                let mixed = await transport.failure(of: request, presenting(first, second))
                 #expect((mixed?.underlyingError as? TLSFailure)?.check == .clientCertificateReadable)
             }
             #expect(server.connections == 2)
@@ -190,7 +190,7 @@ extension EngineTests {
 
         // MARK: Names
 
-        @Test func aTrailingDotStaysInHostAndIsLeftOutOfTLS() async throws {
+        @Test func trailingDotIsSentInHostButNotInSNI() async throws {
             let tls = try TestTLSServer(certificates.right)
             let seen = Locked<[String?]>([])
             let listener = try TestListener { descriptor in
@@ -211,7 +211,7 @@ extension EngineTests {
 
         // MARK: Connection close
 
-        @Test func aBodyThatEndsWithTheConnectionNeedsTheServersWord() async throws {
+        @Test func bodyEndedByTheConnectionNeedsCloseNotify() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let whole = try await transport.exchange(server.request("/notified"), trusting())
             #expect(whole.text == "until the end")
@@ -221,11 +221,11 @@ extension EngineTests {
             #expect(try await transport.exchange(server.request("/"), trusting()).status == .ok)
         }
 
-        @Test func aConnectionThatTheServerEndsIsClosedWhileIdle() async throws {
+        @Test func idleConnectionClosesWhenTheServerClosesIt() async throws {
             let server = try TestHTTPSServer(certificates.right)
             #expect(try await transport.exchange(server.request("/leave"), trusting()).status == .ok)
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
-            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            try await waitUntil("the pool has no idle connection") { !transport.hasIdle }
             let next = try await transport.exchange(server.request("/"), trusting())
             #expect(next.metrics?.isConnectionReused == false)
         }

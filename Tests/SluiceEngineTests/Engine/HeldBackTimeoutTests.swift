@@ -8,7 +8,7 @@ import Testing
 
 extension EngineTests {
     @Suite(.timeLimit(.minutes(10))) struct HeldBackTimeoutTests {
-        @Test func aServerThatFallsSilentAfterItWasHeldBackTimesOut() async throws {
+        @Test func serverThatStallsAfterBackPressureTimesOut() async throws {
             let server = try LoopbackServer()
             server.on("/", .partial(Data(count: 1 << 20), announced: 2 << 20))
             let timeouts = Timeouts(idle: .milliseconds(200))

@@ -17,7 +17,7 @@ extension EngineTests {
             server.on("/*", .text("ok"))
         }
 
-        @Test func itClosesAsSoonAsTheServerDoes() async throws {
+        @Test func idleConnectionClosesWhenTheServerClosesIt() async throws {
             let closes = DispatchSemaphore(value: 0)
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
@@ -25,7 +25,7 @@ extension EngineTests {
                 closes.wait()
                 // Closes only the sending side. The service ends when the client has closed the other side.
                 shutdown(descriptor, Int32(SHUT_WR))
-                TestListener.saysNothing(descriptor)
+                TestListener.discardInput(descriptor)
             }
             let transport = SocketTransport()
             let request = HTTPRequest(scheme: "http", authority: listener.authority, path: "/")
@@ -34,24 +34,24 @@ extension EngineTests {
             #expect(listener.openConnections == 1)
             closes.signal()
             try await waitUntil("the client has closed") { listener.openConnections == 0 }
-            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            try await waitUntil("the pool has no idle connection") { !transport.hasIdle }
             #expect(listener.connections == 1)
         }
 
-        @Test func itClosesWhenItsTimeIsUp() async throws {
+        @Test func idleConnectionClosesAfterTheIdleTimeout() async throws {
             let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(100) }
             let start = ContinuousClock.now
             for _ in 0..<3 { _ = try await transport.exchange(server.request("/")) }
             #expect(server.connections == 1)
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
             #expect(ContinuousClock.now - start >= .milliseconds(100))
-            try await waitUntil("the connection is forgotten") { !transport.hasIdle }
+            try await waitUntil("the pool has no idle connection") { !transport.hasIdle }
             let next = try await transport.exchange(server.request("/"))
             #expect(next.metrics?.isConnectionReused == false)
             #expect(server.connections == 2)
         }
 
-        @Test func thoseInUseAreNotIdle() async throws {
+        @Test func connectionInUseIsNotClosedByTheIdleTimeout() async throws {
             let signal = LoopbackSignal()
             server.on("/held", .after(signal, .text("held")))
             let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(50) }
@@ -67,7 +67,7 @@ extension EngineTests {
             #expect(held.text == "held")
         }
 
-        @Test func theyCloseWithTheirTransport() async throws {
+        @Test func idleConnectionsCloseWithTheirTransport() async throws {
             weak var pool: ConnectionPool?
             do {
                 let transport = SocketTransport()
@@ -84,7 +84,7 @@ extension EngineTests {
             try await waitUntil("the pool is released") { pool == nil }
         }
 
-        @Test func aRequestThatOutlivesItsTransportEndsAndItsConnectionCloses() async throws {
+        @Test func requestThatOutlivesItsTransportCompletes() async throws {
             let signal = LoopbackSignal()
             server.on("/held", .after(signal, .text("held")))
             let request = server.request("/held")
@@ -98,11 +98,11 @@ extension EngineTests {
             }
             await server.waitForRequests(1)
             signal.fire()
-            try await waitUntil("the answer is there") { answers.withLock { $0 } == ["held"] }
+            try await waitUntil("the response has arrived") { answers.withLock { $0 } == ["held"] }
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
         }
 
-        @Test func aConnectionThatIsTooOldIsNotUsedAgain() async throws {
+        @Test func connectionBeyondItsLifetimeIsNotReused() async throws {
             let young = SocketTransport { $0.connectionLifetime = .seconds(3600) }
             for isReused in [false, true, true] {
                 let response = try await young.exchange(server.request("/"))
@@ -129,11 +129,11 @@ extension EngineTests {
         }
 
         @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"])
-        func whatTheServerSaysUnaskedIsNoAnswer(_ unasked: String) async throws {
+        func unsolicitedDataClosesTheIdleConnection(_ unsolicited: String) async throws {
             let transport = SocketTransport()
             for round in 1...10 {
                 let answered = LoopbackSignal()
-                server.on("/poisoned", .script(.write(IdleTests.answer), .wait(for: answered), .write(unasked)))
+                server.on("/poisoned", .script(.write(IdleTests.answer), .wait(for: answered), .write(unsolicited)))
                 #expect(try await transport.exchange(server.request("/poisoned")).text == "ok")
                 answered.fire()
                 try await waitUntil("the connection is closed") { server.openConnections == 0 }
@@ -146,7 +146,7 @@ extension EngineTests {
         }
 
         /// After the response, before the connection is idle.
-        @Test func whatFollowsAResponseClosesTheConnection() async throws {
+        @Test func dataAfterAResponseClosesTheConnection() async throws {
             let transport = SocketTransport()
             server.on("/overlong", .overlong(Data("ok".utf8) + Data("HTTP/1.1 200 OK".utf8), announced: 2))
             for _ in 1...10 {

@@ -70,7 +70,7 @@ extension EngineTests {
         }
 
         /// A turn that the engine makes long is long in each run. A delay of the machine is not.
-        @Test func floodsHoldUpNobody() async throws {
+        @Test func floodsDoNotDelayOtherRequests() async throws {
             LoopThread.measuresTurns.store(true, ordering: .relaxed)
             defer { LoopThread.measuresTurns.store(false, ordering: .relaxed) }
             var turns: [Duration] = []

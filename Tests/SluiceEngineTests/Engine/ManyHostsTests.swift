@@ -19,7 +19,7 @@ extension EngineTests {
             server.on("/*", .text("ok"))
         }
 
-        @Test func idleConnectionsMakeRoom() async throws {
+        @Test func idleConnectionsAreClosedAtTheDescriptorLimit() async throws {
             let budget = 50
             engine.descriptors.chosenLimit.store(budget, ordering: .relaxed)
             defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }

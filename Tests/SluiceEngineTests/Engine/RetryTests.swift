@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Kept connections that fail during a request.
+    /// Reused connections that fail during a request.
     @Suite struct RetryTests {
         private let server: LoopbackServer
         private let transport = SocketTransport()
@@ -18,7 +18,7 @@ extension EngineTests {
         }
 
         /// Sends a request over a connection that was used before.
-        private func sendOverKept(
+        private func sendOnReusedConnection(
             _ method: HTTPMethod,
             body: HTTPBody = .none
         ) async throws -> Result<ReadResponse, SluiceError> {
@@ -30,10 +30,10 @@ extension EngineTests {
         static let ends: [LoopbackResponse] = [.drop, .reset]
 
         @Test(arguments: 0..<2, [HTTPMethod.get, .head, .put, .delete])
-        func whatMayBeSentTwiceGoesAgainByANewConnection(_ end: Int, _ method: HTTPMethod) async throws {
+        func idempotentRequestIsRetriedOnANewConnection(_ end: Int, _ method: HTTPMethod) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))
             let body: HTTPBody = method == .put ? .data(Data("content".utf8)) : .none
-            let response = try await sendOverKept(method, body: body).get()
+            let response = try await sendOnReusedConnection(method, body: body).get()
             #expect(response.text == (method == .head ? "" : "again"))
             #expect(response.metrics?.isConnectionReused == false)
             let seen = server.requests(to: "/second")
@@ -43,9 +43,9 @@ extension EngineTests {
         }
 
         @Test(arguments: 0..<2)
-        func whatMayNotIsSentOnce(_ end: Int) async throws {
+        func nonIdempotentRequestIsSentOnce(_ end: Int) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))
-            let result = try await sendOverKept(.post, body: .data(Data("x".utf8)))
+            let result = try await sendOnReusedConnection(.post, body: .data(Data("x".utf8)))
             #expect(result.error?.code == .connectionLost)
             #expect(server.requests(to: "/second").count == 1)
             #expect(transport.isQuiet)
@@ -54,7 +54,7 @@ extension EngineTests {
         }
 
         @Test(arguments: 0..<2)
-        func onlyAKeptConnectionIsReplaced(_ end: Int) async throws {
+        func requestOnANewConnectionIsNotRetried(_ end: Int) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))
             let error = await transport.failure(of: server.request("/second"))
             #expect(error?.code == .connectionLost)
@@ -62,16 +62,16 @@ extension EngineTests {
             #expect(server.connections == 1)
         }
 
-        @Test func theNewConnectionIsTheLastAttempt() async throws {
+        @Test func failureOnTheNewConnectionIsFinal() async throws {
             server.on("/second", .drop)
-            #expect(try await sendOverKept(.get).error?.code == .connectionLost)
+            #expect(try await sendOnReusedConnection(.get).error?.code == .connectionLost)
             #expect(server.requests(to: "/second").count == 2)
             #expect(transport.isQuiet)
         }
 
         /// Each time the request waits for a new connection, another request ends and its connection becomes available. That
         /// connection fails as well. No new connection is established.
-        @Test func aRequestIsSentAgainThreeTimesAtMost() async throws {
+        @Test func requestIsRetriedAtMostThreeTimes() async throws {
             let certificates = try TestCertificates.shared.get()
             let tls = try TestTLSServer(certificates.right)
             let handshakes = DispatchSemaphore(value: 0)
@@ -105,7 +105,7 @@ extension EngineTests {
                 let request = listener.request("/\(index)", scheme: "https")
                 return Task { [transport] in await transport.result(of: request, context) }
             }
-            try await waitUntil("the others are held") { held.withLock { $0 } == 4 }
+            try await waitUntil("the other requests are held") { held.withLock { $0 } == 4 }
             let request = listener.request("/dropped", scheme: "https")
             let task = Task { [transport] in await transport.result(of: request, context) }
             for (index, other) in others.enumerated() {
@@ -121,34 +121,34 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func anAnswerThatHasBegunIsNotAskedForAgain() async throws {
+        @Test func requestIsNotRetriedAfterTheResponseHasBegun() async throws {
             server.on("/second", .raw("HTTP/1.1 200 OK\r\nContent-Le", thenClose: true), .text("again"))
-            #expect(try await sendOverKept(.get).error?.code == .connectionLost)
+            #expect(try await sendOnReusedConnection(.get).error?.code == .connectionLost)
             #expect(server.requests(to: "/second").count == 1)
         }
 
-        @Test func aBodyThatCanBeReadOnceEndsTheRequest() async throws {
+        @Test func bodyThatIsNotReplayableFailsTheRetry() async throws {
             server.on("/second", .drop, .text("again"))
             let chunks = AsyncStream<Data> { continuation in
                 for _ in 0..<3 { continuation.yield(Data("piece".utf8)) }
                 continuation.finish()
             }
-            let result = try await sendOverKept(.put, body: .stream(chunks))
+            let result = try await sendOnReusedConnection(.put, body: .stream(chunks))
             #expect(result.error?.code == .bodyNotReplayable)
             #expect(server.requests(to: "/second").map(\.body) == [Data("piecepiecepiece".utf8)])
             #expect(transport.isQuiet)
         }
 
-        @Test func aBodyThatCanBeReadAgainGoesAgain() async throws {
+        @Test func replayableBodyIsSentAgain() async throws {
             server.on("/second", .drop, .text("again"))
             let pieces = Pieces(pieces: Array(repeating: Data("piece".utf8), count: 3))
-            let result = try await sendOverKept(.put, body: .stream(pieces, isReplayable: true))
+            let result = try await sendOnReusedConnection(.put, body: .stream(pieces, isReplayable: true))
             #expect(try result.get().text == "again")
             let whole = Data("piecepiecepiece".utf8)
             #expect(server.requests(to: "/second").map(\.body) == [whole, whole])
         }
 
-        @Test func manyKeptConnectionsThatDieAtOnceAreAllReplaced() async throws {
+        @Test func simultaneouslyClosedConnectionsAreAllReplaced() async throws {
             let signal = LoopbackSignal()
             server.on("/warm/*", .after(signal, .text("ok")))
             server.on("/second/*", respond: { $0.connection <= 20 ? .drop : .text("again") })

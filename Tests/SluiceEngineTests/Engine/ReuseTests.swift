@@ -29,7 +29,7 @@ extension EngineTests {
         }
 
         @Test(arguments: ["close", "Close", "keep-alive, close"])
-        func aConnectionThatTheRequestClosesIsClosedByTheClient(_ value: String) async throws {
+        func connectionCloseInTheRequestClosesTheConnection(_ value: String) async throws {
             let listener = try TestListener { descriptor in
                 // The server keeps the connection open and sends no `Connection: close`.
                 while ReuseTests.readRequest(descriptor) {
@@ -57,7 +57,7 @@ extension EngineTests {
         // MARK: TLS
 
         @Test(arguments: [2, 420_000])
-        func whatFollowsAResponseOverTLSClosesTheConnection(_ count: Int) async throws {
+        func dataAfterAResponseOverTLSClosesTheConnection(_ count: Int) async throws {
             let tls = try TestTLSServer(certificates.right)
             let content = String(repeating: "x", count: count)
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n\(content)"
@@ -78,7 +78,7 @@ extension EngineTests {
             #expect(listener.connections == 3)
         }
 
-        @Test func decryptedBytesThatAreLeftAreNoSilence() throws {
+        @Test func unreadDecryptedBytesAreDetected() throws {
             let server = try TestTLSServer(certificates.right)
             let tls = TLSConfiguration(trust: .only(certificates.root.source))
             let socket = try server.connect { connection in
@@ -97,18 +97,18 @@ extension EngineTests {
         // MARK: The check before a request
 
         /// A server that responds as soon as a client has connected. The response belongs to the request that follows.
-        @Test func aNewConnectionIsNotChecked() async {
+        @Test func newConnectionIsNotCheckedForUnreadData() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let hasAnswered = Locked(false)
                 let listener = try TestListener { descriptor in
                     TestListener.write("HTTP/1.1 503 x\r\nContent-Length: 4\r\n\r\nbusy", to: descriptor)
                     hasAnswered.withLock { $0 = true }
-                    TestListener.saysNothing(descriptor)
+                    TestListener.discardInput(descriptor)
                 }
                 let transport = SocketTransport()
                 let ahead = LoopGate(engine)
-                try await waitUntil("the loop stands still") { ahead.isClosed }
+                try await waitUntil("the loop is blocked") { ahead.isClosed }
                 let answer = Locked<Answer?>(nil)
                 let context = TransferContext(timeouts: Timeouts(idle: .seconds(20)))
                 _ = transport.begin(listener.request(), context: context) { result in
@@ -117,7 +117,7 @@ extension EngineTests {
                 // Queued after the work that connects, and before the loop is informed of the connection.
                 let behind = LoopGate(engine)
                 ahead.open()
-                try await waitUntil("the loop stands still again") { behind.isClosed }
+                try await waitUntil("the loop is blocked again") { behind.isClosed }
                 try await waitUntil("the server has answered") { hasAnswered.withLock { $0 } }
                 behind.open()
                 try await waitUntil("the request has ended") { answer.withLock { $0 != nil } }
@@ -132,12 +132,12 @@ extension EngineTests {
         }
 
         /// The loop is blocked and does not see the bytes that have arrived.
-        @Test func aUsedConnectionIsCheckedByWhoSendsTheNextRequest() async {
+        @Test func reusedConnectionIsCheckedBeforeTheNextRequest() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
-                let speaks = DispatchSemaphore(value: 0)
+                let mayWrite = DispatchSemaphore(value: 0)
                 let connections = Locked(0)
-                let hasSpoken = Locked(false)
+                let hasWritten = Locked(false)
                 let listener = try TestListener { descriptor in
                     let number = connections.withLock { count -> Int in
                         count += 1
@@ -146,9 +146,9 @@ extension EngineTests {
                     while TestListener.readHead(descriptor) != nil {
                         TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
                         guard number == 1 else { continue }
-                        speaks.wait()
+                        mayWrite.wait()
                         TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", to: descriptor)
-                        hasSpoken.withLock { $0 = true }
+                        hasWritten.withLock { $0 = true }
                     }
                 }
                 let transport = SocketTransport()
@@ -156,12 +156,12 @@ extension EngineTests {
                 try #require(first.text == "ok")
                 try #require(transport.hasIdle)
                 let gate = LoopGate(engine)
-                try await waitUntil("the loop stands still") { gate.isClosed }
-                speaks.signal()
-                try await waitUntil("the server has spoken") { hasSpoken.withLock { $0 } }
+                try await waitUntil("the loop is blocked") { gate.isClosed }
+                mayWrite.signal()
+                try await waitUntil("the server has sent the unsolicited response") { hasWritten.withLock { $0 } }
                 let request = listener.request("/second")
                 let task = Task { await transport.result(of: request) }
-                try await waitUntil("the idle connection is taken") { !transport.hasIdle }
+                try await waitUntil("the idle connection is in use") { !transport.hasIdle }
                 gate.open()
                 let second = try await task.value.get()
                 try #require(second.text == "ok")

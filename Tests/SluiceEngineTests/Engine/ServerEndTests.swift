@@ -15,7 +15,7 @@ extension EngineTests {
         private let transport = SocketTransport()
 
         @Test(arguments: [false, true])
-        func theEndIsFoundThoughTheReaderHoldsTheBodyBack(_ isChunked: Bool) async throws {
+        func endIsDetectedDuringBackPressure(_ isChunked: Bool) async throws {
             let server = try LoopbackServer()
             let part = ServerEndTests.part
             let chunked: [LoopbackResponse.Step] = [
@@ -36,27 +36,27 @@ extension EngineTests {
             #expect(try await transport.exchange(server.request("/good")).text == "good")
         }
 
-        @Test func theEndIsFoundThoughTheRequestsBodyHasNothingToGive() async throws {
+        @Test func endIsDetectedWhileTheUploadIsStalled() async throws {
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
                 // Closes only the sending side. The service ends when the client has closed the other side.
                 shutdown(descriptor, Int32(SHUT_WR))
-                TestListener.saysNothing(descriptor)
+                TestListener.discardInput(descriptor)
             }
-            let isLeft = Locked(false)
+            let isAbandoned = Locked(false)
             let (chunks, source) = AsyncStream<Data>.makeStream()
-            source.onTermination = { _ in isLeft.withLock { $0 = true } }
+            source.onTermination = { _ in isAbandoned.withLock { $0 = true } }
             source.yield(Data("first".utf8))
             let context = TransferContext(timeouts: Timeouts(idle: nil, total: .seconds(20)))
             let request = listener.request(method: .post, body: .stream(chunks))
             #expect(await transport.failure(of: request, context)?.code == .connectionLost)
-            try await waitUntil("the source is left") { isLeft.withLock { $0 } }
+            try await waitUntil("the source is abandoned") { isAbandoned.withLock { $0 } }
             try await waitUntil("the connection is closed") { listener.openConnections == 0 }
             #expect(transport.isQuiet)
         }
 
         /// With a reader that does not read the body, and a request whose body has not ended.
-        @Test func anEndThatNobodyReadsYetKeepsNoLoopBusy() async {
+        @Test func unreadEndDoesNotKeepTheLoopBusy() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let loop = try #require(engine.loops.first)
@@ -67,7 +67,7 @@ extension EngineTests {
                     TestListener.write(String(repeating: "x", count: 300_000), to: descriptor)
                     shutdown(descriptor, Int32(SHUT_WR))
                     hasEnded.withLock { $0 = true }
-                    TestListener.saysNothing(descriptor)
+                    TestListener.discardInput(descriptor)
                 }
                 let (chunks, source) = AsyncStream<Data>.makeStream()
                 source.yield(Data("first".utf8))

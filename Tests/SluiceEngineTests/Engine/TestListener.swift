@@ -70,14 +70,14 @@ final class TestListener: Sendable {
     }
 
     private static func note(_ accepted: Int32, in state: Locked<State>) -> Bool {
-        let isWanted = state.withLock { state in
+        let isAccepted = state.withLock { state in
             if state.isStopped { return false }
             state.accepted += 1
             state.open.insert(accepted)
             return true
         }
-        if !isWanted { Foundation.close(accepted) }
-        return isWanted
+        if !isAccepted { Foundation.close(accepted) }
+        return isAccepted
     }
 
     private static func start(_ serve: @escaping Service, _ accepted: Int32, _ state: Locked<State>) {
@@ -95,7 +95,7 @@ final class TestListener: Sendable {
     }
 
     /// Reads until the client closes, and never answers.
-    static let saysNothing: Service = { descriptor in
+    static let discardInput: Service = { descriptor in
         var bytes = [UInt8](repeating: 0, count: 4096)
         while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
     }

@@ -33,7 +33,7 @@ extension EngineTests {
             }
         }
 
-        @Test func transfersOverTheHostsLimitWaitAndAreAllServed() async throws {
+        @Test func transfersOverTheHostLimitWaitAndSucceed() async throws {
             let server = try LoopbackServer()
             let signal = LoopbackSignal()
             server.on("/*", .after(signal, .text("ok")))
@@ -49,7 +49,7 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
-        @Test func oneHostThatHangsHoldsUpNoOther() async throws {
+        @Test func hangingHostDoesNotDelayOtherHosts() async throws {
             let stuck = try LoopbackServer()
             let quick = try LoopbackServer()
             stuck.on("/", .hang)
@@ -62,7 +62,7 @@ extension EngineTests {
             for task in tasks { _ = await task.value }
         }
 
-        @Test func aTransferThatWaitsCanBeCancelledAndTimesOut() async throws {
+        @Test func waitingTransferTimesOutOrIsCancelled() async throws {
             let server = try LoopbackServer()
             server.on("/", .hang)
             let transport = Self.transport(perHost: 1, inAll: 1)
@@ -85,7 +85,7 @@ extension EngineTests {
             #expect(try await Self.status(transport, Self.request(server, "/")).get() == .ok)
         }
 
-        @Test func thousandsAtOnceAreAllServed() async throws {
+        @Test func thousandsOfConcurrentTransfersSucceed() async throws {
             let server = try LoopbackServer()
             server.recordsRequests = false
             server.on("/", .text("ok"))
@@ -101,7 +101,7 @@ extension EngineTests {
             #expect(server.connections <= 2 * SocketTransport.Configuration().maximumTransfersPerHost)
         }
 
-        @Test func underTenTimesItsCapacityTheRestFailsAtOnceAndItRecovers() async throws {
+        @Test func overloadFailsTransfersBeyondTheQueueAtOnce() async throws {
             let server = try LoopbackServer()
             let signal = LoopbackSignal()
             server.on("/*", .after(signal, .text("ok")))
@@ -132,7 +132,7 @@ extension EngineTests {
             #expect(server.connections == 8)
         }
 
-        @Test func roundsOfOverloadThatAreCancelledLeaveNothingBehind() async throws {
+        @Test func cancelledOverloadLeavesTheQueueEmpty() async throws {
             let server = try LoopbackServer()
             server.on("/hang", .hang)
             server.on("/", .text("ok"))

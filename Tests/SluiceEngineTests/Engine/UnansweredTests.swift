@@ -17,7 +17,7 @@ extension EngineTests {
             server.on("/good", .text("good"))
         }
 
-        private func expectGoodAnswer() async throws {
+        private func expectNextRequestSucceeds() async throws {
             let response = try await transport.exchange(server.request("/good"))
             #expect(response.text == "good")
             #expect(transport.isQuiet)
@@ -30,8 +30,8 @@ extension EngineTests {
             return (error?.code, ContinuousClock.now - start)
         }
 
-        @Test func handshakesThatNobodyAnswersAllEndAtTheSameMoment() async throws {
-            let silent = try TestListener(TestListener.saysNothing)
+        @Test func unansweredHandshakesTimeOutTogether() async throws {
+            let silent = try TestListener(TestListener.discardInput)
             let context = TransferContext.http1(
                 TLSConfiguration(trust: .insecurelyAnyCertificate),
                 timeouts: Timeouts(connect: .seconds(1))
@@ -58,27 +58,27 @@ extension EngineTests {
             #expect(last < .milliseconds(2500), "\(times)")
             // The sockets are closed as well.
             try await waitUntil("the sockets are closed") { silent.openConnections == 0 }
-            try await expectGoodAnswer()
+            try await expectNextRequestSucceeds()
         }
 
-        @Test func aServerThatSaysNothingIsLeftAfterTheIdleTime() async throws {
+        @Test func silentServerTimesOutAfterTheIdleTimeout() async throws {
             server.on("/hang", .hang)
             let (code, time) = await failure(of: "/hang", Timeouts(idle: .milliseconds(300)))
             #expect(code == .idleTimedOut)
             #expect(time >= .milliseconds(300))
             #expect(time < .milliseconds(1800), "\(time)")
-            try await expectGoodAnswer()
+            try await expectNextRequestSucceeds()
         }
 
-        @Test func aBodyThatStopsIsLeftAfterTheIdleTime() async throws {
+        @Test func stalledBodyTimesOutAfterTheIdleTimeout() async throws {
             server.on("/partial", .partial(Data("half".utf8), announced: 8))
             let (code, time) = await failure(of: "/partial", Timeouts(idle: .milliseconds(300)))
             #expect(code == .idleTimedOut)
             #expect(time >= .milliseconds(300))
-            try await expectGoodAnswer()
+            try await expectNextRequestSucceeds()
         }
 
-        @Test func aHeadOfOneByteASecondEndsWithTheTotalTime() async throws {
+        @Test func slowHeadTimesOutAfterTheTotalTimeout() async throws {
             let steps = "HTTP/1.1 200 OK\r\n".map { [LoopbackResponse.Step.write(String($0)), .pause(.seconds(1))] }
             server.on("/slow", .script(Array(steps.joined())))
             let (code, time) = await failure(of: "/slow", Timeouts(total: .milliseconds(2500)))
@@ -86,7 +86,7 @@ extension EngineTests {
             #expect(time >= .milliseconds(2500))
             #expect(time < .milliseconds(4000), "\(time)")
             #expect(server.requests(to: "/slow").count == 1)
-            try await expectGoodAnswer()
+            try await expectNextRequestSucceeds()
         }
 
         /// One field longer than the limit for a head, long fields, and very many short fields.
@@ -97,18 +97,18 @@ extension EngineTests {
         }()
 
         @Test(arguments: UnansweredTests.endlessFields)
-        func headsAndTrailersWithoutEndAreCutShort(_ fields: String) async throws {
+        func endlessHeadsAndTrailersAreRejected(_ fields: String) async throws {
             server.on("/head", .script(.write("HTTP/1.1 200 OK\r\n" + fields), .hang))
             let body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
             server.on("/trailers", .script(.write(body + fields), .hang))
             for path in ["/head", "/trailers"] {
                 let (code, _) = await failure(of: path, Timeouts(idle: .seconds(20)))
                 #expect(code == .headersTooLarge, "\(path)")
-                try await expectGoodAnswer()
+                try await expectNextRequestSucceeds()
             }
         }
 
-        @Test func informationalResponsesAreTakenUpToALimit() async throws {
+        @Test func informationalResponsesAreLimited() async throws {
             let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
             let end = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             server.on("/many", .script(.write(String(repeating: hint, count: 100) + end)))
@@ -119,7 +119,7 @@ extension EngineTests {
             #expect(try await transport.exchange(server.request("/many"), context).text == "ok")
             #expect(counted.withLock { $0 } == 100)
             #expect(await transport.failure(of: server.request("/tooMany"))?.code == .invalidResponse)
-            try await expectGoodAnswer()
+            try await expectNextRequestSucceeds()
         }
     }
 }

@@ -32,11 +32,11 @@ extension EngineTests {
             return (transport, task)
         }
 
-        @Test func thousandsThatFailAtOnceAreAllTold() async throws {
+        @Test func thousandsOfFailuresAreAllReported() async throws {
             let transport = SocketTransport()
             let context = TransferContext.http1(TLSConfiguration(trust: .only(.file("/nonexistent"))))
             let request = HTTPRequest(scheme: "https", authority: server.authority, path: "/")
-            let told = await withTaskGroup(of: Bool.self) { group in
+            let failed = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<16_000 {
                     group.addTask {
                         let error = await transport.failure(of: request, context)
@@ -46,13 +46,13 @@ extension EngineTests {
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            #expect(told == 16_000)
+            #expect(failed == 16_000)
             #expect(server.connections == 0)
             #expect(try await transport.exchange(server.request("/good")).text == "ok")
             #expect(transport.isQuiet)
         }
 
-        @Test func noMoreThanTheLimitAreUnderWay() async throws {
+        @Test func concurrentRequestsAreLimited() async throws {
             let transport = SocketTransport { $0.maximumTransfers = 3 }
             let tasks = (0..<12).map { index in
                 // Four origins, none of which has reached its own limit.
@@ -60,7 +60,7 @@ extension EngineTests {
                 return Task { await transport.result(of: request, .anyHost) }
             }
             await server.waitForRequests(3)
-            try await waitUntil("the others wait") { transport.queued == 9 }
+            try await waitUntil("the other requests wait") { transport.queued == 9 }
             #expect(server.requestCount == 3)
             #expect(server.connections == 3)
             signal.fire()
@@ -69,14 +69,14 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func theMostUrgentOfThoseThatWaitIsNext() async throws {
+        @Test func waitingRequestsStartByPriority() async throws {
             let (transport, first) = await occupied()
             let priorities: [RequestPriority] = [.low, .normal, .high, .low, .normal, .high]
             var tasks: [Task<Result<ReadResponse, SluiceError>, Never>] = []
             for (index, priority) in priorities.enumerated() {
                 let request = server.request("/\(index)")
                 tasks.append(Task { await transport.result(of: request, TransferContext(priority: priority)) })
-                try await waitUntil("it waits") { transport.queued == index + 1 }
+                try await waitUntil("the request waits") { transport.queued == index + 1 }
             }
             signal.fire()
             for task in [first] + tasks { _ = try await task.value.get() }
@@ -84,7 +84,7 @@ extension EngineTests {
             #expect(server.connections == 1)
         }
 
-        @Test func aRequestThatWaitsTooLongIsNotSent() async throws {
+        @Test func requestThatTimesOutWhileWaitingIsNotSent() async throws {
             let (transport, first) = await occupied()
             let start = ContinuousClock.now
             let timeouts = Timeouts(total: .milliseconds(200))
@@ -98,7 +98,7 @@ extension EngineTests {
             #expect(server.requests.map(\.path) == ["/held", "/next"])
         }
 
-        @Test func limitsOfAnySizeReserveNothing() async throws {
+        @Test func largestLimitsReserveNothing() async throws {
             let longest = Duration.seconds(Int64.max)
             let transport = SocketTransport {
                 $0.maximumTransfers = .max
@@ -124,13 +124,13 @@ extension EngineTests {
         }
 
         @Test(arguments: [0, 2])
-        func whatMayNotEvenWaitFailsAtOnce(_ limit: Int) async throws {
+        func requestsBeyondTheQueueLimitFailAtOnce(_ limit: Int) async throws {
             let (transport, first) = await occupied(waiting: limit)
             let waiting = (0..<limit).map { index in
                 let request = server.request("/waiting/\(index)")
                 return Task { await transport.result(of: request) }
             }
-            try await waitUntil("they wait") { transport.queued == limit }
+            try await waitUntil("the requests wait") { transport.queued == limit }
             for _ in 0..<5 {
                 let refused = await transport.failure(of: server.request("/refused"))
                 #expect(refused?.code == .queueFull)

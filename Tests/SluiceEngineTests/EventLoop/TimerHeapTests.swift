@@ -6,7 +6,7 @@ import Testing
 @Suite struct TimerHeapTests {
     private static func time(_ value: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: value) }
 
-    @Test func givesTheElementsInTheOrderOfTheirDeadlines() {
+    @Test func timersExpireInTheOrderOfTheirDeadlines() {
         var heap = TimerHeap<Int>()
         for deadline in [5, 1, 4, 2, 3] { _ = heap.insert(deadline, at: Self.time(Int64(deadline))) }
         var order: [Int] = []
@@ -16,12 +16,12 @@ import Testing
         #expect(heap.count == 1)
     }
 
-    @Test func aTimerThatHasFiredOrWasRemovedIsNeitherMovedNorRemoved() {
+    @Test func firedOrRemovedTimerCannotBeMovedOrRemoved() {
         var heap = TimerHeap<Int>()
         let first = heap.insert(1, at: Self.time(1))
         let second = heap.insert(2, at: Self.time(2))
         expect(heap.popExpired(at: Self.time(1)), 1)
-        // Its slot is reused.
+        // This timer gets the slot of the first one.
         let third = heap.insert(3, at: Self.time(3))
         expect(heap.move(first, to: Self.time(9)), false)
         expect(heap.remove(first), nil)
@@ -31,14 +31,14 @@ import Testing
         #expect(heap.earliest == Self.time(7))
     }
 
-    @Test func anEmptyHeapHasNoDeadline() {
+    @Test func emptyHeapHasNoDeadline() {
         var heap = TimerHeap<Int>()
         #expect(heap.earliest == .distantFuture)
         expect(heap.popExpired(at: .distantFuture), nil)
     }
 
     /// Random insertions, moves and removals, compared with a sorted list.
-    @Test(arguments: 0..<40) func agreesWithASortedList(_ seed: UInt64) {
+    @Test(arguments: 0..<40) func randomOperationsEqualThoseOfASortedList(_ seed: UInt64) {
         var random = Seeded(seed)
         var heap = TimerHeap<Int>()
         var model: [Int: (id: TimerHeap<Int>.ID, deadline: Int64)] = [:]

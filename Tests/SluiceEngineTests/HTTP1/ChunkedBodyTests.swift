@@ -19,7 +19,7 @@ import Testing
         ("4\r\n\r\n0\r\r\n0\r\n\r\n", "\r\n0\r"), ("2;a=b\r\nok\r\n0;c\r\n\r\n", "ok"),
         ("2;\r\nok\r\n0\r\n\r\n", "ok"), ("2;a=\"x;\ty\" ; é\r\nok\r\n0\r\n\r\n", "ok"),
     ])
-    func chunksAreOneBody(text: String, body: String) {
+    func chunksAreJoined(text: String, body: String) {
         let reading = Self.reading(text)
         #expect(reading.events.dropFirst() == (body.isEmpty ? ["end"] : ["body \(body)", "end"]))
         #expect(reading.parser.isReusable)
@@ -37,13 +37,13 @@ import Testing
         "1;a\nb\r\nx\r\n", "1;a\rb\r\nx\r\n", "1;a\0b\r\nx\r\n", "1;\u{7F}\r\nx\r\n", "1;\u{1}\r\nx\r\n",
         "2\r\nok\r\n\r\n", "2\r\nok\r\n\r\n0\r\n\r\n",
     ])
-    func anythingElseIsMalformed(text: String) {
+    func rejectsMalformedChunks(text: String) {
         #expect(Self.reading(text).events.last == ResponseReading.failed(.malformedChunk))
     }
 
     /// Up to the largest chunk size. The data of the chunk is not needed.
     @Test(arguments: [("fffffffffffffff", Int64(1) << 60 - 1), ("000000000000010", 16), ("7f", 127)])
-    func aSizeHasUpTo15Digits(digits: String, count: Int64) {
+    func chunkSizeHasUpTo15Digits(digits: String, count: Int64) {
         let reading = ResponseReading(Self.head + digits + "\r\nx", thenClose: false)
         #expect(reading.events.last == "body x")
         #expect(reading.parser.bytesLeft == nil)
@@ -56,26 +56,26 @@ import Testing
     }
 
     @Test(arguments: [(4096, true), (4097, false)])
-    func theExtensionsOfOneChunkAreLimited(length: Int, fits: Bool) {
+    func extensionsOfOneChunkAreLimited(length: Int, fits: Bool) {
         let text = "1" + ";" + String(repeating: "x", count: length - 1) + "\r\na\r\n0\r\n\r\n"
         let last = Self.reading(text).events.last
         #expect(last == (fits ? "end" : ResponseReading.failed(.chunkExtensionsTooLong)))
     }
 
     @Test(arguments: [(64 << 10, true), (64 << 10 + 1, false)])
-    func theExtensionsOfAllChunksAreLimited(sum: Int, fits: Bool) {
+    func extensionsOfAllChunksAreLimited(sum: Int, fits: Bool) {
         let lengths = Array(repeating: 1024, count: sum / 1024) + (sum % 1024 > 0 ? [sum % 1024] : [])
         let chunks = lengths.map { "1;" + String(repeating: "x", count: $0 - 1) + "\r\na\r\n" }
         let last = Self.reading(chunks.joined() + "0\r\n\r\n").events.last
         #expect(last == (fits ? "end" : ResponseReading.failed(.chunkExtensionsTooLong)))
     }
 
-    @Test func anExtensionThatNeverEndsIsRefusedWithoutItsEnd() {
+    @Test func endlessExtensionIsRejectedBeforeItsEnd() {
         let reading = ResponseReading(Self.head + "1;" + String(repeating: "x", count: 5000), thenClose: false)
         #expect(reading.events.last == ResponseReading.failed(.chunkExtensionsTooLong))
     }
 
-    @Test func trailersAreNoHeaders() {
+    @Test func trailersAreNotMergedIntoTheHeaders() {
         let text =
             "HTTP/1.1 100 Continue\r\n\r\n" + Self.head + "0\r\nX-A: 1\r\nx-a:2\r\nB:\r\nContent-Length: 5\r\n"
             + "transfer-encoding: gzip\r\nHOST: x\r\nTrailer: x\r\nConnection: close\r\nSet-Cookie: a=b\r\n\r\nrest"
@@ -87,7 +87,7 @@ import Testing
         )
         let trailers = ResponseReading.text(of: reading.parser.trailers)
         #expect(trailers == "X-A: 1 | x-a: 2 | B:  | Connection: close | Set-Cookie: a=b")
-        #expect(reading.parser.isReusable, "A trailer says nothing of the connection.")
+        #expect(reading.parser.isReusable, "A Connection trailer must not affect reuse.")
         #expect(reading.rest == 4)
     }
 
@@ -95,12 +95,12 @@ import Testing
         "no colon", " A: 1", "A : 1", "A: 1\r\n 2", "A: 1\nB: 2", "A: \0", ": 1", "A: x\ry", "\rX", "\n",
         "HTTP/1.1 200 OK", "Content-Length : 5",
     ])
-    func aMalformedTrailerIsRefused(line: String) {
+    func rejectsMalformedTrailers(line: String) {
         let events = Self.reading("0\r\n\(line)\r\n\r\n").events
         #expect(events.last == ResponseReading.failed(.malformedTrailer))
     }
 
-    @Test func trailersHaveWhatTheHeadLeavesOfTheLimit() {
+    @Test func trailersCountTowardsTheLimitOnHeads() {
         let section = "X: 12345\r\n\r\n"
         let limit = Self.head.utf8.count + section.utf8.count
         let body = "2;extensions are not counted here\r\nok\r\n0\r\n"
@@ -112,13 +112,13 @@ import Testing
     }
 
     @Test(arguments: [(1000, true), (1001, false)])
-    func trailersAreCounted(count: Int, fits: Bool) {
+    func numberOfTrailersIsLimited(count: Int, fits: Bool) {
         let text = "0\r\n" + String(repeating: "a:\r\n", count: count) + "\r\n"
         let last = Self.reading(text, limit: 1 << 20).events.last
         #expect(last == (fits ? "end" : ResponseReading.failed(.tooManyFields)))
     }
 
-    @Test func theWritersChunksAreRead() {
+    @Test func parsesChunksOfTheRequestWriter() {
         var bytes = Array(Self.head.utf8)
         var whole: [UInt8] = []
         for count in [1, 9, 10, 15, 16, 17, 255, 256, 4096, 0, 65_537] {

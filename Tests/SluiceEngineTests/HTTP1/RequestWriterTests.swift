@@ -39,7 +39,7 @@ import Testing
         return String(text.dropFirst(7))
     }
 
-    @Test func aRequestIsAWholeHead() {
+    @Test func writesACompleteHead() {
         let text = Self.head(
             .get,
             ("https", "api.example.com:8443", "/a%20b?c=d&e"),
@@ -71,7 +71,7 @@ import Testing
         ("http", "[fe80::1%25eth0]:81", "[fe80::1]:81"), ("https", "[fe80::1%25eth0]:443", "[fe80::1]"),
         ("http", "A.Test", "A.Test"), ("http", "a.test:65616", "a.test:65616"), ("http", "", ""),
     ])
-    func theHostIsThatOfTheURLWithoutTheSchemesPort(scheme: String, authority: String, host: String) {
+    func hostOmitsTheDefaultPort(scheme: String, authority: String, host: String) {
         let text = Self.head(.get, (scheme, authority, "/"))
         #expect(text == "GET / HTTP/1.1\r\nHost: \(host)\r\nAccept: x\r\n\r\n")
     }
@@ -100,12 +100,12 @@ import Testing
             ),
         ] as [(HTTPHeaders, String)]
     )
-    func fieldsGoOutAsTheyAre(headers: HTTPHeaders, lines: String) {
+    func fieldsAreWrittenUnchangedExceptFraming(headers: HTTPHeaders, lines: String) {
         let fields = lines.split(separator: "|").map { "\($0)\r\n" }.joined()
         #expect(Self.head(headers: headers) == "GET / HTTP/1.1\r\n\(fields)\r\n")
     }
 
-    @Test func expectIsLeftOutWhereItIsTo() {
+    @Test func omitsExpectOnRequest() {
         let headers: HTTPHeaders = ["EXPECT": "100-continue", "Accept": "a", "Expects": "x"]
         #expect(
             Self.head(headers: headers, omitsExpect: true)
@@ -120,7 +120,7 @@ import Testing
             (("http", "[fe80::1%25eth0]:8080", "/"), "http://[fe80::1]:8080/", "[fe80::1]:8080"),
         ] as [((String, String, String), String, String)]
     )
-    func aProxyIsToldTheWholeURL(url: (String, String, String), target: String, host: String) {
+    func requestToAProxyHasTheAbsoluteURL(url: (String, String, String), target: String, host: String) {
         let text = Self.head("OPTIONS", url, target: .absolute(proxyAuthorization: nil))
         #expect(text == "OPTIONS \(target) HTTP/1.1\r\nHost: \(host)\r\nAccept: x\r\n\r\n")
     }
@@ -132,7 +132,7 @@ import Testing
             (.absolute(proxyAuthorization: "Basic YQ=="), "Proxy-Authorization: Basic YQ==|X: 1|Accept: a"),
         ] as [(RequestWriter.Target, String)]
     )
-    func credentialsForAProxyGoToNobodyElse(target: RequestWriter.Target, lines: String) {
+    func proxyCredentialsAreSentToTheProxyOnly(target: RequestWriter.Target, lines: String) {
         let headers: HTTPHeaders = ["proxy-authorization": "Own", "X": "1", "Accept": "a"]
         let fields = lines.split(separator: "|").map { "\($0)\r\n" }.joined()
         let line = target == .origin ? "/" : "http://a.test/"
@@ -141,7 +141,7 @@ import Testing
         )
     }
 
-    @Test func addedFieldsComeBehindTheRequestsOwn() {
+    @Test func addedFieldsFollowThoseOfTheRequest() {
         let text = Self.head(
             headers: ["X": "1", "Accept": "a"],
             framing: .length(2),
@@ -151,7 +151,7 @@ import Testing
         #expect(text == "GET / HTTP/1.1\r\n\(fields)Content-Length: 2\r\n\r\n")
     }
 
-    @Test func codingsOfTheRequestsOwnStay() {
+    @Test func acceptEncodingOfTheRequestIsKept() {
         let own: HTTPHeaders = ["accept-encoding": "identity", "Accept": "a"]
         let lines = "GET / HTTP/1.1\r\nHost: a.test\r\naccept-encoding: identity\r\nAccept: a\r\n\r\n"
         #expect(Self.head(headers: own, decodes: "gzip") == lines)
@@ -168,7 +168,7 @@ import Testing
             ("PUT", .chunked, "Transfer-Encoding: chunked\r\n"),
         ] as [(HTTPMethod, RequestWriter.Framing, String)]
     )
-    func theFramingIsSaid(method: HTTPMethod, framing: RequestWriter.Framing, line: String) {
+    func writesTheFramingField(method: HTTPMethod, framing: RequestWriter.Framing, line: String) {
         let headers: HTTPHeaders = ["Accept": "x", "Content-Length": "77"]
         let text = Self.head(method, headers: headers, framing: framing)
         #expect(text == "\(method) / HTTP/1.1\r\nHost: a.test\r\nAccept: x\r\n\(line)\r\n")
@@ -178,13 +178,13 @@ import Testing
         (1, "1\r\n"), (15, "f\r\n"), (16, "10\r\n"), (65_536, "10000\r\n"), (Int.max, "7fffffffffffffff\r\n"), (0, ""),
         (-1, ""),
     ])
-    func aChunkBeginsWithItsSize(count: Int, line: String) {
+    func chunkBeginsWithItsSize(count: Int, line: String) {
         var buffer: [UInt8] = [120]
         RequestWriter.appendChunkHead(count, to: &buffer)
         #expect(String(decoding: buffer, as: UTF8.self) == "x" + line)
     }
 
-    @Test func theServerOfTheTestsReadsWhatIsWritten() throws {
+    @Test func loopbackServerParsesTheWrittenHead() throws {
         let headers: HTTPHeaders = ["X-B": "1", "X-Empty": "", "x-b": "3", "X-C": "a, b; c=\"d\""]
         let text = Self.head("PURGE", ("http", "a.test:81", "/x?y=%20"), headers: headers, framing: .length(3))
         let head = try #require(RequestHead(Array(text.utf8)[...]))

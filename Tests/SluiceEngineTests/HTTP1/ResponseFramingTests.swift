@@ -21,7 +21,7 @@ import Testing
             (["Content_Length: 6"], .untilClose), (["Transfer-Encodings: gzip"], .untilClose),
         ] as [([String], ResponseParser.Length)]
     )
-    func theHeadSaysTheLength(fields: [String], length: ResponseParser.Length) {
+    func headDeterminesTheLength(fields: [String], length: ResponseParser.Length) {
         let reading = ResponseReading(Self.head("HTTP/1.1 200 OK", fields), thenClose: false)
         #expect(reading.events.first?.hasPrefix("head ") == true)
         #expect(reading.parser.length == length)
@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: malformedLengths)
-    func aMalformedLengthIsRefused(value: String) {
+    func rejectsMalformedContentLength(value: String) {
         for status in ["200 OK", "204 No", "304 No"] {
             let text = Self.head("HTTP/1.1 \(status)", ["Content-Length: \(value)"])
             #expect(ResponseReading(text).events == [ResponseReading.failed(.malformedLength)], "\(status)")
@@ -54,7 +54,7 @@ import Testing
         "chunked;q=1", "", "chunked x", "x chunked", "chun ked", "gzip\r\nTransfer-Encoding: chunked",
         "\r\nTransfer-Encoding: chunked",
     ])
-    func aCodingThatIsNotChunkedAloneIsRefused(value: String) {
+    func rejectsTransferCodingsOtherThanChunked(value: String) {
         for version in ["HTTP/1.1", "HTTP/1.0"] {
             let text = Self.head("\(version) 200 OK", ["Transfer-Encoding: \(value)"])
             #expect(ResponseReading(text).events == [ResponseReading.failed(.unaskedCoding)])
@@ -70,7 +70,7 @@ import Testing
         ("HTTP/1.1 200 OK", ["Content-Length: 5", "Transfer-Encoding: chunked"]),
         ("HTTP/1.0 200 OK", ["Content-Length: 5", "Transfer-Encoding: chunked"]),
     ])
-    func aLengthInDoubtIsRefused(status: String, fields: [String]) {
+    func rejectsAmbiguousLengths(status: String, fields: [String]) {
         #expect(ResponseReading(Self.head(status, fields)).events == [ResponseReading.failed(.ambiguousLength)])
     }
 
@@ -78,25 +78,25 @@ import Testing
         (HTTPMethod.head, "HTTP/1.1 200 OK"), ("GET", "HTTP/1.1 204 No"), ("GET", "HTTP/1.1 304 No"),
         ("POST", "HTTP/1.1 204 No"), ("CONNECT", "HTTP/1.1 200 OK"), ("CONNECT", "HTTP/1.1 299 OK"),
     ])
-    func aResponseWithoutABodyEndsWithItsHead(method: HTTPMethod, status: String) {
+    func responseWithoutABodyEndsWithItsHead(method: HTTPMethod, status: String) {
         for fields in [[], ["Content-Length: 5"], ["Transfer-Encoding: chunked"], ["Transfer-Encoding: gzip"]] {
             let reading = ResponseReading(Self.head(status, fields) + "12345", to: method)
             #expect(reading.events.count == 2 && reading.events.last == "end")
             #expect(reading.parser.length == .none)
             #expect(reading.parser.bytesLeft == nil)
-            #expect(reading.rest == 5, "What follows is nobody's.")
+            #expect(reading.rest == 5, "The bytes after the head are not consumed.")
         }
     }
 
     @Test(arguments: [("HEAD", 200), ("HEAD", 404), ("GET", 204), ("GET", 205), ("GET", 304), ("CONNECT", 407)])
-    func onlyTheseHaveNoBody(method: String, status: Int) {
+    func onlyHEADAnd204And304ResponsesHaveNoBody(method: String, status: Int) {
         let hasNone = method == "HEAD" || status == 204 || status == 304
         let text = Self.head("HTTP/1.1 \(status) OK", ["Content-Length: 2"])
         let reading = ResponseReading(text + "ok", to: HTTPMethod(rawValue: method))
         #expect(reading.events.contains("body ok") == !hasNone)
     }
 
-    @Test func bodiesEndWhereTheirLengthSays() {
+    @Test func bodyEndsAtItsLength() {
         let text = Self.head("HTTP/1.1 200 OK", ["Content-Length: 3"]) + "abcHTTP/1.1 200 OK"
         let reading = ResponseReading(text)
         #expect(reading.events == ["head HTTP/1.1 200 Content-Length: 3", "body abc", "end"])
@@ -119,7 +119,7 @@ import Testing
             ("HTTP/1.2", ["Content-Length: 0"], true),
         ] as [(String, [String], Bool)]
     )
-    func theConnectionIsUsedAgainOnlyIfTheServerSaysSo(version: String, fields: [String], isReusable: Bool) {
+    func connectionIsReusableAsHeadersAndVersionAllow(version: String, fields: [String], isReusable: Bool) {
         let reading = ResponseReading(Self.head("\(version) 200 OK", fields))
         #expect(reading.events.last == "end")
         #expect(reading.parser.isReusable == isReusable)
@@ -135,14 +135,19 @@ import Testing
             ("CONNECT", "200", [], false),
         ] as [(String, String, [String], Bool)]
     )
-    func soItIsBehindAResponseWithoutABody(method: String, status: String, fields: [String], isReusable: Bool) {
+    func connectionIsReusableAfterAResponseWithoutABody(
+        method: String,
+        status: String,
+        fields: [String],
+        isReusable: Bool
+    ) {
         let text = Self.head("HTTP/1.1 \(status) OK", fields)
         let reading = ResponseReading(text, to: HTTPMethod(rawValue: method), thenClose: false)
         #expect(reading.events.last == "end")
         #expect(reading.parser.isReusable == isReusable)
     }
 
-    @Test func nothingIsReusableBeforeTheEnd() {
+    @Test func connectionIsNotReusableBeforeTheEnd() {
         let reading = ResponseReading(Self.head("HTTP/1.1 200 OK", ["Content-Length: 2"]) + "o", thenClose: false)
         #expect(!reading.parser.isReusable && !reading.parser.isComplete)
         #expect(reading.parser.bytesLeft == 1)
@@ -163,7 +168,7 @@ import Testing
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: 1\r\n", .closedInBody),
         ] as [(String, ResponseSyntaxError)]
     )
-    func aConnectionThatClosesTooEarlyIsAFailure(text: String, flaw: ResponseSyntaxError) {
+    func connectionThatClosesEarlyIsAFailure(text: String, flaw: ResponseSyntaxError) {
         #expect(ResponseReading(text).events.last == ResponseReading.failed(flaw))
     }
 
@@ -173,11 +178,11 @@ import Testing
         (.trailersTooLarge(limit: 1), .headersTooLarge), (.tooManyFields, .headersTooLarge),
         (.malformedChunk, .invalidResponse), (.unaskedCoding, .invalidResponse), (.unaskedSwitch, .invalidResponse),
     ])
-    func flawsHaveTheCodesOfTheTransport(flaw: ResponseSyntaxError, code: SluiceError.Code) {
+    func syntaxErrorsHaveErrorCodes(flaw: ResponseSyntaxError, code: SluiceError.Code) {
         #expect(flaw.error.code == code)
     }
 
-    @Test func aBodyUntilTheCloseEndsWithIt() {
+    @Test func bodyWithoutALengthEndsWithTheConnection() {
         let open = ResponseReading("HTTP/1.1 200 OK\r\n\r\nabc", thenClose: false)
         #expect(open.events == ["head HTTP/1.1 200", "body abc"])
         #expect(!open.parser.isComplete)

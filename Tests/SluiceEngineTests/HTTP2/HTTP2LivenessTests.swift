@@ -139,7 +139,7 @@ extension EngineTests {
             defer { goesOn.signal() }
             let deaf = try TestListener { descriptor in
                 goesOn.wait()
-                TestListener.saysNothing(descriptor)
+                TestListener.discardInput(descriptor)
             }
             let server = try ScriptedHTTP2Server.answering()
             let transport = SocketTransport()
