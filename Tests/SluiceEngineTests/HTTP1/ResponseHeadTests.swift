@@ -14,7 +14,7 @@ import Testing
         ("HTTP/1.1 200 \t two  words\t", "HTTP/1.1 200"), ("HTTP/1.1 200 caf\u{E9}", "HTTP/1.1 200"),
         ("HTTP/1.1 200  ", "HTTP/1.1 200"),
     ])
-    func aStatusLineGivesStatusAndVersion(line: String, head: String) {
+    func statusLineIsParsed(line: String, head: String) {
         #expect(ResponseReading("\(line)\r\n\r\n").events == ["head \(head)", "end"])
     }
 
@@ -27,25 +27,25 @@ import Testing
         "\r\nHTTP/1.1 200 OK", "\nHTTP/1.1 200 OK", "HTTP/1.1 200 O\rK", "HTTP/1.1 200 O\0K", "HTTP/1.1 200 O\u{1B}K",
         "HTTP/1.1 200 O\u{7F}K", "HTTP/1.1 200 OK\r", "<html>", "\0\0\u{12}\u{4}\0\0\0",
     ])
-    func anythingElseIsNoStatusLine(line: String) {
+    func rejectsMalformedStatusLines(line: String) {
         let events = ResponseReading("\(line)\r\nContent-Length: 0\r\n\r\n").events
         #expect(events == [ResponseReading.failed(.noStatusLine)])
     }
 
     /// The error does not depend on a line ending, which might never arrive.
     @Test(arguments: ["X", "SSH-2.0-OpenSSH", "HTTP/2", "HTTP/0", "\r", "\n", "\0", "HTTP/1.1 200 O\0", "HTTP/1.1\r2"])
-    func whatCannotBecomeAStatusLineIsRefusedAtOnce(start: String) {
+    func rejectsAnInvalidStartBeforeTheLineEnds(start: String) {
         #expect(ResponseReading(start, thenClose: false).events == [ResponseReading.failed(.noStatusLine)])
     }
 
     @Test(arguments: ["", "H", "HTTP/", "HTTP/1.", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r", "HTTP/1.1 2"])
-    func whatMayBecomeOneIsAwaited(start: String) {
+    func waitsForTheRestOfAStatusLine(start: String) {
         let reading = ResponseReading(start, thenClose: false)
         #expect(reading.events.isEmpty)
         #expect(reading.parser.hasBegun == !start.isEmpty)
     }
 
-    @Test func fieldsComeInOrderTrimmedOfWhiteSpaceAround() {
+    @Test func fieldsAreInOrderAndTrimmed() {
         let lines = [
             "A: 1", "b:2", "C:  \t x y \t ", "A: 3", "E:", "F:  ", "G: a:b", "H: é", "I: \"q\tr\" ",
             "!#$%&'*+-.^_`|~9: x",
@@ -66,12 +66,12 @@ import Testing
         "A\r\n: 1", "A{}: 1", "A\"B: 1", "A/B: 1", "A@B: 1", "A;B: 1", "A=B: 1",
         "Content-Length: 5\r\n 0", "Transfer-Encoding:\r\n chunked",
     ])
-    func aMalformedFieldLineIsRefused(line: String) {
+    func rejectsMalformedFieldLines(line: String) {
         let events = ResponseReading("HTTP/1.1 200 OK\r\n\(line)\r\n\r\n").events
         #expect(events == [ResponseReading.failed(.malformedField)])
     }
 
-    @Test func everyByteIsJudgedAsTheStandardDoes() {
+    @Test func bytesOfNamesAndValuesAreCheckedByTheStandard() {
         for byte in UInt8.min...UInt8.max {
             let start = Array("HTTP/1.1 200 OK\r\n".utf8)
             let named = ResponseReading(start + Array("X".utf8) + [byte] + Array("Y: 1\r\n\r\n".utf8))
@@ -81,25 +81,25 @@ import Testing
                 let pad = [UInt8](repeating: 0x61, count: padding)
                 let valued = ResponseReading(start + Array("X: ".utf8) + pad + [byte] + Array("12345678\r\n\r\n".utf8))
                 let isText = byte == 9 || (byte >= 32 && byte != 127)
-                #expect((valued.events.last == "end") == isText, "The byte \(byte) in a value behind \(padding)")
+                #expect((valued.events.last == "end") == isText, "The byte \(byte) in a value after \(padding) bytes")
             }
         }
     }
 
-    @Test func bytesThatAreNotASCIIAreKept() throws {
+    @Test func nonASCIIBytesArePreserved() throws {
         let bytes = Array("HTTP/1.1 204 OK\r\nA: ".utf8) + [0xFF, 0x80, 0xC3] + Array("\r\n\r\n".utf8)
         var parser = ResponseParser(for: .get, headLimit: 100)
         var position = 0
         let event = bytes.withUnsafeBytes { parser.next(in: $0, from: &position) }
         guard case .head(let head) = event else {
-            Issue.record("There is no head.")
+            Issue.record("Expected a head.")
             return
         }
         let line = head.headers.line(at: 0)
         #expect(Array(head.headers.bytes[(line.offset + 3)..<line.end]) == [0xFF, 0x80, 0xC3])
     }
 
-    @Test func informationalHeadsComeOneByOneAndLeaveNothingBehind() {
+    @Test func informationalHeadsDoNotAffectTheFinalHead() {
         let text =
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 \r\nConnection: close\r\nContent-Length: 9\r\n\r\n"
             + "HTTP/1.1 103 Early\r\nLink: a\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 201 Created\r\nA: 1\r\n"
@@ -122,12 +122,12 @@ import Testing
         ("HTTP/1.1 103 \r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", .noStatusLine),
         ("HTTP/1.1 103 \r\n\r\nHTTP/2 200 OK\r\n\r\n", .noStatusLine),
     ])
-    func informationalHeadsAreJudgedToo(text: String, flaw: ResponseSyntaxError) {
+    func rejectsInvalidInformationalHeads(text: String, flaw: ResponseSyntaxError) {
         #expect(ResponseReading(text).events.last == ResponseReading.failed(flaw))
     }
 
     @Test(arguments: [(100, 102, "end"), (101, 101, ResponseReading.failed(.tooManyInformational))])
-    func informationalHeadsAreCounted(count: Int, events: Int, last: String) {
+    func numberOfInformationalHeadsIsLimited(count: Int, events: Int, last: String) {
         let text = String(repeating: "HTTP/1.1 103 \r\n\r\n", count: count) + "HTTP/1.1 204 \r\n\r\n"
         let reading = ResponseReading(text, limit: 1 << 20)
         #expect(reading.events.count == events)
@@ -138,7 +138,7 @@ import Testing
         "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nA: 1\r\n\r\n",
     ])
-    func headsMayFillTheLimitAndNoMore(text: String) {
+    func headsCanFillTheLimitExactly(text: String) {
         #expect(ResponseReading(text, limit: text.utf8.count).parser.isComplete == !text.contains("5"))
         for limit in 0..<text.utf8.count {
             let events = ResponseReading(text, limit: limit).events
@@ -146,38 +146,38 @@ import Testing
         }
     }
 
-    @Test func theLimitIsNoneOfTheBody() {
+    @Test func headLimitDoesNotApplyToTheBody() {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
         let reading = ResponseReading(text + String(repeating: "x", count: 100), limit: text.utf8.count)
         #expect(reading.events.last == "end")
     }
 
-    @Test func aLimitOfAnySizeIsTaken() {
+    @Test func acceptsExtremeLimits() {
         #expect(ResponseReading("HTTP/1.1 204 \r\n\r\n", limit: .max).events == ["head HTTP/1.1 204", "end"])
         let events = ResponseReading("HTTP/1.1 204 \r\n\r\n", limit: -1).events
         #expect(events == [ResponseReading.failed(.headTooLarge(limit: 0))])
     }
 
     @Test(arguments: [(1000, true), (1001, false)])
-    func fieldsAreCounted(count: Int, fits: Bool) {
+    func numberOfFieldsIsLimited(count: Int, fits: Bool) {
         let text = "HTTP/1.1 204 OK\r\n" + String(repeating: "a:\r\n", count: count) + "\r\n"
         let events = ResponseReading(text, limit: 1 << 20).events
         #expect(events.last == (fits ? "end" : ResponseReading.failed(.tooManyFields)))
     }
 
-    @Test func aFailureStays() {
+    @Test func failureIsReportedAgain() {
         var parser = ResponseParser(for: .get, headLimit: 100)
         let bytes = Array("HTTP/1.1 200 OK\r\nbad\r\n\r\nHTTP/1.1 200 OK\r\n\r\n".utf8)
         var position = 0
         for _ in 0..<3 {
             guard case .failed(let error) = bytes.withUnsafeBytes({ parser.next(in: $0, from: &position) }) else {
-                Issue.record("The parser goes on.")
+                Issue.record("Expected the failure again.")
                 return
             }
             #expect(error.reason == ResponseSyntaxError.malformedField.error.reason)
         }
         guard case .failed = parser.finish() else {
-            Issue.record("The parser goes on.")
+            Issue.record("Expected the failure again.")
             return
         }
         #expect(!parser.isComplete && !parser.isReusable)

@@ -65,7 +65,7 @@ struct ResponseReading {
                 calls += 1
                 let start = position
                 let event = parser.next(in: input, from: &position)
-                #expect(position >= start && position <= input.count, "The position leaves the input.")
+                #expect(position >= start && position <= input.count, "The position is outside the input.")
                 switch event {
                 case .needsMore:
                     wantsMore = true

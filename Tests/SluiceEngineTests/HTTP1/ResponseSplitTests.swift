@@ -31,7 +31,7 @@ import Testing
     ]
 
     @Test(arguments: messages)
-    func everyWayToCutAMessageGivesTheSame(message: String) {
+    func everySplitOfAMessageGivesTheSameEvents(message: String) {
         let bytes = Array(message.utf8)
         var random = SplitGenerator(state: UInt64(bytes.count) &* 0x9E37_79B9 &+ 1)
         for limit in [220, 40, 17, 5, 4096] {
@@ -57,14 +57,14 @@ import Testing
 
     /// Counts the examined bytes instead of measuring time.
     @Test(arguments: [1000, 10_000, 100_000])
-    func aLineThatComesByteByByteIsSearchedOnce(length: Int) {
+    func lineReceivedByteByByteIsScannedOnce(length: Int) {
         let bytes = Array("HTTP/1.1 204 OK\r\nA: \(String(repeating: "x", count: length))\r\n\r\n".utf8)
         let reading = Drip(bytes)
         #expect(reading.isComplete)
         #expect(reading.parser.examinedBytes == bytes.count)
     }
 
-    @Test func framingOfChunksIsUsedAsItComes() {
+    @Test func chunkFramingIsConsumedAsItArrives() {
         let head = Array(Self.chunkedHead.utf8)
         let chunk = Array(("1;" + String(repeating: "x", count: 1000) + "\r\na\r\n").utf8)
         let bytes = head + Array(repeating: chunk, count: 60).joined() + Array("0\r\n\r\n".utf8)
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// A piece of the body is as large as the input allows.
-    @Test func aBodyComesInAsFewPiecesAsItsFraming() {
+    @Test func bodyIsDeliveredInTheFewestPieces() {
         let data = String(repeating: "x", count: 100_000)
         let known = ResponseReading("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(data)")
         #expect(known.calls == 3)
@@ -86,7 +86,7 @@ import Testing
         #expect(chunked.calls == 3)
     }
 
-    @Test func manySmallChunksTakeTwoCallsEach() {
+    @Test func smallChunksTakeConstantCallsEach() {
         let text = Self.chunkedHead + String(repeating: "1\r\na\r\n", count: 10_000) + "0\r\n\r\n"
         let reading = ResponseReading(text)
         #expect(reading.events.last == "end")

@@ -8,42 +8,42 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    private var guardian = FloodGuard(at: FloodGuardTests.time(0))
+    private var floodGuard = FloodGuard(at: FloodGuardTests.time(0))
 
     /// Returns the number of frames without content that the guard accepts at a time.
     private mutating func admitted(at milliseconds: Int64, upTo limit: Int = 10_000) -> Int {
         var count = 0
-        while count < limit, guardian.admit(at: Self.time(milliseconds)) { count += 1 }
+        while count < limit, floodGuard.admit(at: Self.time(milliseconds)) { count += 1 }
         return count
     }
 
-    @Test mutating func soManyComeThroughAtOnce() {
+    @Test mutating func admitsUpToTheCapacityAtOnce() {
         expect(admitted(at: 0), FloodGuard.capacity)
-        expect(guardian.admit(at: Self.time(0)), false)
+        expect(floodGuard.admit(at: Self.time(0)), false)
     }
 
     @Test(arguments: [(9, 0), (10, 1), (1000, 100), (5000, 500), (1_000_000, FloodGuard.capacity)] as [(Int64, Int)])
-    mutating func timeGivesSomeBack(_ milliseconds: Int64, _ count: Int) {
+    mutating func capacityRefillsOverTime(_ milliseconds: Int64, _ count: Int) {
         _ = admitted(at: 0)
         expect(admitted(at: milliseconds), count)
     }
 
-    @Test mutating func shortTimesAddUp() {
+    @Test mutating func shortIntervalsAddUp() {
         _ = admitted(at: 0)
         var count = 0
         for milliseconds in 1...1000 { count += admitted(at: Int64(milliseconds)) }
         #expect(count == FloodGuard.refill)
     }
 
-    @Test mutating func contentGivesSomeBackAndNeverMoreThanTheBeginning() {
-        for _ in 0..<100 { guardian.reward() }
+    @Test mutating func contentRestoresCapacityUpToTheMaximum() {
+        for _ in 0..<100 { floodGuard.reward() }
         expect(admitted(at: 0), FloodGuard.capacity)
-        guardian.reward()
+        floodGuard.reward()
         expect(admitted(at: 0), FloodGuard.reward)
     }
 
-    @Test mutating func timeThatGoesBackGivesNothing() {
-        guardian = FloodGuard(at: Self.time(1000))
+    @Test mutating func earlierTimeRefillsNothing() {
+        floodGuard = FloodGuard(at: Self.time(1000))
         _ = admitted(at: 1000)
         expect(admitted(at: 0), 0)
     }

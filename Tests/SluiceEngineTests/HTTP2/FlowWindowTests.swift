@@ -16,7 +16,7 @@ import Testing
         window.take(count, unread: unread, roundTrip: roundTrip, at: Self.time(milliseconds))
     }
 
-    @Test mutating func growsOnlyOnceHalfOfItIsTaken() {
+    @Test mutating func growsAfterHalfTheWindowIsReceived() {
         expect(take(half - 1, at: 10), false)
         #expect(window.size == 2 * half)
         expect(take(1, at: 20), true)
@@ -24,7 +24,7 @@ import Testing
         expect(take(half, at: 30), false)
     }
 
-    @Test mutating func growsOnlyByBytesThatWereRead() {
+    @Test mutating func growsByReadBytesOnly() {
         expect(take(half, unread: half, at: 0), false)
         expect(take(half / 2, unread: half / 2 + 1, at: 1), false)
         expect(take(1, unread: half / 2 + 1, at: 2), true)
@@ -40,7 +40,7 @@ import Testing
         expect(take(half - 1, at: 5000 + milliseconds), grows)
     }
 
-    @Test mutating func aSlowHalfIsFollowedByAFreshOne() {
+    @Test mutating func slowHalfRestartsTheMeasurement() {
         expect(take(1, at: 0), false)
         expect(take(half, at: 1000), false)
         expect(take(half, at: 1100), true)
@@ -55,7 +55,7 @@ import Testing
         #expect(FlowWindow.maximumSize < FlowWindow.connectionSize)
     }
 
-    @Test mutating func bytesAreGivenBackInPortions() {
+    @Test mutating func windowUpdatesAreSentInPortions() {
         expect(take(1, at: 0), false)
         expect(take(half - 2, at: 1000), false)
         expect(window.takeCredit(), 0)

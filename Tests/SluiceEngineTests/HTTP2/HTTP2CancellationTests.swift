@@ -24,7 +24,7 @@ extension EngineTests {
         }
 
         /// Sends another request over the same connection.
-        private func expectUndisturbed() async throws {
+        private func expectNextRequestReusesTheConnection() async throws {
             let (count, before) = (server.connections, server.peers.first?.requests.count ?? 0)
             let task = send(server.request("/next"))
             let (peer, head) = try await server.seen(before)
@@ -34,17 +34,17 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func oneWithoutAnAnswerIsReset() async throws {
+        @Test func cancelledRequestWithoutAResponseIsReset() async throws {
             let task = send(server.request())
             let (peer, _) = try await server.seen()
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
             #expect(peer.frames(.reset).count == 1)
         }
 
-        @Test func oneWhoseBodyIsReadIsReset() async throws {
+        @Test func cancelledResponseBodyIsReset() async throws {
             let task = send(server.request())
             let (peer, _) = try await server.seen()
             peer.head(1)
@@ -53,10 +53,10 @@ extension EngineTests {
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
         }
 
-        @Test func aReaderThatLeavesResetsTheStream() async throws {
+        @Test func abandonedResponseBodyIsReset() async throws {
             let request = server.request()
             let task = Task { [transport] in
                 let response = try await transport.send(request, context: .http2())
@@ -71,38 +71,38 @@ extension EngineTests {
             // Bytes in transit are dropped without a response.
             peer.data(1, "late")
             peer.data(1, "end", ends: true)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
             #expect(peer.frames(.reset).count == 1)
             #expect(peer.frames(.goAway).isEmpty)
         }
 
-        @Test func anUploadIsResetAtOnceWhileItsWindowIsUsedUp() async throws {
+        @Test func cancelledUploadWithAnExhaustedWindowIsReset() async throws {
             let task = send(server.request(method: .put, body: .data(Data(count: 1 << 20))))
             let (peer, _) = try await server.seen()
-            try await waitUntil("the window is used up") { peer.body(of: 1).count == 65_535 }
+            try await waitUntil("the window is exhausted") { peer.body(of: 1).count == 65_535 }
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
             peer.windowUpdate(0, 1 << 20)
             try await peer.synchronize()
             #expect(peer.body(of: 1).count == 65_535)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
         }
 
-        @Test func anUploadThatWaitsForItsSourceIsReset() async throws {
+        @Test func cancelledUploadWithAStalledSourceIsReset() async throws {
             let (pieces, source) = AsyncStream<Data>.makeStream()
             source.yield(Data("first".utf8))
             let task = send(server.request(method: .put, body: .stream(pieces)))
             let (peer, _) = try await server.seen()
-            try await waitUntil("the first piece is there") { peer.body(of: 1).count == 5 }
+            try await waitUntil("the first piece has arrived") { peer.body(of: 1).count == 5 }
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
             source.finish()
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
         }
 
-        @Test func anUploadWhoseSourceFailsIsReset() async throws {
+        @Test func uploadWithAFailedSourceIsReset() async throws {
             struct Broken: Error {}
             let pieces = AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("first".utf8))
@@ -112,7 +112,7 @@ extension EngineTests {
             let (peer, _) = try await server.seen()
             #expect(await task.value.error?.code == .bodyUnavailable)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
         }
 
         @Test(
@@ -120,24 +120,24 @@ extension EngineTests {
                 (Timeouts(total: .milliseconds(200)), .timedOut), (Timeouts(idle: .milliseconds(200)), .idleTimedOut),
             ] as [(Timeouts, SluiceError.Code)]
         )
-        func oneWhoseTimeIsUpIsReset(_ timeouts: Timeouts, _ code: SluiceError.Code) async throws {
+        func timedOutRequestIsReset(_ timeouts: Timeouts, _ code: SluiceError.Code) async throws {
             let task = send(server.request(), timeouts)
             let (peer, _) = try await server.seen()
             #expect(await task.value.error?.code == code)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
         }
 
-        @Test func anAnswerThatStopsToComeIsReset() async throws {
+        @Test func stalledResponseBodyIsReset() async throws {
             let task = send(server.request(), Timeouts(idle: .milliseconds(200)))
             let (peer, _) = try await server.seen()
             peer.head(1)
             peer.data(1, "begun")
             #expect(await task.value.error?.code == .idleTimedOut)
             #expect(try await peer.reset(of: 1) == HTTP2Frame.Code.cancel)
-            try await expectUndisturbed()
+            try await expectNextRequestReusesTheConnection()
         }
 
-        @Test func aReaderThatIsSlowIsNoSilence() async throws {
+        @Test func slowReaderDoesNotCauseAnIdleTimeout() async throws {
             let request = server.request()
             let transport = SocketTransport { $0.responseBuffer = 1000 }
             let task = Task {
@@ -154,7 +154,7 @@ extension EngineTests {
         }
 
         /// The bytes of cancelled streams are returned to the connection's window.
-        @Test func manyThatAreCancelledMidwayLeaveTheConnectionAsItWas() async throws {
+        @Test func abandonedStreamsReturnTheConnectionWindow() async throws {
             let pieces = 20
             let reading = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
@@ -179,7 +179,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [1, 2, 3] as [UInt64])
-        func eachEndsInAResponseOrACancellation(_ seed: UInt64) async throws {
+        func everyRequestEndsInAResponseOrACancellation(_ seed: UInt64) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)

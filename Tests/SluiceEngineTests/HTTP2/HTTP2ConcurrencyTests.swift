@@ -41,7 +41,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [1, 2, 10] as [UInt32])
-        func allAreAnsweredInTheEnd(_ limit: UInt32) async throws {
+        func allRequestsAreAnsweredUnderAStreamLimit(_ limit: UInt32) async throws {
             let server = try server(limit: limit)
             let first = try await send(server.request("/first")).value.get()
             #expect(first.text == "/first")
@@ -52,14 +52,14 @@ extension EngineTests {
 
         /// Requests that arrive before the server's settings.
         @Test(arguments: [1, 2, 10] as [UInt32])
-        func allOfAFirstBurstAreAnsweredInTheEnd(_ limit: UInt32) async throws {
+        func requestsBeforeTheSettingsAreAllAnswered(_ limit: UInt32) async throws {
             let server = try server(limit: limit)
             let tasks = (0..<60).map { send(server.request("/\($0)")) }
             for (index, task) in tasks.enumerated() { #expect(try await task.value.get().text == "/\(index)") }
             #expect(transport.isQuiet)
         }
 
-        @Test func oneMoreGetsAConnectionOrAStreamAsIsFaster() async throws {
+        @Test func requestBeyondTheStreamLimitGetsANewConnection() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
             let first = send(server.request("/first"))
             let (peer, _) = try await server.seen()
@@ -75,11 +75,11 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aLimitThatIsLoweredHoldsForTheNext() async throws {
+        @Test func loweredStreamLimitAppliesToTheNextRequest() async throws {
             let server = try ScriptedHTTP2Server()
             let tasks = (0..<3).map { send(server.request("/\($0)")) }
             let peer = try await server.peer()
-            try await waitUntil("all are there") { peer.requests.count == 3 }
+            try await waitUntil("all requests have arrived") { peer.requests.count == 3 }
             peer.settings([HTTP2Frame.Setting.maximumStreams: 1])
             try await peer.synchronize()
             let late = send(server.request("/late"))
@@ -92,7 +92,7 @@ extension EngineTests {
             #expect(peer.requests.count == 3)
         }
 
-        @Test func noneMayMeanNoneForAWhile() async throws {
+        @Test func streamLimitOfZeroCanBeRaisedAgain() async throws {
             let server = try ScriptedHTTP2Server()
             let first = send(server.request("/first"))
             let (peer, _) = try await server.seen()
@@ -113,7 +113,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aServerThatNeverTakesAnyFailsOrTimesOut() async throws {
+        @Test func serverThatRefusesAllStreamsFailsTheRequest() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 0]) { peer, frame in
                 if frame.kind == .headers { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
             }
@@ -123,13 +123,13 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func oneThatWaitsIsCancelledWithoutAStream() async throws {
+        @Test func cancelledWaitingRequestOpensNoStream() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
             let transport = SocketTransport { $0.maximumTransfersPerHost = 1 }
             let first = Task { await transport.result(of: server.request("/first"), .http2()) }
             let (peer, _) = try await server.seen()
             let second = Task { await transport.result(of: server.request("/second"), .http2()) }
-            try await waitUntil("the second waits") { transport.queued == 1 }
+            try await waitUntil("the second request waits") { transport.queued == 1 }
             second.cancel()
             #expect(await second.value.error?.code == .cancelled)
             peer.answer(1, "first")

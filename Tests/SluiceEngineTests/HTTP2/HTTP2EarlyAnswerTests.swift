@@ -24,7 +24,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [200, 413] as [HTTPStatus], 0..<3)
-        func aCompleteAnswerEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
+        func completeResponseEndsTheUpload(_ status: HTTPStatus, _ kind: Int) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.answer(frame.stream, "early", status.rawValue) }
             }
@@ -42,7 +42,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [200, 413] as [HTTPStatus], 0..<3)
-        func anAnswerMayBeFollowedByAReset(_ status: HTTPStatus, _ kind: Int) async throws {
+        func responseBeforeAResetIsDelivered(_ status: HTTPStatus, _ kind: Int) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.answer(frame.stream, "early", status.rawValue)
@@ -59,7 +59,7 @@ extension EngineTests {
         }
 
         @Test(arguments: 0..<3)
-        func anAnswerMayBeFollowedByTheEndOfTheConnection(_ kind: Int) async throws {
+        func responseBeforeTheEndOfTheConnectionIsDelivered(_ kind: Int) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.answer(frame.stream, "too large", 413)
@@ -71,11 +71,11 @@ extension EngineTests {
             let response = try await transport.exchange(server.request(method: .put, body: body), .http2())
             #expect(response.status == 413)
             #expect(response.text == "too large")
-            try await waitUntil("the connection is gone") { server.openConnections == 0 }
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
             #expect(transport.isQuiet)
         }
 
-        @Test func anUploadGoesOnWhileItsAnswerComes() async throws {
+        @Test func uploadContinuesDuringTheResponse() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
                 if frame.kind == .data { peer.data(frame.stream, frame.payload, ends: frame.endsStream) }
@@ -92,7 +92,7 @@ extension EngineTests {
             #expect(try await iterator.next() == nil)
         }
 
-        @Test func aSlowUploadUsesNoProcessorTimeWhileItWaits() async {
+        @Test func waitingUploadUsesNoProcessorTime() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
                 let loop = try #require(engine.loops.first)
@@ -103,11 +103,11 @@ extension EngineTests {
                 let request = server.request(method: .put, body: .stream(pieces))
                 let task = Task { await transport.result(of: request, .http2()) }
                 let peer = try await server.peer()
-                try await waitUntil("the first piece is there") { peer.body(of: 1).count == 5 }
+                try await waitUntil("the first piece has arrived") { peer.body(of: 1).count == 5 }
                 try await peer.synchronize()
                 let before = await loop.processorTime()
                 let start = ContinuousClock.now
-                try await waitUntil("a while is over") { ContinuousClock.now - start > .milliseconds(500) }
+                try await waitUntil("half a second is over") { ContinuousClock.now - start > .milliseconds(500) }
                 let used = await loop.processorTime() - before
                 try #require(used < .milliseconds(50), "\(used)")
                 source.finish()

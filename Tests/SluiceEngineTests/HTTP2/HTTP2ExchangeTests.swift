@@ -15,7 +15,7 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2()) }
         }
 
-        @Test func aRequestAndItsAnswer() async throws {
+        @Test func exchangesARequestAndAResponse() async throws {
             let server = try ScriptedHTTP2Server()
             let task = exchange(server.request("/path?query", headers: ["X-One": "1", "Accept": "text/plain"]))
             let (peer, head) = try await server.seen()
@@ -44,7 +44,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func theSettingsOfTheClient() async throws {
+        @Test func sendsTheSettingsOfTheClient() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await exchange(server.request()).value.get()
             let peer = try await server.peer()
@@ -59,7 +59,7 @@ extension EngineTests {
         }
 
         /// RFC 9113 §5.5.
-        @Test func framesOfUnknownTypesArePassedOver() async throws {
+        @Test func framesOfUnknownTypesAreIgnored() async throws {
             let server = try ScriptedHTTP2Server()
             let task = exchange(server.request())
             let (peer, head) = try await server.seen()
@@ -74,7 +74,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [0, 1, 100, 70_000, 1_000_000])
-        func aBodyInMemoryGoesWhole(_ count: Int) async throws {
+        func sendsABodyInMemory(_ count: Int) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .data, !frame.payload.isEmpty {
                     peer.windowUpdate(0, UInt32(frame.payload.count))
@@ -91,7 +91,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [nil, 15] as [Int64?])
-        func aBodyOfPiecesGoesAsItComes(_ length: Int64?) async throws {
+        func sendsPiecesOfAStreamAsTheyArrive(_ length: Int64?) async throws {
             let server = try ScriptedHTTP2Server()
             let (pieces, source) = AsyncStream<Data>.makeStream()
             let task = exchange(server.request(method: .put, body: .stream(pieces, length: length)))
@@ -102,7 +102,7 @@ extension EngineTests {
                 source.yield(Data("piece".utf8))
                 // The piece that completes the length waits for the end of the source.
                 if count == 3 { continue }
-                try await waitUntil("a piece is there") { peer.body(of: 1).count == 5 * count }
+                try await waitUntil("the piece has arrived") { peer.body(of: 1).count == 5 * count }
             }
             source.finish()
             #expect(String(decoding: try await peer.wholeBody(of: 1), as: UTF8.self) == "piecepiecepiece")
@@ -110,11 +110,11 @@ extension EngineTests {
             #expect(try await task.value.get().text == "ok")
         }
 
-        @Test func manyGoByOneConnectionAtATime() async throws {
+        @Test func concurrentRequestsShareOneConnection() async throws {
             let server = try ScriptedHTTP2Server()
             let tasks = (0..<50).map { exchange(server.request("/\($0)")) }
             let peer = try await server.peer()
-            try await waitUntil("all are there") { peer.requests.count == 50 }
+            try await waitUntil("all requests have arrived") { peer.requests.count == 50 }
             // The last request is answered first, and the bodies are interleaved.
             for request in peer.requests.reversed() { peer.head(request.stream) }
             for request in peer.requests { peer.data(request.stream, "to ") }
@@ -125,7 +125,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, HTTPStatus)])
-        func someAnswersHaveNoBody(_ method: HTTPMethod, _ status: HTTPStatus) async throws {
+        func responsesWithoutABodyEndWithTheHead(_ method: HTTPMethod, _ status: HTTPStatus) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 let length: [HTTP2Field] = status == 204 ? [] : ["content-length: 5"]
                 if frame.endsStream { peer.head(frame.stream, status.rawValue, length, ends: true) }
@@ -135,7 +135,7 @@ extension EngineTests {
             #expect(response.body.isEmpty)
         }
 
-        @Test func trailersComeBehindTheBody() async throws {
+        @Test func trailersFollowTheBody() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
@@ -148,7 +148,7 @@ extension EngineTests {
             #expect(response.head.headers["X-Sum"] == nil)
         }
 
-        @Test func informationalHeadsComeBeforeTheFinalOne() async throws {
+        @Test func informationalHeadsAreReportedBeforeTheFinalHead() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream, 103, ["link: </a>"])
@@ -167,7 +167,7 @@ extension EngineTests {
             #expect(seen.withLock { $0 } == ["103 </a>", "102 ", "103 </b>"])
         }
 
-        @Test func aBodyWaitsForTheWordOfTheServer() async throws {
+        @Test func bodyWaitsForContinue() async throws {
             let server = try ScriptedHTTP2Server()
             let context = TransferContext.http2(Timeouts(continueWait: .seconds(100)))
             let request = server.request(
@@ -186,7 +186,7 @@ extension EngineTests {
             #expect(try await task.value.get().text == "ok")
         }
 
-        @Test func aBodyGoesWithoutTheWordOfTheServerInTheEnd() async throws {
+        @Test func bodyIsSentAfterTheContinueWait() async throws {
             let server = try ScriptedHTTP2Server.answering()
             let context = TransferContext.http2(Timeouts(continueWait: .milliseconds(50)))
             let request = server.request(
@@ -198,7 +198,7 @@ extension EngineTests {
             #expect(try await server.peer().body(of: 1) == Array("body".utf8))
         }
 
-        @Test func aRefusedExpectationLeadsToARequestWithoutIt() async throws {
+        @Test func retriesWithoutExpectAfter417() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame["expect"] != nil { return peer.head(frame.stream, 417, ends: true) }
                 if frame.endsStream { peer.answer(frame.stream, "ok") }
@@ -216,7 +216,7 @@ extension EngineTests {
             #expect(peer.body(of: 3) == Array("body".utf8))
         }
 
-        @Test func anAnswerInsteadOfTheWordEndsTheRequest() async throws {
+        @Test func finalResponseInsteadOfContinueEndsTheRequest() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.answer(frame.stream, "no", 401) }
             }
@@ -235,7 +235,7 @@ extension EngineTests {
         }
 
         @Test(arguments: ["gzip", "zstd", "br"])
-        func contentIsDecoded(_ coding: String) async throws {
+        func contentCodingsAreDecoded(_ coding: String) async throws {
             let plain = Data(String(repeating: "content ", count: 1000).utf8)
             let encoded: [String: Data] = [
                 "gzip": CodingSamples.gzip(plain), "zstd": CodingSamples.zstd(plain),
@@ -259,7 +259,7 @@ extension EngineTests {
             #expect(response.metrics?.bytesReceived == Int64(bytes.count))
         }
 
-        @Test func aDecodedBodyThatNobodyReadsIsHeldBack() async throws {
+        @Test func largeDecodedBodyIsDelivered() async throws {
             let bomb = Array(CodingSamples.gzip(Data(count: 32 << 20)))
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
@@ -281,7 +281,7 @@ extension EngineTests {
         }
 
         /// A header block in several frames (RFC 9113 §6.10), and padding (RFC 9113 §6.1).
-        @Test func framesMayBeCutAndPadded() async throws {
+        @Test func splitAndPaddedFramesAreParsed() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 let block = HTTP2Frame.block([":status: 200", "x-one: 1", "x-two: 2"])
@@ -299,7 +299,7 @@ extension EngineTests {
 
         /// RFC 9113 §4.3.1: a server may use a smaller table, or none.
         @Test(arguments: [0, 100] as [UInt32])
-        func aServerMayHaveASmallTable(_ size: UInt32) async throws {
+        func smallHeaderTableOfTheServerIsRespected(_ size: UInt32) async throws {
             let server = try ScriptedHTTP2Server.answering(settings: [HTTP2Frame.Setting.tableSize: size])
             for index in 0..<5 {
                 let request = server.request("/\(index)", headers: ["X-Same": "value", "X-Number": "\(index)"])
@@ -310,7 +310,7 @@ extension EngineTests {
             #expect(peer.requests.allSatisfy { $0["x-same"] == "value" })
         }
 
-        @Test func framesOfUnknownKindsAreSkipped() async throws {
+        @Test func extensionFramesAndSettingsAreIgnored() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.send(HTTP2Frame(type: 10, flags: 0, stream: 0, payload: [0, 0] + Array("h2=\":1\"".utf8)))
@@ -322,7 +322,7 @@ extension EngineTests {
             #expect(try await exchange(server.request()).value.get().text == "ok")
         }
 
-        @Test func aServerOfHTTP1IsAClearError() async throws {
+        @Test func http1ServerIsAnInvalidResponse() async throws {
             let listener = try TestListener { descriptor in
                 _ = TestListener.readHead(descriptor)
                 TestListener.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", to: descriptor)

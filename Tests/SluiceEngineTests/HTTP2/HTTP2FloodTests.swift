@@ -27,10 +27,12 @@ extension EngineTests {
             Flood("settings") { _ in HTTP2Frame(.settings, [0, 4, 0, 1, 0, 0]).bytes },
             Flood("empty settings") { _ in HTTP2Frame(.settings).bytes },
             Flood("pings") { _ in HTTP2Frame(.ping, [UInt8](repeating: 7, count: 8)).bytes },
-            Flood("answers to no ping") { _ in HTTP2Frame(.ping, flags: 1, [UInt8](repeating: 7, count: 8)).bytes },
+            Flood("acknowledgements of no ping") { _ in
+                HTTP2Frame(.ping, flags: 1, [UInt8](repeating: 7, count: 8)).bytes
+            },
             Flood("priorities") { HTTP2Frame(.priority, stream: $0, [0, 0, 0, 0, 1]).bytes },
             Flood("window updates") { _ in HTTP2Frame(.windowUpdate, [0, 0, 0, 1]).bytes },
-            Flood("resets of nothing") { HTTP2Frame(.reset, stream: $0 + 1000, [0, 0, 0, 8]).bytes },
+            Flood("resets of unopened streams") { HTTP2Frame(.reset, stream: $0 + 1000, [0, 0, 0, 8]).bytes },
             Flood("unknown frames") { HTTP2Frame(type: 0xf0, flags: 255, stream: $0, payload: [1, 2, 3]).bytes },
             Flood("alternative services") { _ in HTTP2Frame(type: 10, flags: 0, stream: 0, payload: [0, 0]).bytes },
             Flood("empty data", isHead: true) { HTTP2Frame(.data, stream: $0).bytes },
@@ -67,7 +69,7 @@ extension EngineTests {
         }
 
         @Test(arguments: floods)
-        private func framesThatCarryNothingEndTheConnection(_ flood: Flood) async throws {
+        private func framesWithoutContentEndTheConnection(_ flood: Flood) async throws {
             let error = try await failure { peer, frame in
                 if flood.isHead { peer.head(frame.stream) }
                 let many = Array(repeatElement(flood.bytes(frame.stream), count: 1000).joined())
@@ -76,7 +78,7 @@ extension EngineTests {
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
         }
 
-        @Test func aHeaderBlockWithoutEndEndsTheConnection() async throws {
+        @Test func endlessHeaderBlockEndsTheConnection() async throws {
             let error = try await failure { peer, frame in
                 peer.send(HTTP2Frame(.headers, stream: frame.stream, HTTP2Frame.block([":status: 200"])))
                 let more = HTTP2Frame(.continuation, stream: frame.stream, HTTP2Frame.block(["a: b"])).bytes
@@ -86,7 +88,7 @@ extension EngineTests {
         }
 
         /// A field of 4,000 bytes in the table, which each byte of the block references.
-        @Test func aBombOfFieldsEndsTheConnection() async throws {
+        @Test func headerCompressionBombEndsTheConnection() async throws {
             let error = try await failure { peer, frame in
                 let value = [UInt8](repeating: 0x61, count: 4000)
                 let length = HTTP2Frame.integer(value.count, prefix: 7)
@@ -97,7 +99,7 @@ extension EngineTests {
             #expect([.headersTooLarge, .invalidResponse].contains(error?.code), "\(String(describing: error))")
         }
 
-        @Test func aHeadThatIsTooLargeIsAnError() async throws {
+        @Test func headOverTheLimitFailsTheRequest() async throws {
             let error = try await failure(limits: ResponseLimits(headers: 4096)) { peer, frame in
                 peer.head(
                     frame.stream,
@@ -110,7 +112,7 @@ extension EngineTests {
             #expect(error?.code == .headersTooLarge)
         }
 
-        @Test func aHeadOfVeryManyFieldsIsAnError() async throws {
+        @Test func headWithTooManyFieldsFailsTheRequest() async throws {
             let error = try await failure { peer, frame in
                 peer.head(frame.stream, 200, (0..<1500).map { HTTP2Field("x", "\($0)") }, ends: true)
                 peer.close()
@@ -119,7 +121,7 @@ extension EngineTests {
         }
 
         /// The limit for a head counts the fields of the head and of the trailer section together.
-        @Test func trailersCountWithTheHead() async throws {
+        @Test func trailersCountTowardsTheLimitOnHeads() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 let half = (0..<3).map { HTTP2Field("x-\($0)", String(repeating: "v", count: 1000)) }
@@ -132,7 +134,7 @@ extension EngineTests {
         }
 
         /// Heads arrive on streams that the client has cancelled.
-        @Test func headsForNobodyEndTheConnection() async throws {
+        @Test func headsOnCancelledStreamsEndTheConnection() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .reset else { return }
                 let head = HTTP2Frame(
@@ -152,8 +154,8 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
         }
 
-        /// A server that resets each request at once causes no more work than the client's requests.
-        @Test func rapidResetsEndRequestsAndNothingElse() async throws {
+        /// The server resets each stream three times.
+        @Test func repeatedResetsFailTheRequestsOnly() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 for _ in 0..<3 { peer.reset(frame.stream, HTTP2Frame.Code.internalError) }
@@ -164,7 +166,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aFloodOfAServerThatNeverReadsIsBounded() async throws {
+        @Test func floodWithoutReadingEndsTheConnection() async throws {
             let listener = try TestListener { descriptor in
                 let many = Array(
                     repeatElement(HTTP2Frame(.ping, [UInt8](repeating: 7, count: 8)).bytes, count: 1000).joined()

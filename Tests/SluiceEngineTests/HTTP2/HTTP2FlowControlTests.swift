@@ -15,7 +15,7 @@ extension EngineTests {
             try await transport.send(server.request(path), context: .http2())
         }
 
-        @Test func whatNobodyReadsIsBounded() async throws {
+        @Test func unreadBytesPerStreamAreLimited() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
             }
@@ -51,7 +51,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func theWindowOfAReaderThatTakesGrows() async throws {
+        @Test func windowGrowsForAFastReader() async throws {
             // The late acknowledgement of the settings makes the round trip long.
             let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
@@ -59,7 +59,7 @@ extension EngineTests {
             let response = try await open(server)
             let peer = try await server.peer()
             let start = ContinuousClock.now
-            try await waitUntil("a while is over") { ContinuousClock.now - start > .milliseconds(100) }
+            try await waitUntil("100 ms are over") { ContinuousClock.now - start > .milliseconds(100) }
             peer.send(HTTP2Frame(.settings, flags: HTTP2Frame.Flag.ack))
             let task = Task { try await response.body.collect().count }
             try await peer.body(1, count: 24 << 20, ends: false)
@@ -70,7 +70,7 @@ extension EngineTests {
             #expect(try await task.value == 24 << 20)
         }
 
-        @Test func aSlowReaderGetsTheWholeBodyInTheEnd() async throws {
+        @Test func slowReaderReceivesTheWholeBody() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
             }
@@ -94,19 +94,19 @@ extension EngineTests {
         }
 
         /// RFC 9113 §6.9.2: a change of the settings may make a stream's window smaller, or negative.
-        @Test func aServerMayShrinkItsWindows() async throws {
+        @Test func serverCanShrinkItsWindows() async throws {
             let server = try ScriptedHTTP2Server()
             let request = server.request(method: .put, body: .data(Data(count: 100_000)))
             let task = Task { [transport] in await transport.result(of: request, .http2()) }
             let (peer, _) = try await server.seen()
-            try await waitUntil("the window is used up") { peer.body(of: 1).count == 65_535 }
+            try await waitUntil("the window is exhausted") { peer.body(of: 1).count == 65_535 }
             peer.settings([HTTP2Frame.Setting.initialWindow: 1000])
             peer.windowUpdate(0, 1 << 20)
             peer.windowUpdate(1, 64_535)
             try await peer.synchronize()
             #expect(peer.body(of: 1).count == 65_535)
             peer.windowUpdate(1, 1)
-            try await waitUntil("a byte comes") { peer.body(of: 1).count == 65_536 }
+            try await waitUntil("one more byte arrives") { peer.body(of: 1).count == 65_536 }
             peer.settings([HTTP2Frame.Setting.initialWindow: 1 << 20])
             #expect(try await peer.wholeBody(of: 1).count == 100_000)
             peer.answer(1, "ok")
@@ -114,7 +114,7 @@ extension EngineTests {
         }
 
         /// A server that sends more than a window allows (RFC 9113 §5.2.2).
-        @Test func aServerThatExceedsAWindowIsLeft() async throws {
+        @Test func exceedingTheWindowFailsTheStream() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
@@ -128,10 +128,10 @@ extension EngineTests {
             let (received, error) = await response.body.readToEnd()
             #expect(error?.code == .invalidResponse)
             #expect(received.count <= (320 << 10) + FlowWindow.initialSize)
-            try await waitUntil("nothing is left") { transport.isQuiet }
+            try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 
-        @Test func aWindowWithoutEndIsAnError() async throws {
+        @Test func windowOverflowFailsTheConnection() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.windowUpdate(0, 0x7fff_ffff) }
             }

@@ -101,7 +101,7 @@ struct HTTP2Frame: Sendable {
     private static func text(_ text: String) -> [UInt8] { integer(text.utf8.count, prefix: 7) + text.utf8 }
 
     /// Encodes an integer after the bits that precede its prefix in the first byte (RFC 7541 §5.1).
-    static func integer(_ number: Int, prefix: Int, behind bits: UInt8 = 0) -> [UInt8] {
+    static func integer(_ number: Int, prefix: Int, after bits: UInt8 = 0) -> [UInt8] {
         let limit = 1 << prefix - 1
         if number < limit { return [bits | UInt8(number)] }
         var bytes = [bits | UInt8(limit)]

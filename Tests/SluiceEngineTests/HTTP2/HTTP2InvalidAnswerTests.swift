@@ -39,9 +39,9 @@ extension EngineTests {
             Case("two statuses", [head([":status: 200", ":status: 200"])]),
             Case("a status of letters", [head([":status: abc"])]),
             Case("a status of two digits", [head([":status: 20"])]),
-            Case("a status behind a field", [head(["x: 1", ":status: 200"])]),
+            Case("a status after a field", [head(["x: 1", ":status: 200"])]),
             Case("an unknown pseudo-header field", [head([":status: 200", ":other: 1"])]),
-            Case("a field of a request", [head([":status: 200", ":path: /"])]),
+            Case("a pseudo-header field of requests", [head([":status: 200", ":path: /"])]),
             Case("connection", [head([":status: 200", "connection: close"])]),
             Case("transfer-encoding", [head([":status: 200", "transfer-encoding: chunked"])]),
             Case("upgrade", [head([":status: 200", "upgrade: h2c"])]),
@@ -74,7 +74,7 @@ extension EngineTests {
                     head([":status: 200", "content-length: 4"], ends: false), data("abc"),
                 ]
             ),
-            Case("no body in spite of its length", [head([":status: 200", "content-length: 4"])]),
+            Case("a missing body with a length", [head([":status: 200", "content-length: 4"])]),
         ]
 
         /// Faults that end the connection (RFC 9113 §5.4.1).
@@ -89,28 +89,28 @@ extension EngineTests {
                 "a damaged header block",
                 [HTTP2Frame(.headers, flags: 5, stream: 1, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])]
             ),
-            Case("an index of no field", [HTTP2Frame(.headers, flags: 5, stream: 1, [0xfe])]),
+            Case("an index without a field", [HTTP2Frame(.headers, flags: 5, stream: 1, [0xfe])]),
             Case("a table beyond the limit", [HTTP2Frame(.headers, flags: 5, stream: 1, [0x3f, 0xe1, 0xff, 3, 0x88])]),
-            Case("a continuation of nothing", [HTTP2Frame(.continuation, flags: 4, stream: 1, [0x88])]),
+            Case("a continuation without a header block", [HTTP2Frame(.continuation, flags: 4, stream: 1, [0x88])]),
             Case(
                 "a frame within a header block",
                 [
                     HTTP2Frame(.headers, stream: 1, [0x88]), HTTP2Frame(.ping, [UInt8](repeating: 0, count: 8)),
                 ]
             ),
-            Case("more padding than there is", [HTTP2Frame(.headers, flags: 13, stream: 1, [200, 0x88])]),
+            Case("padding longer than the payload", [HTTP2Frame(.headers, flags: 13, stream: 1, [200, 0x88])]),
             Case("a short ping", [HTTP2Frame(.ping, [1, 2, 3])]),
             Case("settings of five bytes", [HTTP2Frame(.settings, [1, 2, 3, 4, 5])]),
             Case("settings of a stream", [HTTP2Frame(.settings, stream: 1)]),
             Case("an acknowledgement with settings", [HTTP2Frame(.settings, flags: 1, [0, 4, 0, 0, 0, 1])]),
             Case("a window beyond the limit", [HTTP2Frame(.settings, [0, 4, 255, 255, 255, 255])]),
             Case("a frame size below the limit", [HTTP2Frame(.settings, [0, 5, 0, 0, 0, 1])]),
-            Case("a window update of nothing", [HTTP2Frame(.windowUpdate, [0, 0, 0, 0])]),
+            Case("a window update of zero", [HTTP2Frame(.windowUpdate, [0, 0, 0, 0])]),
             Case("a short reset", [HTTP2Frame(.reset, stream: 1, [1])]),
             Case("a reset of no stream", [HTTP2Frame(.reset, stream: 0, [0, 0, 0, 1])]),
             Case("a reset of a stream that was not opened", [HTTP2Frame(.reset, stream: 77, [0, 0, 0, 1])]),
-            Case("a short farewell", [HTTP2Frame(.goAway, [0, 0, 0, 1])]),
-            Case("a farewell on a stream", [HTTP2Frame(.goAway, stream: 1, [0, 0, 0, 1, 0, 0, 0, 0])]),
+            Case("a short GOAWAY", [HTTP2Frame(.goAway, [0, 0, 0, 1])]),
+            Case("GOAWAY on a stream", [HTTP2Frame(.goAway, stream: 1, [0, 0, 0, 1, 0, 0, 0, 0])]),
             Case("a frame that is too large", [HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0, count: 20_000))]),
         ]
 
@@ -134,7 +134,7 @@ extension EngineTests {
         }
 
         @Test(arguments: messages)
-        private func aMessageThatIsMalformedFailsAlone(_ message: Case) async throws {
+        private func malformedMessageFailsItsStreamOnly(_ message: Case) async throws {
             let (error, peer, other) = try await result(of: message.frames)
             #expect([.invalidResponse, .truncatedBody].contains(error?.code), "\(String(describing: error))")
             peer.answer(3, "second")
@@ -147,7 +147,7 @@ extension EngineTests {
         }
 
         @Test(arguments: connections)
-        private func whatBreaksTheConnectionFailsAllAtOnce(_ fault: Case) async throws {
+        private func connectionErrorFailsAllRequests(_ fault: Case) async throws {
             let (error, peer, other) = try await result(of: fault.frames)
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
             #expect(await other.value.error?.code == .invalidResponse)
@@ -156,16 +156,16 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aConnectionThatIsToldToGoBreaksAsAnyOther() async throws {
-            let going = HTTP2Frame(.goAway, [0, 0, 0, 3, 0, 0, 0, 0])
-            let (error, peer, other) = try await result(of: [going, HTTP2Frame(.ping, [1, 2, 3])])
+        @Test func connectionErrorAfterGoAwayFailsAllRequests() async throws {
+            let goAway = HTTP2Frame(.goAway, [0, 0, 0, 3, 0, 0, 0, 0])
+            let (error, peer, other) = try await result(of: [goAway, HTTP2Frame(.ping, [1, 2, 3])])
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
             #expect(await other.value.error?.code == .invalidResponse)
             try await waitUntil("the connection is closed") { peer.isClosed }
             #expect(transport.isQuiet)
         }
 
-        @Test func manyInformationalHeadsAreAnError() async throws {
+        @Test func tooManyInformationalHeadsFailTheRequest() async throws {
             let frames = Array(repeating: Self.head([":status: 103"], ends: false), count: 200)
             let (error, peer, other) = try await result(of: frames)
             #expect(error?.code == .invalidResponse)

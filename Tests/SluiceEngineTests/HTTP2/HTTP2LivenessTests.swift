@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// HTTP/2 connections that are dead, suspect or idle.
+    /// HTTP/2 connections that are idle, or whose server does not answer.
     @Suite struct HTTP2LivenessTests {
         private let transport = SocketTransport { $0.pingInterval = .milliseconds(100) }
 
@@ -18,7 +18,7 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
         }
 
-        @Test func aServerThatDoesNotAnswerItsPingIsLost() async throws {
+        @Test func unansweredPingFailsTheConnection() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false)
             let task = send(server.request(method: .post))
             let (peer, _) = try await server.seen()
@@ -29,7 +29,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func whatMayBeSentTwiceGoesAgainByANewConnection() async throws {
+        @Test func idempotentRequestIsRetriedOnANewConnection() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
                 if frame.kind == .headers, frame.stream == 1 { peer.answer(1, "ok") }
             }
@@ -38,17 +38,17 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
-        @Test func aServerThatAnswersItsPingsMayTakeItsTime() async throws {
+        @Test func slowResponseSurvivesAnsweredPings() async throws {
             let server = try ScriptedHTTP2Server()
             let task = send(server.request())
             let (peer, _) = try await server.seen()
-            try await waitUntil("three pings are there") { peer.frames(.ping).count == 3 }
+            try await waitUntil("three pings have arrived") { peer.frames(.ping).count == 3 }
             peer.answer(1, "slow")
             #expect(try await task.value.get().text == "slow")
             #expect(server.connections == 1)
         }
 
-        @Test func anIdleConnectionIsNotAsked() async throws {
+        @Test func idleConnectionIsNotPinged() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await send(server.request()).value.get()
             let start = ContinuousClock.now
@@ -58,8 +58,8 @@ extension EngineTests {
             #expect(try await send(server.request()).value.get().metrics?.isConnectionReused == true)
         }
 
-        /// A timeout without any received bytes makes the connection suspect. It gets no further requests.
-        @Test func aSuspectConnectionGetsNoRequestUntilItAnswers() async throws {
+        /// After a time-out without any received bytes, the connection gets no requests until it answers a ping.
+        @Test func connectionGetsNoRequestsUntilItsPingIsAnswered() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
                 if frame[":path"] == "/answered" { peer.answer(frame.stream, "ok") }
             }
@@ -86,7 +86,7 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
-        @Test func manyTimeOutsMakeOnePing() async throws {
+        @Test func manyTimeoutsCauseOnePing() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false)
             let transport = SocketTransport { $0.pingInterval = .seconds(100) }
             let context = TransferContext.http2(Timeouts(total: .milliseconds(200)))
@@ -98,7 +98,7 @@ extension EngineTests {
             #expect(peer.frames(.ping).count { !$0.isAck } <= 1)
         }
 
-        @Test func anIdleConnectionIsClosedInTime() async throws {
+        @Test func idleConnectionClosesAfterTheIdleTimeout() async throws {
             let server = try ScriptedHTTP2Server.answering()
             let transport = SocketTransport { $0.idleConnectionTimeout = .milliseconds(100) }
             _ = try await transport.exchange(server.request(), .http2())
@@ -107,14 +107,14 @@ extension EngineTests {
             #expect(peer.frames(.goAway).first?.goAwayCode == HTTP2Frame.Code.noError)
         }
 
-        @Test func aConnectionOfAnAgeGetsNoFurtherRequest() async throws {
+        @Test func connectionBeyondItsLifetimeIsNotReused() async throws {
             let server = try ScriptedHTTP2Server.answering()
             let transport = SocketTransport { $0.connectionLifetime = .milliseconds(1) }
             for _ in 0..<3 { _ = try await transport.exchange(server.request(), .http2()) }
             #expect(server.connections >= 2)
         }
 
-        @Test func aClientThatIsGoneClosesItsConnections() async throws {
+        @Test func connectionsCloseWithTheirTransport() async throws {
             let server = try ScriptedHTTP2Server.answering()
             do {
                 let transport = SocketTransport()
@@ -124,7 +124,7 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
         }
 
-        @Test func aClientThatGoesFinishesWhatIsUnderWay() async throws {
+        @Test func requestThatOutlivesItsTransportCompletes() async throws {
             let server = try ScriptedHTTP2Server()
             let request = server.request()
             let task = Task { await SocketTransport().result(of: request, .http2()) }
@@ -134,21 +134,21 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
         }
 
-        @Test func aPeerThatReadsNothingHoldsUpNobody() async throws {
-            let goesOn = DispatchSemaphore(value: 0)
-            defer { goesOn.signal() }
-            let deaf = try TestListener { descriptor in
-                goesOn.wait()
+        @Test func serverThatReadsNothingDoesNotDelayOthers() async throws {
+            let resumes = DispatchSemaphore(value: 0)
+            defer { resumes.signal() }
+            let stalledServer = try TestListener { descriptor in
+                resumes.wait()
                 TestListener.discardInput(descriptor)
             }
             let server = try ScriptedHTTP2Server.answering()
             let transport = SocketTransport()
             let tasks = (0..<5).map { index in
                 let body = HTTPBody.data(Data(count: 1 << 20))
-                let request = deaf.request("/\(index)", method: .put, body: body)
+                let request = stalledServer.request("/\(index)", method: .put, body: body)
                 return Task { await transport.failure(of: request, .http2(Timeouts(total: .seconds(1)))) }
             }
-            try await waitUntil("the connection is there") { deaf.connections == 1 }
+            try await waitUntil("the connection is accepted") { stalledServer.connections == 1 }
             for _ in 0..<20 { #expect(try await transport.exchange(server.request(), .http2()).text == "ok") }
             tasks[0].cancel()
             #expect(await tasks[0].value?.code == .cancelled)

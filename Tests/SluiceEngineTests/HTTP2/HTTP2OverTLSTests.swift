@@ -46,7 +46,7 @@ extension EngineTests {
             Task { [transport, context] in await transport.result(of: request, context) }
         }
 
-        @Test func requestsAtOnceShareAConnection() async throws {
+        @Test func concurrentRequestsShareAConnection() async throws {
             let new = try ScriptedHTTP2Server.answering()
             let front = try front(of: new)
             let tasks = (0..<10).map { send(front.request("/\($0)", scheme: "https")) }
@@ -60,7 +60,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aRequestGoesByHTTP1WhereItsServerWantsThat() async throws {
+        @Test func http1RequiredMovesTheRequestToHTTP1() async throws {
             let new = try ScriptedHTTP2Server()
             let front = try front(of: new)
             let body = Data(repeating: 0x61, count: 10_000)
@@ -81,19 +81,19 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aRequestThatWentToHTTP1CanBeCancelled() async throws {
+        @Test func requestMovedToHTTP1CanBeCancelled() async throws {
             let new = try ScriptedHTTP2Server { peer, frame in
                 if frame.endsStream { peer.reset(frame.stream, HTTP2Frame.Code.http1Required) }
             }
             let front = try front(of: new)
             let task = send(front.request("/hang", scheme: "https"))
-            try await waitUntil("it is there") { old.requestCount == 1 }
+            try await waitUntil("the request has arrived") { old.requestCount == 1 }
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
-            try await waitUntil("nothing is left") { transport.isQuiet && old.openConnections == 0 }
+            try await waitUntil("the transport has no requests") { transport.isQuiet && old.openConnections == 0 }
         }
 
-        @Test func aBodyThatCannotBeReadAgainDoesNotGoByHTTP1() async throws {
+        @Test func bodyThatIsNotReplayableIsNotMovedToHTTP1() async throws {
             let new = try ScriptedHTTP2Server { peer, frame in
                 if frame.endsStream { peer.reset(frame.stream, HTTP2Frame.Code.http1Required) }
             }
@@ -106,7 +106,7 @@ extension EngineTests {
             let task = send(front.request("/once", scheme: "https", method: .post, body: body))
             #expect(await task.value.error?.code == .bodyNotReplayable)
             #expect(old.requestCount == 0)
-            try await waitUntil("nothing is left") { transport.isQuiet }
+            try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
     }
 }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func theRequestLineBecomesPseudoFieldsThatComeFirst() {
+    @Test func pseudoHeaderFieldsComeFirst() {
         #expect(
             fields(.put, path: "/a?b", headers: ["Accept": "a/b", "X-One": "1"]) == [
                 ":method: PUT", ":scheme: https", ":authority: example.org", ":path: /a?b", "accept: a/b", "x-one: 1",
@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    @Test func aHostFieldIsTheAuthority() {
+    @Test func hostFieldBecomesTheAuthority() {
         let fields = fields(headers: ["Host": "other.example:8080"])
         #expect(fields.contains(":authority: other.example:8080"))
         #expect(!fields.contains { $0.name == "host" })
@@ -69,18 +69,18 @@ import Testing
             "Upgrade: h2c", "HTTP2-Settings: AAMAAABk", "Content-Length: 7", "TE: gzip", "TE: trailers, gzip",
         ] as [HTTP2Field]
     )
-    func fieldsOfAConnectionAreLeftOut(_ field: HTTP2Field) {
+    func connectionSpecificFieldsAreOmitted(_ field: HTTP2Field) {
         var headers: HTTPHeaders = ["X-Kept": "1"]
         headers.append(HTTPHeaderName(field.name), field.value)
         #expect(fields(headers: headers).dropFirst(4) == ["x-kept: 1", "accept: */*"])
     }
 
-    @Test func fieldsThatConnectionNamesAreLeftOut() {
+    @Test func fieldsNamedByConnectionAreOmitted() {
         let headers: HTTPHeaders = ["Connection": "X-One, close ,x-TWO", "X-One": "1", "X-Two": "2", "X-Three": "3"]
         #expect(fields(headers: headers).dropFirst(4) == ["x-three: 3", "accept: */*"])
     }
 
-    @Test func trailersMayBeAskedFor() {
+    @Test func teTrailersIsSent() {
         #expect(fields(headers: ["TE": "Trailers"]).contains("te: Trailers"))
     }
 
@@ -90,24 +90,24 @@ import Testing
             (.get, 5, "5"), (.post, 5, "5"), (.post, nil, nil), (.put, Int64.max, "9223372036854775807"),
         ] as [(HTTPMethod, Int64?, String?)]
     )
-    func theLengthOfABody(_ method: HTTPMethod, _ length: Int64?, _ expected: String?) {
+    func contentLengthIsSentAsDefined(_ method: HTTPMethod, _ length: Int64?, _ expected: String?) {
         #expect(fields(method, length: length).first { $0.name == "content-length" }?.value == expected)
     }
 
-    @Test func codingsAreAskedForUnlessTheRequestDoes() {
+    @Test func acceptEncodingIsAddedUnlessSet() {
         #expect(fields(decodes: "gzip, br").contains("accept-encoding: gzip, br"))
         #expect(!fields().contains { $0.name == "accept-encoding" })
         let own = fields(headers: ["Accept-Encoding": "identity"], decodes: "gzip, br")
         #expect(own.filter { $0.name == "accept-encoding" } == ["accept-encoding: identity"])
     }
 
-    @Test func anExpectationIsLeftOutWhereItIsTo() {
+    @Test func omitsExpectOnRequest() {
         #expect(fields(headers: ["Expect": "100-continue"], omitsExpect: false).contains("expect: 100-continue"))
         #expect(!fields(headers: ["Expect": "100-continue"], omitsExpect: true).contains { $0.name == "expect" })
     }
 
     /// RFC 7541 §7.1.3.
-    @Test func secretsStayOutOfTheTable() {
+    @Test func secretsAreNotIndexed() {
         let read = read(headers: [
             "Authorization": "Bearer 1", "Proxy-Authorization": "Basic 1", "Cookie": "a=short", "X-One": "1",
         ])
@@ -119,7 +119,7 @@ import Testing
         #expect(long.filter(\.isSecret).isEmpty)
     }
 
-    @Test func fieldsOfOneNameStayApartInTheirOrder() {
+    @Test func fieldsOfOneNameStaySeparateAndOrdered() {
         var headers = HTTPHeaders()
         headers.append("X-One", "1")
         headers.append("X-Two", "2")

@@ -19,7 +19,7 @@ extension EngineTests {
 
         // MARK: GOAWAY
 
-        @Test func whatWasAcceptedFinishesAndTheNextGoesByANewConnection() async throws {
+        @Test func goAwayMovesNewRequestsToAnotherConnection() async throws {
             let server = try ScriptedHTTP2Server()
             let first = send(server.request("/first", method: .post, body: Self.text("x")))
             let (peer, _) = try await server.seen()
@@ -38,7 +38,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [HTTP2Frame.Code.noError, HTTP2Frame.Code.enhanceYourCalm])
-        func whatWasNotProcessedGoesAgain(_ code: UInt32) async throws {
+        func requestsBeyondGoAwayAreSentAgain(_ code: UInt32) async throws {
             let server = try ScriptedHTTP2Server()
             let first = send(server.request("/first"))
             let (peer, _) = try await server.seen()
@@ -46,7 +46,7 @@ extension EngineTests {
             let tasks = methods.map {
                 send(server.request("/later", method: $0, body: $0 == .get ? .none : Self.text("body")))
             }
-            try await waitUntil("all are there") { peer.frames.count { $0.endsStream } == 4 }
+            try await waitUntil("all requests have arrived") { peer.frames.count { $0.endsStream } == 4 }
             peer.goAway(1, code)
             let other = try await server.peer(1)
             for index in 0..<3 {
@@ -64,7 +64,7 @@ extension EngineTests {
         }
 
         /// A server may send two GOAWAY frames, the first of which refuses no stream (RFC 9113 §6.8).
-        @Test func aServerMayGoInTwoSteps() async throws {
+        @Test func twoGoAwayFramesAreHandled() async throws {
             let server = try ScriptedHTTP2Server()
             let first = send(server.request("/first"))
             let (peer, _) = try await server.seen()
@@ -81,7 +81,7 @@ extension EngineTests {
             #expect(try await first.value.get().text == "first")
         }
 
-        @Test func anIdleConnectionThatIsToldToGoIsClosed() async throws {
+        @Test func goAwayClosesAnIdleConnection() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await send(server.request()).value.get()
             try await server.peer().goAway(1)
@@ -90,7 +90,7 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
-        @Test func theReasonOfAServerThatGoesIsInTheError() async throws {
+        @Test func errorNamesTheCodeOfGoAway() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.goAway(frame.stream, HTTP2Frame.Code.enhanceYourCalm, "calm")
@@ -106,7 +106,7 @@ extension EngineTests {
         // MARK: Streams
 
         @Test(arguments: [HTTPMethod.get, .post])
-        func aRefusedRequestGoesAgain(_ method: HTTPMethod) async throws {
+        func refusedStreamIsSentAgain(_ method: HTTPMethod) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.endsStream else { return }
                 if frame.stream == 1 { return peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
@@ -118,7 +118,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aRequestThatIsAlwaysRefusedFails() async throws {
+        @Test func repeatedlyRefusedRequestFails() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
             }
@@ -131,7 +131,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aBodyThatCanBeReadOnceDoesNotGoAgain() async throws {
+        @Test func bodyThatIsNotReplayableFailsTheRetry() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .data { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
             }
@@ -146,7 +146,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [HTTP2Frame.Code.internalError, HTTP2Frame.Code.cancel, HTTP2Frame.Code.enhanceYourCalm])
-        func aResetForAnotherReasonIsAnError(_ code: UInt32) async throws {
+        func resetWithAnotherCodeFailsTheRequest(_ code: UInt32) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.reset(frame.stream, code) }
             }
@@ -160,7 +160,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [HTTP2Frame.Code.noError, HTTP2Frame.Code.internalError])
-        func aResetWithinABodyIsAnError(_ code: UInt32) async throws {
+        func resetDuringTheBodyFailsTheRequest(_ code: UInt32) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
@@ -174,7 +174,7 @@ extension EngineTests {
                 #expect([.connectionLost, .truncatedBody].contains(error?.code))
             }
             #expect(try await server.peer().requests.count == 1)
-            try await waitUntil("nothing is left") { transport.isQuiet }
+            try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 
         // MARK: The end of the connection
@@ -194,7 +194,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [HTTPMethod.get, .head, .put, .delete])
-        func whatMayBeSentTwiceGoesAgain(_ method: HTTPMethod) async throws {
+        func idempotentRequestIsSentAgain(_ method: HTTPMethod) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 // The second connection.
                 if frame.kind == .headers, frame.stream == 1, frame[":path"] == "/second" { peer.head(1, ends: true) }
@@ -205,14 +205,14 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func whatMayNotIsSentOnce() async throws {
+        @Test func nonIdempotentRequestIsSentOnce() async throws {
             let server = try ScriptedHTTP2Server()
             #expect(try await sendAndClose(server, .post).error?.code == .connectionLost)
             #expect(server.connections == 1)
             #expect(transport.isQuiet)
         }
 
-        @Test func anAnswerThatHasBegunIsCutShort() async throws {
+        @Test func connectionLossTruncatesAStartedResponse() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
@@ -224,14 +224,14 @@ extension EngineTests {
             #expect(received == Data("begun".utf8))
             #expect(error?.code == .truncatedBody)
             #expect(server.connections == 1)
-            try await waitUntil("nothing is left") { transport.isQuiet }
+            try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 
-        @Test func manyOnAConnectionThatEndsAllEnd() async throws {
+        @Test func connectionLossFailsAllItsRequests() async throws {
             let server = try ScriptedHTTP2Server()
             let tasks = (0..<30).map { send(server.request("/\($0)", method: .post)) }
             let peer = try await server.peer()
-            try await waitUntil("all are there") { peer.requests.count == 30 }
+            try await waitUntil("all requests have arrived") { peer.requests.count == 30 }
             peer.close()
             for task in tasks { #expect(await task.value.error?.code == .connectionLost) }
             #expect(transport.isQuiet)

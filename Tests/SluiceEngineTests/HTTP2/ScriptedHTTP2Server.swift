@@ -63,7 +63,7 @@ final class ScriptedHTTP2Server: Sendable {
 
     /// Waits for a connection.
     func peer(_ index: Int = 0) async throws -> HTTP2Peer {
-        try await waitUntil("connection \(index) is there") { peers.count > index }
+        try await waitUntil("connection \(index) is accepted") { peers.count > index }
         return peers[index]
     }
 

@@ -34,7 +34,7 @@ import Testing
                 case .start(let call, let connection): start(call, connection)
                 case .dial(let call, let group): toDial.append((call, group))
                 case .cancel(let dial): dials.removeAll { $0 === dial }
-                case .discard: Issue.record("A connection was discarded though the client is there.")
+                case .discard: Issue.record("A connection was discarded although the pool keeps idle connections.")
                 case .fail(let call, _): end(call)
                 }
             }
@@ -44,7 +44,10 @@ import Testing
             #expect(open[ObjectIdentifier(call)] != nil, "\(call) was started after its end.")
             #expect(running[ObjectIdentifier(call)] == nil, "\(call) was started twice.")
             #expect(!running.values.contains { $0.connection === connection }, "\(connection) carries two requests.")
-            #expect(origins[call.description] == origins[connection.description], "\(call) goes to another server.")
+            #expect(
+                origins[call.description] == origins[connection.description],
+                "\(call) uses a connection to another origin."
+            )
             running[ObjectIdentifier(call)] = (call, connection)
         }
 
@@ -163,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<200) func everyRequestEndsOnceAndNoSlotIsLost(_ seed: UInt64) {
+    @Test(arguments: 0..<200) func everyRequestEndsOnceAndEverySlotIsReleased(_ seed: UInt64) {
         var model = Model(random: Seeded(seed))
         for _ in 0..<300 { model.step() }
         model.drain()

@@ -41,7 +41,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         return (group, acquisition.text)
     }
 
-    @Test mutating func takesTheConnectionThatWasUsedLast() {
+    @Test mutating func mostRecentlyUsedConnectionIsReused() {
         let (one, two) = (PoolItem("one"), PoolItem("two"))
         let (first, second, third) = (PoolItem("c1"), PoolItem("c2"), PoolItem("c3"))
         let group = acquire(one).group
@@ -61,7 +61,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         return state.dialSucceeded(dial, connection, at: now).actions.map(\.text)
     }
 
-    @Test mutating func waitsBeyondTheLimitOfAnOriginAndIsRefusedBeyondThatOfWaiting() {
+    @Test mutating func requestsBeyondTheLimitsWaitOrAreRefused() {
         let calls = (1...5).map { PoolItem("call \($0)") }
         let outcomes = calls.map { acquire($0).outcome }
         #expect(outcomes == ["dial", "dial", "wait", "wait", "refused"])
@@ -69,7 +69,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(acquire(PoolItem("other"), Self.b).outcome, "dial")
     }
 
-    @Test mutating func aFreeConnectionGoesToTheOldestThatDialsAndItsDialIsKept() {
+    @Test mutating func freedConnectionServesTheOldestRequestAndKeepsItsDial() {
         let (one, two, three) = (PoolItem("one"), PoolItem("two"), PoolItem("three"))
         let group = acquire(one).group
         expect(connect(one, PoolItem("c1"), group), ["start one by c1"])
@@ -79,12 +79,12 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         _ = acquire(three)
         let connection = PoolItem("c1")
         expect(state.release(connection, of: group, at: now).map(\.text), ["start two by c1"])
-        // The remaining dial of “two” serves “three”, which starts none.
+        // The remaining dial of “two” serves “three”, which starts no dial.
         expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).actions.map(\.text), ["start three by c2"])
         #expect(state.dialCount == 0)
     }
 
-    @Test mutating func aDialOfAnHourIsTakenOverByNobody() {
+    @Test mutating func longDialIsNotReusedForAnotherRequest() {
         let (one, two, three) = (PoolItem("one"), PoolItem("two"), PoolItem("three"))
         let group = acquire(one).group
         expect(connect(one, PoolItem("c1"), group), ["start one by c1"])
@@ -101,7 +101,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.dialStarted(PoolItem("late"), for: three, in: group), false)
     }
 
-    @Test mutating func theFirstToConnectServesTheOldestAndTheDialsChangeHands() {
+    @Test mutating func firstDialToConnectServesTheOldestRequest() {
         let (one, two) = (PoolItem("one"), PoolItem("two"))
         let group = acquire(one).group
         _ = acquire(two)
@@ -114,7 +114,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.dialFailed(first, with: error, at: now).map(\.text), ["fail two: cannotConnect"])
     }
 
-    @Test mutating func aFailedDialFailsItsRequestAndLetsTheNextOneDial() {
+    @Test mutating func failedDialFailsItsRequestAndStartsTheNextDial() {
         let calls = (1...3).map { PoolItem("call \($0)") }
         let group = acquire(calls[0]).group
         _ = acquire(calls[1])
@@ -125,7 +125,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         #expect(actions.map(\.text) == ["fail call 1: cannotConnect", "dial call 3"])
     }
 
-    @Test mutating func aRequestThatLeavesTakesItsDialAlong() {
+    @Test mutating func removedRequestCancelsItsDial() {
         let call = PoolItem("call")
         let group = acquire(call).group
         let dial = PoolItem("dial")
@@ -136,7 +136,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         #expect(state.active == 0)
     }
 
-    @Test mutating func theTimeToConnectBeginsWithTheSlot() {
+    @Test mutating func connectTimeoutStartsWithTheSlot() {
         let calls = (1...3).map { PoolItem("call \($0)") }
         let group = acquire(calls[0], connect: .seconds(5)).group
         _ = acquire(calls[1], connect: .seconds(100))
@@ -149,7 +149,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         _ = group
     }
 
-    @Test mutating func theTotalTimeCountsWhileARequestWaits() {
+    @Test mutating func totalTimeoutIncludesTheWait() {
         let calls = (1...3).map { PoolItem("call \($0)") }
         _ = acquire(calls[0])
         _ = acquire(calls[1])
@@ -158,20 +158,20 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         #expect(state.waiting == 0)
     }
 
-    @Test mutating func aDialThatStartsLateServesNobodyOfAnotherOrigin() {
+    @Test mutating func lateDialIsNotUsedForAnotherOrigin() {
         let call = PoolItem("call")
         let group = acquire(call).group
         // The request ends before its dial has started, and a request to another origin arrives.
         expect(state.remove(call, at: now)?.count, 0)
-        let stranger = PoolItem("stranger")
-        expect(acquire(stranger, Self.b).outcome, "dial")
+        let other = PoolItem("other")
+        expect(acquire(other, Self.b).outcome, "dial")
         expect(state.dialStarted(PoolItem("late"), for: call, in: group), false)
         // Its group is now free.
-        let other = HTTPOrigin(scheme: "http", authority: "c")
-        expect(acquire(PoolItem("next"), other).group, group)
+        let third = HTTPOrigin(scheme: "http", authority: "c")
+        expect(acquire(PoolItem("next"), third).group, group)
     }
 
-    @Test mutating func aDialThatIsLeftOverEndsWhenItsRequestWouldHave() {
+    @Test mutating func unusedDialEndsAtTheTimeoutOfItsRequest() {
         let (one, two) = (PoolItem("one"), PoolItem("two"))
         let group = acquire(one).group
         _ = connect(one, PoolItem("c1"), group)
@@ -186,7 +186,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.dialSucceeded(dial, PoolItem("c2"), at: now).isWanted, false)
     }
 
-    @Test mutating func theLeastRecentlyUsedConnectionOfAllOriginsGoesFirst() {
+    @Test mutating func leastRecentlyUsedIdleConnectionIsRemovedFirst() {
         let (one, two) = (PoolItem("one"), PoolItem("two"))
         let first = acquire(one).group
         let second = acquire(two, Self.b).group
@@ -201,17 +201,17 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         expect(state.popOldestIdle()?.description, nil)
     }
 
-    @Test mutating func nothingIsKeptOfOriginsThatNobodyUses() {
+    @Test mutating func unusedOriginsAreRemoved() {
         for number in 0..<100 {
             let call = PoolItem("call")
             let group = acquire(call, HTTPOrigin(scheme: "http", authority: "host\(number)")).group
             _ = connect(call, PoolItem("c"), group)
             expect(state.release(nil, of: group, at: now).isEmpty, true)
-            #expect(group == 0, "The group's place was not used again.")
+            #expect(group == 0, "The group was not removed.")
         }
     }
 
-    @Test mutating func aClientThatIsGoneKeepsNoConnection() {
+    @Test mutating func connectionIsDiscardedIfIdleOnesAreNotKept() {
         let call = PoolItem("call")
         let group = acquire(call).group
         _ = connect(call, PoolItem("c"), group)

@@ -50,7 +50,7 @@ import Testing
         state.dialSucceeded(dial, connection, capacity: capacity, at: now).actions.map(\.text)
     }
 
-    @Test mutating func oneDialServesAllAsLongAsTheVersionIsNotKnown() {
+    @Test mutating func oneDialServesAllRequestsUntilTheVersionIsKnown() {
         let (group, dial) = dial(for: Self.calls(3))
         let connection = PoolItem("c")
         expect(succeed(dial, connection, capacity: 100), ["start 1 by c", "start 2 by c", "start 3 by c"])
@@ -61,7 +61,7 @@ import Testing
         #expect(state.active == 0)
     }
 
-    @Test mutating func aServerOfHTTP1HasTheOthersDial() {
+    @Test mutating func http1ConnectionStartsDialsForTheOthers() {
         let (group, dial) = dial(for: Self.calls(3))
         expect(succeed(dial, PoolItem("c"), capacity: nil), ["start 1 by c", "dial 2", "dial 3"])
         // From now on, each request dials.
@@ -69,7 +69,7 @@ import Testing
         #expect(group == 0)
     }
 
-    @Test mutating func noConnectionCarriesMoreThanItMay() {
+    @Test mutating func connectionCarriesRequestsUpToItsCapacity() {
         let (group, dial) = dial(for: Self.calls(3))
         let connection = PoolItem("c")
         expect(succeed(dial, connection, capacity: 2), ["start 1 by c", "start 2 by c", "dial 3"])
@@ -81,7 +81,7 @@ import Testing
         expect(succeed(other, PoolItem("d"), capacity: 2), ["start 4 by d"])
     }
 
-    @Test mutating func moreRoomLetsOthersIn() {
+    @Test mutating func raisedCapacityStartsWaitingRequests() {
         let (group, dial) = dial(for: Self.calls(4))
         let connection = PoolItem("c")
         expect(succeed(dial, connection, capacity: 1), ["start 1 by c", "dial 2"])
@@ -91,7 +91,7 @@ import Testing
         expect(state.setCapacity(9, of: connection, in: group).map(\.text), ["start 4 by c"])
     }
 
-    @Test mutating func noRoomAtAllLeadsToAnotherConnection() {
+    @Test mutating func capacityOfZeroDialsAnotherConnection() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 100)
@@ -102,7 +102,7 @@ import Testing
         expect(state.setCapacity(2, of: connection, in: group).map(\.text), ["start 2 by c"])
     }
 
-    @Test mutating func aRefusedRequestGoesElsewhereAndComesBackOnceAStreamEnds() {
+    @Test mutating func refusedRequestDialsOrWaitsForAStreamToEnd() {
         let calls = Self.calls(3)
         let (group, dial) = dial(for: calls)
         let connection = PoolItem("c")
@@ -124,7 +124,7 @@ import Testing
         )
     }
 
-    @Test mutating func aRequestWhoseStreamHasEndedMayHaveAnotherOne() {
+    @Test mutating func requestCanReacquireItsConnection() {
         let calls = Self.calls(1)
         let (group, dial) = dial(for: calls)
         let connection = PoolItem("c")
@@ -142,7 +142,7 @@ import Testing
         #expect(state.active == 1)
     }
 
-    @Test mutating func aFailedDialFailsAllThatHaveNothingElse() {
+    @Test mutating func failedDialFailsAllRequestsWithoutAConnection() {
         let (_, dial) = dial(for: Self.calls(3))
         expect(
             state.dialFailed(dial, with: error, at: now).map(\.text),
@@ -153,7 +153,7 @@ import Testing
         expect(acquire(PoolItem("4")).outcome, "dial")
     }
 
-    @Test mutating func aFailedDialLeavesThoseAloneThatMayHaveAStream() {
+    @Test mutating func failedDialKeepsRequestsThatCanShareAConnection() {
         let (group, dial) = dial(for: Self.calls(3))
         let connection = PoolItem("c")
         expect(succeed(dial, connection, capacity: 1), ["start 1 by c", "dial 2"])
@@ -166,7 +166,7 @@ import Testing
         expect(state.removeConnection(connection, of: group).map(\.text), ["dial 3"])
     }
 
-    @Test mutating func theDialOfACancelledRequestGoesToTheNext() {
+    @Test mutating func dialOfACancelledRequestServesTheNext() {
         let calls = Self.calls(3)
         let (_, dial) = dial(for: calls)
         expect(state.remove(calls[0], at: now)?.map(\.text), [])
@@ -174,7 +174,7 @@ import Testing
         #expect(state.active == 2)
     }
 
-    @Test mutating func theDialOfTheLastOneIsCancelled() {
+    @Test mutating func dialOfTheLastRequestIsCancelled() {
         let calls = Self.calls(2)
         let (_, dial) = dial(for: calls)
         expect(state.remove(calls[1], at: now)?.map(\.text), [])
@@ -183,7 +183,7 @@ import Testing
         #expect(state.dialCount == 0)
     }
 
-    @Test mutating func aConnectionThatIsTakenOutGetsNoRequestAndKeepsTheOthers() {
+    @Test mutating func removedConnectionGetsNoNewRequests() {
         let (group, dial) = dial(for: Self.calls(2))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 2)
@@ -197,7 +197,7 @@ import Testing
         expect(acquire(PoolItem("4")).outcome, "use d")
     }
 
-    @Test mutating func theTimeToConnectIsNotThatToWaitForAStream() {
+    @Test mutating func connectTimeoutDoesNotApplyToAWaitForAStream() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 1)
@@ -209,7 +209,7 @@ import Testing
         #expect(group == 0)
     }
 
-    @Test mutating func theTimeToConnectHoldsForAllThatWaitForTheFirstDial() {
+    @Test mutating func connectTimeoutAppliesToAllRequestsOfTheFirstDial() {
         for (index, call) in Self.calls(2).enumerated() {
             expect(acquire(call, connect: .seconds(5 + index)).outcome, index == 0 ? "dial" : "wait")
         }
@@ -218,7 +218,7 @@ import Testing
         #expect(state.active == 0)
     }
 
-    @Test mutating func veryManyHaveMoreThanOneConnectionMade() {
+    @Test mutating func manyRequestsDialSeveralConnections() {
         state = State(limit: 300, limitPerHost: 300, maximumWaiting: 0)
         let (_, dial) = dial(for: Self.calls(201))
         let actions = succeed(dial, PoolItem("c"), capacity: 50)
@@ -226,7 +226,7 @@ import Testing
         #expect(actions.suffix(2) == ["dial 51", "dial 52"])
     }
 
-    @Test mutating func anIdleOneMakesRoomUnlessSomebodyWaitsForIt() {
+    @Test mutating func idleConnectionIsRemovableUnlessRequestsWait() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 100)
@@ -242,7 +242,7 @@ import Testing
         expect(state.popOldestIdle()?.description, "c")
     }
 
-    @Test mutating func aClientThatIsGoneKeepsNone() {
+    @Test mutating func connectionIsDiscardedIfIdleOnesAreNotKept() {
         let (group, dial) = dial(for: Self.calls(2))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 100)

@@ -35,11 +35,11 @@ import Testing
         (["a-1", "a-2", "b-3", "c-4"], ["a-1", "b-3", "c-4", "a-2"]),
         ([], []),
     ])
-    func theHigherPriorityStartsFirst(waiting: [String], starting: [String]) {
+    func higherPriorityStartsFirst(waiting: [String], starting: [String]) {
         #expect(Self.order(waiting) == starting)
     }
 
-    @Test func aHighOneOfAHostAtItsLimitHoldsUpNobody() {
+    @Test func highPriorityAtTheHostLimitDoesNotBlockOthers() {
         var queue = Queue(limit: 2, limitPerHost: 1)
         #expect(queue.admit("a1", id: "a1", host: "a") == .admitted)
         #expect(queue.admit("b1", id: "b1", host: "b") == .admitted)
@@ -48,7 +48,7 @@ import Testing
         #expect(queue.release(host: "a") == "aH2")
     }
 
-    @Test func aLowOneWaitsForAsLongAsOthersCome() {
+    @Test func lowPriorityWaitsWhileOthersArrive() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         #expect(queue.admit("x", id: "x", host: "x") == .admitted)
         Self.admit("aL", to: &queue)
@@ -59,7 +59,7 @@ import Testing
         #expect(queue.release(host: "b") == "aL")
     }
 
-    @Test func oneThatLeftIsPassedOverAtEveryPriority() {
+    @Test func removedElementsAreSkippedAtEveryPriority() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         #expect(queue.admit("x", id: "x", host: "x") == .admitted)
         for name in ["aH1", "a-2", "aL3", "aL4"] { Self.admit(name, to: &queue) }

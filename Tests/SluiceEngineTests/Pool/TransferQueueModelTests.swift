@@ -60,11 +60,14 @@ private struct TransferQueueModel {
         let next = queue.release(host: released.host)
         let startable = waiting.filter { mayStart($0.host) }
         guard let next else {
-            #expect(startable.isEmpty, "\(startable) might have started and did not.")
+            #expect(startable.isEmpty, "\(startable) can start, but nothing was returned.")
             return
         }
         let highest = startable.filter { $0.priority == startable.map(\.priority).max() }
-        #expect(highest.first { $0.host == next.host } == next, "It was not first of the highest in its host's line.")
+        #expect(
+            highest.first { $0.host == next.host } == next,
+            "The element is not its host's first of the highest priority."
+        )
         waiting.removeAll { $0 == next }
         active.append(next)
         started.append(next.number)
@@ -79,7 +82,7 @@ private struct TransferQueueModel {
 
 @Suite struct TransferQueueModelTests {
     @Test(arguments: 0..<30 as Range<UInt64>)
-    func nothingIsLostOverbookedOrOutOfOrder(seed: UInt64) {
+    func randomOperationsEqualThoseOfASimpleQueue(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var model = TransferQueueModel(
             limit: Int.random(in: 1...8, using: &random),
@@ -108,7 +111,7 @@ private struct TransferQueueModel {
 
     /// If all elements wait for one slot, no host starts twice before each other host has started once.
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func noHostGoesTwiceBeforeTheOthers(seed: UInt64) {
+    func hostsStartInRoundRobinOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = TransferQueue<Int, Int, Int>(limit: 1, limitPerHost: 1)
         #expect(queue.admit(-1, id: -1, host: -1) == .admitted)

@@ -21,14 +21,14 @@ import Testing
         (3, 2, ["a1", "a2", "a3", "b1", "b2"], ["a1", "a2", "b1"]), (0, 0, ["a1", "a2"], ["a1"]),
         (-1, 5, ["a1", "a2"], ["a1"]),
     ])
-    func asManyStartAtOnceAsBothLimitsAllow(limit: Int, perHost: Int, arriving: [String], starting: [String]) {
+    func elementsStartUpToBothLimits(limit: Int, perHost: Int, arriving: [String], starting: [String]) {
         var queue = Queue(limit: limit, limitPerHost: perHost)
         #expect(Self.admit(arriving, to: &queue) == starting)
         #expect(queue.active == starting.count)
         #expect(Set(queue.waiting) == Set(arriving).subtracting(starting))
     }
 
-    @Test func thoseOfOneHostStartInTheOrderTheyCame() {
+    @Test func elementsOfOneHostStartInOrder() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         #expect(Self.admit((1...200).map { "a\($0)" }, to: &queue) == ["a1"])
         #expect(Self.releasing(Array(repeating: "a", count: 199), of: &queue) == (2...200).map { "a\($0)" })
@@ -43,7 +43,7 @@ import Testing
         #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3", "-"])
     }
 
-    @Test func aHostAtItsLimitIsPassedOverAndKeepsItsTurn() {
+    @Test func hostAtItsLimitIsSkippedAndKeepsItsTurn() {
         var queue = Queue(limit: 2, limitPerHost: 1)
         #expect(Self.admit(["a1", "b1", "a2", "c1", "b2"], to: &queue) == ["a1", "b1"])
         #expect(queue.release(host: "b") == "c1")
@@ -51,7 +51,7 @@ import Testing
         #expect(queue.release(host: "a") == "a2")
     }
 
-    @Test func aNewcomerOfAnotherHostMayTakeASlotThatNobodyWaitingCan() {
+    @Test func newHostTakesASlotThatNoWaitingElementCanUse() {
         var queue = Queue(limit: 2, limitPerHost: 1)
         #expect(Self.admit(["a1", "a2", "b1", "b2"], to: &queue) == ["a1", "b1"])
         #expect(queue.release(host: "b") == "b2")
@@ -59,7 +59,7 @@ import Testing
         #expect(Self.admit(["c1"], to: &queue) == ["c1"])
     }
 
-    @Test func oneThatLeftTheLineIsPassedOver() {
+    @Test func removedElementIsSkipped() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         _ = Self.admit(["a1", "a2", "a3", "b1", "a4"], to: &queue)
         #expect(queue.remove("a2") == "a2")
@@ -71,7 +71,7 @@ import Testing
         #expect(queue.active == 0)
     }
 
-    @Test func aLineThatAllHaveLeftTakesNewcomers() {
+    @Test func emptiedQueueAcceptsNewElements() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         _ = Self.admit(["x1", "a1", "a2"], to: &queue)
         _ = queue.remove("a1")
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// The engine uses addresses as identities, which a later transfer may reuse.
-    @Test func anIdentityUsedAgainIsSomebodyElse() {
+    @Test func reusedIdentityIsAnotherElement() {
         var queue = Queue(limit: 2, limitPerHost: 1)
         #expect(Self.admit(["a1", "b1"], to: &queue) == ["a1", "b1"])
         #expect(queue.admit("a2", id: "address", host: "a") == .waiting)
@@ -93,7 +93,7 @@ import Testing
         #expect(Self.admit(["a3", "b3"], to: &queue) == ["a3", "b3"])
     }
 
-    @Test func oneThatLeavesAndComesAgainStandsAtTheEnd() {
+    @Test func readmittedElementIsLast() {
         var queue = Queue(limit: 1, limitPerHost: 1)
         _ = Self.admit(["a1", "a2", "a3"], to: &queue)
         #expect(queue.remove("a2") == "a2")
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (1, 1), (3, 3), (-1, 0)])
-    func noMoreWaitThanMay(maximum: Int, waiting: Int) {
+    func numberOfWaitingElementsIsLimited(maximum: Int, waiting: Int) {
         var queue = Queue(limit: 2, limitPerHost: 1, maximumWaiting: maximum)
         #expect(Self.admit(["a1"], to: &queue) == ["a1"])
         let answers = (2...6).map { queue.admit("a\($0)", id: "a\($0)", host: "a") }
@@ -112,7 +112,7 @@ import Testing
         #expect(queue.waiting.count == waiting)
     }
 
-    @Test func whoLeavesOrStartsMakesRoomForAnother() {
+    @Test func removalOrStartFreesAPlaceInTheQueue() {
         var queue = Queue(limit: 1, limitPerHost: 1, maximumWaiting: 2)
         _ = Self.admit(["a1", "a2", "b1"], to: &queue)
         #expect(queue.admit("c1", id: "c1", host: "c") == .refused)
@@ -126,7 +126,7 @@ import Testing
 
     /// The first element never ends, so the queue does not advance. Elements that are removed leave no places behind.
     @Test(arguments: [1, 7, 1000])
-    func thePlacesOfThoseWhoHaveLeftAreGivenUp(hosts: Int) {
+    func placesOfRemovedElementsAreReleased(hosts: Int) {
         var queue = TransferQueue<Int, Int, Int>(limit: 1, limitPerHost: 1, maximumWaiting: 100)
         #expect(queue.admit(-1, id: -1, host: -1) == .admitted)
         #expect(queue.admit(-2, id: -2, host: 0) == .waiting)
@@ -134,9 +134,9 @@ import Testing
         for number in 0..<20_000 {
             _ = queue.admit(number, id: number, host: number % hosts)
             most = max(most, queue.places)
-            if number % 50 == 49 { for left in number - 49...number { _ = queue.remove(left) } }
+            if number % 50 == 49 { for id in number - 49...number { _ = queue.remove(id) } }
         }
-        #expect(most < 2 * (hosts + 100), "\(most) places are kept for one that waits.")
+        #expect(most < 2 * (hosts + 100), "\(most) places are in use for one waiting element.")
         #expect(Array(queue.waiting) == [-2])
         #expect(queue.release(host: -1) == -2)
         #expect(queue.release(host: 0) == nil)

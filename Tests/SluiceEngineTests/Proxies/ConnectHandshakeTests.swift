@@ -48,7 +48,7 @@ import Testing
         reading.sent.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func aRequestHasHostAndPortAndNothingElse() throws {
+    @Test func requestHasHostPortAndCredentialsOnly() throws {
         let reading = Self.read([Self.opened])
         #expect(Self.text(reading) == ["\(Self.request)\r\n"])
         #expect(reading.last == .done)
@@ -88,7 +88,7 @@ import Testing
     ]
 
     @Test(arguments: answers.indices)
-    func anAnswerMeansTheSameHoweverItIsCut(_ index: Int) {
+    func responsesAreParsedInPiecesOfAnySize(_ index: Int) {
         let (answer, ending) = Self.answers[index]
         // Bytes after a head that arrive in a separate piece are detected on the connection, not here.
         let isWhole = ending == .failed(.tunnel(.surplus))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func everyCutOfAnAnswerEndsAlike() {
+    @Test func everySplitOfAResponseGivesTheSameResult() {
         let answer = "HTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nX-Proxy: 1\r\n\r\n"
         for cut in 1..<answer.utf8.count {
             var handshake = ConnectHandshake(to: "a.test:443", authenticator: nil)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func headsAreBounded() {
+    @Test func headsAreLimited() {
         let field = "X: \(String(repeating: "y", count: 1000))\r\n"
         let long = "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: 17)
         let line = "HTTP/1.1 200 OK\r\nX: \(String(repeating: "y", count: 20_000))"
@@ -125,7 +125,7 @@ import Testing
         #expect(Self.read([hundred]).last == .failed(.tunnel(.invalidHead)))
     }
 
-    @Test func anEndIsAFailureWhereverItComes() {
+    @Test func closedConnectionFailsAtAnyByte() {
         for count in 0..<Self.opened.utf8.count {
             let answer = String(decoding: Self.opened.utf8.prefix(count), as: UTF8.self)
             let reading = Self.read([answer], thenClose: true)
@@ -141,7 +141,7 @@ import Testing
             "Transfer-Encoding: chunked\r\n\r\n3\r\nwho\r\n0\r\nX: y\r\n\r\n",
         ]
     )
-    func aChallengeIsAnsweredOnTheSameConnection(_ rest: String) {
+    func challengeIsAnsweredOnTheSameConnection(_ rest: String) {
         for pieces in [nil, 1, 2, 5] {
             let reading = Self.read([Self.challenge + rest, Self.opened], Counting(), pieces: pieces)
             #expect(
@@ -160,7 +160,7 @@ import Testing
             "Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", "Content-Length: 70000\r\n\r\n",
         ]
     )
-    func aChallengeMayCostAConnection(_ rest: String) {
+    func unusableConnectionIsReplacedAfterAChallenge(_ rest: String) {
         var handshake = ConnectHandshake(to: "a.test:443", authenticator: Counting())
         let body = rest.contains("70000") ? String(repeating: "x", count: 66_000) : ""
         let isRefused = rest.contains("gzip")
@@ -174,7 +174,7 @@ import Testing
         #expect(second.last == .done)
     }
 
-    @Test func aProxyMayCloseBehindAChallengeUnsaid() {
+    @Test func closedConnectionAfterAChallengeIsReplaced() {
         for cut in ["Content-Length: 9\r\n\r\nwho", "Content-Length: 0\r\n\r\n"] {
             var handshake = ConnectHandshake(to: "a.test:443", authenticator: Counting())
             let first = HandshakeReading(&handshake, [Array((Self.challenge + cut).utf8)], thenClose: true)
@@ -186,9 +186,9 @@ import Testing
         }
     }
 
-    @Test func aProxyThatAsksWithoutEndIsRefused() {
-        let asks = "\(Self.challenge)Content-Length: 0\r\n\r\n"
-        let reading = Self.read(Array(repeating: asks, count: 10), Counting())
+    @Test func numberOfChallengesIsLimited() {
+        let emptyChallenge = "\(Self.challenge)Content-Length: 0\r\n\r\n"
+        let reading = Self.read(Array(repeating: emptyChallenge, count: 10), Counting())
         #expect(reading.sent.count == 4)
         #expect(reading.last == .failed(.tunnel(.refusesCredentials)))
         var handshake = ConnectHandshake(to: "a.test:443", authenticator: Counting())
@@ -202,31 +202,31 @@ import Testing
         #expect(last == .failed(.tunnel(.refusesCredentials)))
     }
 
-    @Test func bytesBehindAChallengeAreAFlaw() {
-        let asks = "\(Self.challenge)Content-Length: 0\r\n\r\n"
-        #expect(Self.read([asks + Self.opened], Counting()).last == .failed(.tunnel(.surplus)))
+    @Test func bytesAfterAChallengeAreAFlaw() {
+        let emptyChallenge = "\(Self.challenge)Content-Length: 0\r\n\r\n"
+        #expect(Self.read([emptyChallenge + Self.opened], Counting()).last == .failed(.tunnel(.surplus)))
     }
 
     @Test func basicIsSentOnce() throws {
-        let asks = "\(Self.challenge)Content-Length: 0\r\n\r\n"
+        let emptyChallenge = "\(Self.challenge)Content-Length: 0\r\n\r\n"
         let alone = try Self.basic()
-        let asked = Self.read([asks, Self.opened], alone)
+        let asked = Self.read([emptyChallenge, Self.opened], alone)
         #expect(asked.sent.count == 1)
         #expect(asked.last == .failed(.tunnel(.refusesCredentials)))
         let either = try Self.basic([.basic, .digest])
-        let answered = Self.read([asks, Self.opened], either)
+        let answered = Self.read([emptyChallenge, Self.opened], either)
         #expect(
             Self.text(answered) == [
                 "\(Self.request)\r\n", "\(Self.request)Proxy-Authorization: Basic YWRhOnB3\r\n\r\n",
             ]
         )
         #expect(answered.last == .done)
-        #expect(Self.read([asks, asks], either).last == .failed(.tunnel(.refusesCredentials)))
-        let other = asks.replacing("Basic", with: "Negotiate")
+        #expect(Self.read([emptyChallenge, emptyChallenge], either).last == .failed(.tunnel(.refusesCredentials)))
+        let other = emptyChallenge.replacing("Basic", with: "Negotiate")
         #expect(Self.read([other], either).last == .failed(.tunnel(.refusesCredentials)))
     }
 
-    @Test func everyFlawHasASentence() {
+    @Test func everyFlawHasAnErrorText() {
         for (flaw, words) in [
             (.status(403), "refused it with status 403"), (.asksForCredentials, "requires credentials (407)"),
             (.refusesCredentials, "did not accept the credentials (407)"),

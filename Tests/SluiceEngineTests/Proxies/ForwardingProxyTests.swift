@@ -36,7 +36,7 @@ extension EngineTests {
             }
         }
 
-        @Test func aRequestGoesInAbsoluteFormByOneConnection() async throws {
+        @Test func requestsInAbsoluteFormReuseOneConnection() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(nil, heads)
             for index in 0..<3 {
@@ -52,7 +52,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func theTargetIsThatOfTheURLWithoutPortAndZoneThatMeanNothing() async throws {
+        @Test func targetOmitsTheDefaultPortAndTheZone() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(nil, heads)
             for host in ["web.test:80", "[::1]:81", "[fe80::1%25eth0]"] {
@@ -67,7 +67,7 @@ extension EngineTests {
             )
         }
 
-        @Test func credentialsOfTheProxyTakeThePlaceOfTheRequestsOwn() async throws {
+        @Test func proxyCredentialsReplaceTheFieldOfTheRequest() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(nil, heads)
             let request = Self.request(headers: ["Proxy-Authorization": "Own"])
@@ -84,7 +84,7 @@ extension EngineTests {
             }
         }
 
-        @Test func noProxysCredentialsReachAnOrigin() async throws {
+        @Test func proxyAuthorizationIsNotSentToOrigins() async throws {
             let heads = Locked<[String]>([])
             let origin = try proxy(nil, heads)
             let request = Self.request(host: origin.address, headers: ["Proxy-Authorization": "Own", "X": "1"])
@@ -103,7 +103,7 @@ extension EngineTests {
             #expect(all.allSatisfy { $0.contains("X: 1") && !$0.lowercased().contains("proxy-authorization") })
         }
 
-        @Test func aChallengeIsAResponseWhereThereIsNoAnswer() async throws {
+        @Test func challengeThatCannotBeAnsweredIsTheResponse() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(nil, heads, status: "407 Who")
             for selected in [Proxy.http(proxy.address), .http(proxy.address, user: "ada", password: "no")] {
@@ -114,7 +114,7 @@ extension EngineTests {
 
         // MARK: https
 
-        @Test func aProxyIsSpokenToByTLS() async throws {
+        @Test func httpsProxyIsReachedOverTLS() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(certificates.right, heads)
             let trusting = Proxy.https(proxy.address, trust: .only(certificates.root.source))
@@ -128,7 +128,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aProxyMustBeTrustedByItsOwnTrust() async throws {
+        @Test func httpsProxyIsVerifiedByItsOwnTrust() async throws {
             for (certificate, host, trust, check) in [
                 (certificates.right, "127.0.0.1", .system, .authority),
                 (certificates.strange, "localhost", .only(certificates.root.source), .authority),
@@ -153,7 +153,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aProxyThatSpeaksNoTLSOrLeavesIsTheProxysFailure() async throws {
+        @Test func failedTLSHandshakeIsAProxyFailure() async throws {
             for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
                 let proxy = try TestProxy { client in
                     _ = client.read()
@@ -171,10 +171,10 @@ extension EngineTests {
 
         // MARK: Reaching the proxy
 
-        @Test func aProxyThatCannotBeReachedIsTheProxysFailure() async throws {
+        @Test func unreachableProxyIsAProxyFailure() async throws {
             let gone = try TestProxy { _ in }
             gone.stop()
-            try await waitUntil("nobody listens") {
+            try await waitUntil("the proxy refuses connections") {
                 let error = await transport.failure(of: Self.request(), try .by(.http(gone.address)))
                 return error?.reason
                     == "The connection to the proxy at \(gone.address) could not be established: connection refused."
@@ -184,7 +184,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func theTimeToConnectIsForTheProxyToo() async throws {
+        @Test func connectTimeoutAppliesToTheProxy() async throws {
             let silent = try SilentPort(2)
             let place = "127.0.0.2:\(silent.port)"
             let context = try TransferContext.by(.http(place), connect: .milliseconds(300))
