@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    /// Proxies that lie, close, stay silent or send unexpected bytes.
+    /// Proxies that close, do not respond, or send invalid or unexpected bytes.
     @Suite struct HostileProxyTests {
         private let certificates: TestCertificates
         private let transport = SocketTransport()
@@ -39,7 +39,7 @@ extension EngineTests {
         ]
 
         @Test(arguments: answers.indices, [false, true])
-        func aTunnelThatIsNotMadeIsTheProxysFailure(_ index: Int, _ isSecured: Bool) async throws {
+        func failedTunnelIsAProxyFailure(_ index: Int, _ isSecured: Bool) async throws {
             let (answer, closes, words) = Self.answers[index]
             let proxy = try TestProxy(isSecured ? certificates.right : nil) { client in
                 guard client.readHead() != nil else { return }
@@ -77,7 +77,7 @@ extension EngineTests {
                 ([5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 22, 3, 3], "the proxy sent data after its reply."),
             ] as [([UInt8], String)]
         )
-        func aHandshakeThatFailsIsTheProxysFailure(_ answer: [UInt8], _ words: String) async throws {
+        func failedSOCKSHandshakeIsAProxyFailure(_ answer: [UInt8], _ words: String) async throws {
             let proxy = try TestProxy { client in
                 _ = client.read(exactly: 3)
                 client.write(answer)
@@ -94,7 +94,7 @@ extension EngineTests {
 
         /// The number of bytes that a proxy sends before it stops responding.
         @Test(arguments: [0, 5, 14])
-        func aProxyThatFallsSilentCostsTheTimeToConnect(_ count: Int) async throws {
+        func silentProxyEndsAtTheConnectTimeout(_ count: Int) async throws {
             let text = "HTTP/1.1 200 OK\r\n\r\n"
             let http = try TestProxy { client in
                 _ = client.readHead()
@@ -122,11 +122,11 @@ extension EngineTests {
             }
         }
 
-        @Test func aProxyThatAsksWithoutEndIsRefused() async throws {
-            let asks = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n"
+        @Test func repeatedChallengesFailTheRequest() async throws {
+            let challenge = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n"
             let proxy = try TestProxy { client in
                 _ = client.readHead()
-                client.write(asks)
+                client.write(challenge)
             }
             let selected = Proxy.http(proxy.address, user: "ada", password: "no", methods: [.basic, .digest])
             let request = HTTPRequest(scheme: "https", authority: "web.test", path: "/")
@@ -136,7 +136,7 @@ extension EngineTests {
             #expect(proxy.connections == 2)
         }
 
-        @Test func cancellingEndsAHandshake() async throws {
+        @Test func cancellationEndsAHandshake() async throws {
             let begun = Locked(0)
             let proxy = try TestProxy { client in
                 _ = client.readHead()
@@ -146,14 +146,14 @@ extension EngineTests {
             let request = HTTPRequest(scheme: "https", authority: "web.test", path: "/")
             let context = try TransferContext.by(.http(proxy.address))
             let task = Task { [transport] in await transport.result(of: request, context) }
-            try await waitUntil("the proxy is asked") { begun.withLock { $0 } == 1 }
+            try await waitUntil("the proxy has the request") { begun.withLock { $0 } == 1 }
             task.cancel()
             #expect(await task.value.error?.code == .cancelled)
             try await waitUntil("the connection is closed") { proxy.openConnections == 0 }
             #expect(transport.isQuiet)
         }
 
-        @Test func otherRequestsGoOnMeanwhile() async throws {
+        @Test func hangingProxyDoesNotDelayOtherRequests() async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let good = try TestProxy(tunnelingTo: origin.port)
             let bad = try TestProxy { client in
@@ -162,9 +162,9 @@ extension EngineTests {
                 client.waitForEnd()
             }
             let request = HTTPRequest(scheme: "https", authority: "web.test", path: "/")
-            let patient = try TransferContext.by(.http(bad.address))
-            let held = (0..<8).map { _ in Task { [transport] in await transport.result(of: request, patient) } }
-            try await waitUntil("the bad proxy has them") { bad.connections == 8 }
+            let hanging = try TransferContext.by(.http(bad.address))
+            let held = (0..<8).map { _ in Task { [transport] in await transport.result(of: request, hanging) } }
+            try await waitUntil("the hanging proxy has all connections") { bad.connections == 8 }
             for index in 0..<8 {
                 let response = try await transport.exchange(origin.request("/\(index)"), .by(.http(good.address)))
                 #expect(response.text == "GET /\(index) 0")

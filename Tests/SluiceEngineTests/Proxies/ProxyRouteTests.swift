@@ -24,7 +24,7 @@ import Testing
             (.socks5("p.test"), "p.test", 1080), (.socks4("127.0.0.1:9"), "127.0.0.1", 9),
         ] as [(Proxy, String, UInt16)]
     )
-    func theConnectionGoesToTheProxy(_ proxy: Proxy, _ host: String, _ port: UInt16) throws {
+    func connectsToTheProxy(_ proxy: Proxy, _ host: String, _ port: UInt16) throws {
         let route = try Self.route(proxy, "https")
         #expect(route.host == host)
         #expect(route.port == port)
@@ -38,7 +38,7 @@ import Testing
             (.https("p"), "https", .tunnel), (.socks5("p"), "http", .socks), (.socks4("p"), "https", .socks),
         ] as [(Proxy, String, ProxyRoute.Passage)]
     )
-    func theSchemeDecidesOnThePassage(_ proxy: Proxy, _ scheme: String, _ passage: ProxyRoute.Passage) throws {
+    func schemesDetermineThePassage(_ proxy: Proxy, _ scheme: String, _ passage: ProxyRoute.Passage) throws {
         let route = try Self.route(proxy, scheme)
         #expect(route.passage == passage)
         #expect(try (route.handshake(for: []) == nil) == (passage == .absoluteForm))
@@ -50,13 +50,13 @@ import Testing
             ("[::1]", "[::1]:443"), ("[fe80::1%25eth0]:8", "[fe80::1]:8"), ("192.0.2.1", "192.0.2.1:443"),
         ]
     )
-    func aTunnelIsAskedForWithItsPort(_ authority: String, _ target: String) throws {
+    func connectTargetIncludesThePort(_ authority: String, _ target: String) throws {
         let message = try #require(try Self.first(Self.route(.http("p"), "https", authority)))
         let text = String(decoding: message, as: UTF8.self)
         #expect(text == "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n")
     }
 
-    @Test func theClientFindsAddressesWhereItIsToFindThem() throws {
+    @Test func namesAreResolvedByTheSelectedSide() throws {
         let address = SocketAddress(address: IPAddress(192, 0, 2, 7), port: 80)
         for (proxy, isResolved) in [
             (.socks4("p"), false), (.socks5("p"), false), (.socks4("p", names: .byClient), true),
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aPasswordIsSentUnaskedWhereNothingElseIsAllowed() throws {
+    @Test func basicAloneIsSentWithoutAChallenge() throws {
         for (methods, value) in [(.basic, "Basic YWRhOnB3"), ([.basic, .digest], nil)]
             as [(ChallengeCredentials.Methods, String?)]
         {

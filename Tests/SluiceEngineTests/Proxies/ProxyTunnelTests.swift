@@ -21,7 +21,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func aTunnelCarriesRequestsWhoseFieldsAreForTheOriginAlone(_ isSecured: Bool) async throws {
+        func requestFieldsAreNotSentToTheProxy(_ isSecured: Bool) async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let heads = Locked<[String]>([])
             let proxy = try TestProxy(isSecured ? certificates.right : nil, tunnelingTo: origin.port) { head in
@@ -44,7 +44,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func aMebibyteGoesBothWays(_ isSecured: Bool) async throws {
+        func mebibyteIsSentAndReceived(_ isSecured: Bool) async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let proxy = try TestProxy(isSecured ? certificates.right : nil, tunnelingTo: origin.port)
             let selected = isSecured ? https(proxy) : .http(proxy.address)
@@ -58,7 +58,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func manyRequestsAtOnceAreAllAnswered(_ isSecured: Bool) async throws {
+        func concurrentRequestsAreAllAnswered(_ isSecured: Bool) async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let proxy = try TestProxy(isSecured ? certificates.right : nil, tunnelingTo: origin.port)
             let context = try TransferContext.by(isSecured ? https(proxy) : .http(proxy.address))
@@ -71,7 +71,7 @@ extension EngineTests {
         }
 
         @Test(arguments: [false, true])
-        func theEndOfAnInnerConnectionIsSeen(_ isSecured: Bool) async throws {
+        func endOfTheTunnelledConnectionIsDetected(_ isSecured: Bool) async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let proxy = try TestProxy(isSecured ? certificates.right : nil, tunnelingTo: origin.port)
             let context = try TransferContext.by(isSecured ? https(proxy) : .http(proxy.address))
@@ -81,11 +81,11 @@ extension EngineTests {
             }
             let cut = await transport.failure(of: origin.request("/cut"), context)
             #expect(cut?.code == .truncatedBody)
-            try await waitUntil("the proxy's connections are over") { proxy.openConnections == 0 }
+            try await waitUntil("the connections of the proxy are closed") { proxy.openConnections == 0 }
         }
 
         @Test(arguments: [false, true])
-        func theOriginsFailuresAreItsOwn(_ isSecured: Bool) async throws {
+        func tlsFailureOfTheOriginIsNotAProxyFailure(_ isSecured: Bool) async throws {
             for (certificate, check) in [
                 (certificates.wrongName, TLSFailure.Check.hostName), (certificates.strange, .authority),
             ] {
@@ -107,7 +107,7 @@ extension EngineTests {
             #expect(await transport.failure(of: plain.request(scheme: "https"), context)?.code == .tlsFailed)
         }
 
-        @Test func pinsAreOfTheOriginBehindTheProxy() async throws {
+        @Test func pinsApplyToTheOriginOnly() async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let own = try TestCertificate("proxy", names: "IP:127.0.0.1", issuer: certificates.root)
             let proxy = try TestProxy(own, tunnelingTo: origin.port)
@@ -129,7 +129,7 @@ extension EngineTests {
                 ("Content-Length: 0\r\n\r\n", false, 2),
             ]
         )
-        func aChallengeIsAnswered(_ rest: String, _ staysOpen: Bool, _ connections: Int) async throws {
+        func challengeIsAnswered(_ rest: String, _ staysOpen: Bool, _ connections: Int) async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let answers = Locked<[Bool]>([])
             for certificate in [nil, certificates.right] {
@@ -160,7 +160,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aTunnelIsNotSharedByThoseOfOtherCredentials() async throws {
+        @Test func differentProxyCredentialsDoNotShareTunnels() async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let heads = Locked<[String]>([])
             let proxy = try TestProxy(tunnelingTo: origin.port) { head in heads.withLock { $0.append(head) } }

@@ -30,14 +30,14 @@ import Testing
             (.address(version6), [5, 1, 0, 4, 0x20, 1, 0xD, 0xB8] + Array(repeating: 0, count: 11) + [1, 1, 187]),
         ] as [(SOCKSHandshake.Destination, [UInt8])]
     )
-    func aRequestOfVersion5NamesItsHost(_ destination: SOCKSHandshake.Destination, _ request: [UInt8]) throws {
+    func version5RequestHasTheHost(_ destination: SOCKSHandshake.Destination, _ request: [UInt8]) throws {
         var handshake = try Self.handshake(to: [destination])
         let reading = HandshakeReading(&handshake, [[5, 0], Self.granted])
         #expect(reading.sent == [[5, 1, 0], request])
         #expect(reading.last == .done)
     }
 
-    @Test func credentialsAreSentOnceTheyAreAskedFor() throws {
+    @Test func credentialsAreSentOnRequestOnly() throws {
         var handshake = try Self.handshake(.five, Self.ada)
         let reading = HandshakeReading(&handshake, [[5, 2], [1, 0], Self.granted])
         #expect(
@@ -47,8 +47,8 @@ import Testing
             ]
         )
         #expect(reading.last == .done)
-        var unasked = try Self.handshake(.five, Self.ada)
-        #expect(HandshakeReading(&unasked, [[5, 0], Self.granted]).sent.count == 2)
+        var withoutRequest = try Self.handshake(.five, Self.ada)
+        #expect(HandshakeReading(&withoutRequest, [[5, 0], Self.granted]).sent.count == 2)
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
             (.address(IPAddress(192, 0, 2, 7)), ada, [4, 1, 1, 187, 192, 0, 2, 7] + Array("ada\0".utf8)),
         ] as [(SOCKSHandshake.Destination, SOCKSHandshake.Credentials?, [UInt8])]
     )
-    func aRequestOfVersion4HasTheNameBehindTheUser(
+    func version4RequestHasTheNameAfterTheUser(
         _ destination: SOCKSHandshake.Destination,
         _ credentials: SOCKSHandshake.Credentials?,
         _ request: [UInt8]
@@ -76,7 +76,7 @@ import Testing
             ("2001:db8::1", .address(version6)), ("2001:db8::1%25eth0", .address(version6)), ("127.1", .name("127.1")),
         ] as [(String, SOCKSHandshake.Destination)]
     )
-    func addressesAreTold(_ host: String, _ destination: SOCKSHandshake.Destination) {
+    func hostsAreSplitIntoNamesAndAddresses(_ host: String, _ destination: SOCKSHandshake.Destination) {
         #expect(Destination(host: host) == destination)
     }
 
@@ -107,7 +107,7 @@ import Testing
     ]
 
     @Test(arguments: endings.indices)
-    func anAnswerMeansTheSameHoweverItIsCut(_ index: Int) throws {
+    func repliesAreParsedInPiecesOfAnySize(_ index: Int) throws {
         let (answers, ending) = Self.endings[index]
         var sent: [[UInt8]]?
         for pieces in [nil, 1, 2, 3, 7] {
@@ -127,7 +127,7 @@ import Testing
             ([4, 90], .failed(.socks(.invalidAnswer))), ([5, 0], .failed(.socks(.invalidAnswer))),
         ] as [([UInt8], ProxyHandshakeAction)]
     )
-    func aReplyOfVersion4HasEightBytes(_ answer: [UInt8], _ ending: ProxyHandshakeAction) throws {
+    func version4RepliesAreParsed(_ answer: [UInt8], _ ending: ProxyHandshakeAction) throws {
         for pieces in [nil, 1, 3] {
             var handshake = try Self.handshake(.four)
             #expect(HandshakeReading(&handshake, [answer], pieces: pieces).last == ending)
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Bytes that the origin sends at once, as in HTTP/2, are left unread.
-    @Test func nothingBehindAReplyIsTaken() throws {
+    @Test func bytesAfterTheReplyAreLeftUnread() throws {
         let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
         for reply in [Self.granted, [5, 0, 0, 3, 2, 65, 65, 0, 80], [5, 0, 0, 4] + Array(repeating: 1, count: 18)] {
             for pieces in [nil, 1, 4] {
@@ -145,18 +145,18 @@ import Testing
                 #expect(reading.rest == settings.count)
             }
         }
-        var old = try Self.handshake(.four)
-        #expect(HandshakeReading(&old, [[0, 90, 0, 0, 0, 0, 0, 0] + settings]).rest == settings.count)
+        var version4 = try Self.handshake(.four)
+        #expect(HandshakeReading(&version4, [[0, 90, 0, 0, 0, 0, 0, 0] + settings]).rest == settings.count)
     }
 
-    @Test func moreThanWasWantedIsAFlaw() throws {
+    @Test func surplusBytesAreAFlaw() throws {
         var handshake = try Self.handshake()
         _ = handshake.begin()
         let answer: [UInt8] = [5, 0, 5]
         #expect(answer.withUnsafeBytes { handshake.receive($0) } == .failed(.socks(.surplus)))
     }
 
-    @Test func anEndIsAFailureWhereverItComes() throws {
+    @Test func closedConnectionFailsAtAnyByte() throws {
         let whole: [[UInt8]] = [[5, 2], [1, 0], Self.granted]
         for answer in whole.indices {
             for count in 0..<whole[answer].count {
@@ -170,7 +170,7 @@ import Testing
 
     // MARK: Several addresses
 
-    @Test func theNextAddressIsTriedWhereOneIsNotReached() throws {
+    @Test func nextAddressIsTriedIfOneIsUnreachable() throws {
         let addresses = [IPAddress(192, 0, 2, 1), IPAddress(192, 0, 2, 2), IPAddress(192, 0, 2, 3)]
         var handshake = try Self.handshake(to: addresses.map { .address($0) })
         for (address, code) in zip(addresses, [4, 5, 3] as [UInt8]) {
@@ -181,15 +181,15 @@ import Testing
         // A refusal by rule does not concern the address.
         var forbidden = try Self.handshake(to: addresses.map { .address($0) })
         #expect(HandshakeReading(&forbidden, [[5, 0], [5, 2]]).last == .failed(.socks(.reply(2))))
-        var old = try Self.handshake(.four, to: [.address(Self.version6)] + addresses.map { .address($0) })
+        var version4 = try Self.handshake(.four, to: [.address(Self.version6)] + addresses.map { .address($0) })
         for ending in [.reconnect, .reconnect, .failed(.socks(.rejection(91)))] as [ProxyHandshakeAction] {
-            #expect(HandshakeReading(&old, [[0, 91]]).last == ending)
+            #expect(HandshakeReading(&version4, [[0, 91]]).last == ending)
         }
     }
 
     // MARK: Limits
 
-    @Test func nothingIsSentThatDoesNotFit() {
+    @Test func rejectsValuesThatTheProtocolCannotEncode() {
         let long = String(repeating: "a", count: 256)
         for (version, destination, credentials, flaw) in [
             (.five, .name(long), nil, .unfitName), (.four, .name(long), nil, .unfitName),
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func everyFlawHasASentence() {
+    @Test func everyFlawHasAnErrorText() {
         let flaws: [ProxyError.SOCKS] =
             [.noMethod, .refusesCredentials, .closed, .invalidAnswer, .surplus, .unfitName, .unfitCredentials]
             + [.unreachableAddress] + (0...255).flatMap { [.reply($0), .rejection($0)] }

@@ -35,9 +35,9 @@ extension EngineTests {
                 if let user {
                     client.write([5, 2])
                     let count = 3 + user.utf8.count + password.utf8.count
-                    guard let told = client.read(exactly: count) else { return }
+                    guard let received = client.read(exactly: count) else { return }
                     let wanted = [1, UInt8(user.utf8.count)] + Array(user.utf8) + [UInt8(password.utf8.count)]
-                    guard told == wanted + Array(password.utf8) else {
+                    guard received == wanted + Array(password.utf8) else {
                         client.write([1, 1])
                         return
                     }
@@ -54,7 +54,7 @@ extension EngineTests {
             }
         }
 
-        @Test func namesAreTheProxysToFindOrTheClients() async throws {
+        @Test func namesAreResolvedByTheSelectedSide() async throws {
             let origin = try TestListener(Self.origin)
             let requests = Locked<[[UInt8]]>([])
             let proxy = try proxy(to: origin.port, requests)
@@ -77,7 +77,7 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        @Test func aNameThatTheClientDoesNotFindIsTheHosts() async throws {
+        @Test func unresolvedNameIsAHostFailure() async throws {
             let proxy = try TestProxy { _ in }
             let request = HTTPRequest(scheme: "http", authority: "a..test", path: "/")
             let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
@@ -85,7 +85,7 @@ extension EngineTests {
             #expect(proxy.connections == 0)
         }
 
-        @Test func credentialsLetOneIn() async throws {
+        @Test func credentialsAreAcceptedOrRefused() async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let requests = Locked<[[UInt8]]>([])
             let proxy = try proxy(to: origin.port, requests, user: "ädä", password: "p:w %41")
@@ -106,15 +106,15 @@ extension EngineTests {
             #expect(error?.expandedDescription.contains("s3cret") == false)
         }
 
-        @Test func version4CarriesTLS() async throws {
+        @Test func version4TunnelsTLS() async throws {
             let origin = try TestHTTPSServer(certificates.right)
             let users = Locked<[String]>([])
             let proxy = try TestProxy { client in
                 guard client.read(exactly: 8) != nil else { return }
                 var text: [UInt8] = []
                 while text.count(where: { $0 == 0 }) < 2, let byte = client.read(upTo: 1) { text += byte }
-                let told = String(decoding: text, as: UTF8.self)
-                users.withLock { $0.append(told) }
+                let received = String(decoding: text, as: UTF8.self)
+                users.withLock { $0.append(received) }
                 client.write([0, 90, 1, 2, 3, 4, 5, 6])
                 client.relay(to: origin.port)
             }
@@ -127,7 +127,7 @@ extension EngineTests {
         }
 
         /// The next address of a host is tried over a new connection to the proxy.
-        @Test func theNextAddressIsTried() async throws {
+        @Test func nextAddressIsTriedAfterARefusal() async throws {
             let origin = try TestListener(Self.origin)
             let requests = Locked<[[UInt8]]>([])
             let proxy = try TestProxy { client in
@@ -146,12 +146,12 @@ extension EngineTests {
             let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
             let request = HTTPRequest(scheme: "http", authority: "localhost:\(origin.port)", path: "/")
             let result = await transport.result(of: request, context)
-            let asked = requests.withLock { $0 }
-            if asked.count == 1 {
+            let attempted = requests.withLock { $0 }
+            if attempted.count == 1 {
                 #expect(result.error?.reason.hasSuffix("the server refused the connection.") == true)
             } else {
                 #expect(try result.get().text == "ok")
-                #expect(asked.count == 2 && asked[0] != asked[1])
+                #expect(attempted.count == 2 && attempted[0] != attempted[1])
             }
         }
     }

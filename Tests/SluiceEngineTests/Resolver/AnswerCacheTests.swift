@@ -26,14 +26,14 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test func aTemporaryFailureReplacesAnOlderAnswer() {
+    @Test func temporaryFailureRemovesAnOlderAnswer() {
         var cache = AnswerCache(lifetime: .seconds(60), capacity: 10)
         cache.store(AnswerCacheTests.found, for: "a", at: time(0))
         cache.store(.failure(.temporary("Try again")), for: "a", at: time(0))
         #expect(cache.answer(to: "a", at: time(0)) == nil)
     }
 
-    @Test func oldestGoesWhenItIsFull() {
+    @Test func fullCacheRemovesTheOldestAnswer() {
         var cache = AnswerCache(lifetime: .seconds(60), capacity: 3)
         for name in ["a", "b", "c"] { cache.store(AnswerCacheTests.found, for: name, at: time(0)) }
         cache.store(AnswerCacheTests.found, for: "a", at: time(1))
@@ -42,7 +42,7 @@ import Testing
         #expect(cache.count == 3)
     }
 
-    @Test func expiredOnesGoFirst() {
+    @Test func expiredAnswersAreRemovedFirst() {
         var cache = AnswerCache(lifetime: .seconds(60), capacity: 3)
         cache.store(AnswerCacheTests.found, for: "a", at: time(0))
         cache.store(.failure(.notFound), for: "b", at: time(0))
@@ -55,7 +55,7 @@ import Testing
         ["a", "b", "c", "d"].filter { cache.answer(to: $0, at: time(milliseconds)) != nil }
     }
 
-    @Test func removed() {
+    @Test func removesAnAnswer() {
         var cache = AnswerCache(lifetime: .seconds(60), capacity: 3)
         cache.store(AnswerCacheTests.found, for: "a", at: time(0))
         cache.remove("a")

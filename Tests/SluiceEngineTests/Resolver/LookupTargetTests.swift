@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: addresses)
-    func addressesNeedNoLookUp(host: String, address: String, scope: UInt32) throws {
+    func addressesAndZonesAreParsed(host: String, address: String, scope: UInt32) throws {
         let expected = ScopedAddress(try #require(IPAddress(address)), scope: scope)
         #expect(LookupTargetTests.target(host) == .address(expected))
     }
@@ -29,7 +29,7 @@ import Testing
     ]
 
     @Test(arguments: invalid)
-    func hostsThatAreNeverLookedUp(host: String) {
+    func rejectsInvalidHosts(host: String) {
         #expect(LookupTargetTests.target(host) == .invalid)
     }
 
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: names)
     func namesAreSharedByKey(host: String, key: String, text: String) throws {
         guard case .name(let name) = LookupTargetTests.target(host) else {
-            Issue.record("\(host) is no name.")
+            Issue.record("\(host) is not a name.")
             return
         }
         #expect(name.key == key)
@@ -67,9 +67,9 @@ import Testing
     ]
 
     @Test(arguments: answers)
-    func answersOfTheSystemAreChecked(host: String, result: [String]?, answer: [String]?) throws {
+    func emptyAndForeignAnswersAreReplaced(host: String, result: [String]?, answer: [String]?) throws {
         guard case .name(let name) = LookupTarget(host) else {
-            Issue.record("\(host) is no name.")
+            Issue.record("\(host) is not a name.")
             return
         }
         let scoped = { (texts: [String]?) -> Result<[ScopedAddress], Resolver.Failure> in

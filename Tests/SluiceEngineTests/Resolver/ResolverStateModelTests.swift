@@ -61,7 +61,7 @@ private struct ResolverModel {
         switch reply {
         case .answer(let answer):
             #expect(answer == self.answer(name) && name % 4 != 1)
-            #expect(!waiting.values.contains { $0.name == name }, "A look-up of this name is in flight.")
+            #expect(!waiting.values.contains { $0.name == name }, "A lookup of this name is in progress.")
         case .pending(let ticket):
             if let other = waiting.values.first(where: { $0.name == name }) {
                 #expect(other.ticket.lookUp == ticket.lookUp)
@@ -96,7 +96,7 @@ private struct ResolverModel {
             #expect(queued.isEmpty)
         case .end: break
         case .lookUp(let id, let name):
-            #expect(id == queued.first, "Look-ups begin in the order of the requests.")
+            #expect(id == queued.first, "Lookups must start in the order of the requests.")
             queued.removeFirst()
             running.append((id, Int(name.dropFirst(4)) ?? -1))
             begun += 1
@@ -133,7 +133,7 @@ private struct ResolverModel {
         finishing += 1
     }
 
-    mutating func threadGoesOn() {
+    mutating func threadContinues() {
         guard finishing > 0 else { return }
         finishing -= 1
         take(state.nextStep())
@@ -161,7 +161,7 @@ private struct ResolverModel {
 
 @Suite struct ResolverStateModelTests {
     @Test(arguments: 0..<60 as Range<UInt64>)
-    func everyWaiterIsAnsweredOnceAndThreadsStayBounded(seed: UInt64) throws {
+    func everyWaiterIsAnsweredOnceByBoundedThreads(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model = ResolverModel(&random)
         for step in 0..<800 {
@@ -171,7 +171,7 @@ private struct ResolverModel {
             case 5, 6: model.cancel(&random)
             case 7, 8, 9: model.threadArrives(&random)
             case 10, 11: model.finish(&random)
-            case 12, 13: model.threadGoesOn()
+            case 12, 13: model.threadContinues()
             case 14: model.idleTimePasses()
             default: model.now += Int64.random(in: 0...800, using: &random)
             }
@@ -180,7 +180,7 @@ private struct ResolverModel {
         #expect(model.begun > 20)
         while model.starting + model.woken + model.finishing + model.running.count > 0 {
             model.threadArrives(&random)
-            model.threadGoesOn()
+            model.threadContinues()
             model.finish(&random)
             model.check()
         }

@@ -18,7 +18,7 @@ import Testing
         Resolver(threads: threads, idleTime: idleTime, lookUp: gated.run, now: now)
     }
 
-    private func ask(_ resolver: Resolver, _ host: String, port: UInt16 = 80) throws -> Resolver.Ticket {
+    private func request(_ resolver: Resolver, _ host: String, port: UInt16 = 80) throws -> Resolver.Ticket {
         guard case .pending(let ticket) = resolver.resolve(host, port: port, completion: log.completion(host)) else {
             throw Resolver.Failure.notFound
         }
@@ -31,10 +31,10 @@ import Testing
 
     @Test func literalsAndInvalidNamesAreAnsweredAtOnce() throws {
         let resolver = Resolver(lookUp: { _ in
-            Issue.record("It is looked up.")
+            Issue.record("A lookup was started.")
             return .failure(.notFound)
         })
-        let never: @Sendable (Resolver.Answer) -> Void = { _ in Issue.record("It is answered later.") }
+        let never: @Sendable (Resolver.Answer) -> Void = { _ in Issue.record("The completion was called.") }
         let table: [(String, Resolver.Answer)] = [
             ("127.0.0.1", .success([SocketAddress(address: IPAddress(127, 0, 0, 1), port: 8080)])),
             ("::1", .success([SocketAddress(address: try #require(IPAddress("::1")), port: 8080)])),
@@ -50,11 +50,11 @@ import Testing
         }
     }
 
-    @Test func equalNamesShareALookUpWithPortsOfTheirOwn() async throws {
+    @Test func equalNamesWithDifferentPortsShareALookUp() async throws {
         let clock = Locked(MonotonicTime(nanoseconds: 0))
         let resolver = resolver(now: { clock.withLock { $0 } })
-        _ = try ask(resolver, "api.example", port: 80)
-        _ = try ask(resolver, "API.example.", port: 443)
+        _ = try request(resolver, "api.example", port: 80)
+        _ = try request(resolver, "API.example.", port: 443)
         gated.open("api.example")
         var answers = log.answers.makeAsyncIterator()
         #expect(try #require(await answers.next()) == ("api.example", success(80)))
@@ -64,23 +64,23 @@ import Testing
             return
         }
         resolver.forget("Api.Example.")
-        _ = try ask(resolver, "api.example")
+        _ = try request(resolver, "api.example")
         gated.open("api.example")
         #expect(try #require(await answers.next()).1 == success(80))
         clock.withLock { $0 = MonotonicTime(nanoseconds: 60_000_000_000) }
-        _ = try ask(resolver, "api.example")
+        _ = try request(resolver, "api.example")
         gated.open("api.example")
         #expect(try #require(await answers.next()).1 == success(80))
         #expect(gated.begun == ["api.example", "api.example", "api.example"])
     }
 
-    @Test func aLookUpThatHangsDelaysNoOtherName() async throws {
+    @Test func hangingLookUpDelaysNoOtherName() async throws {
         let resolver = resolver()
-        _ = try ask(resolver, "stuck")
+        _ = try request(resolver, "stuck")
         var answers = log.answers.makeAsyncIterator()
         for name in ["a", "b", "c"] {
             gated.open(name)
-            _ = try ask(resolver, name)
+            _ = try request(resolver, name)
             #expect(try #require(await answers.next()) == (name, success(80)))
         }
         #expect(gated.peak <= 2)
@@ -88,9 +88,9 @@ import Testing
         #expect(try #require(await answers.next()).0 == "stuck")
     }
 
-    @Test func namesWaitWhileAllThreadsAreTaken() async throws {
+    @Test func namesWaitWhileAllThreadsAreBusy() async throws {
         let resolver = resolver()
-        for name in ["a", "b", "c", "d"] { _ = try ask(resolver, name) }
+        for name in ["a", "b", "c", "d"] { _ = try request(resolver, name) }
         gated.open("c", "d", "b", "a")
         var answers = log.answers.makeAsyncIterator()
         for _ in 0..<4 { #expect(try #require(await answers.next()).1 == success(80)) }
@@ -98,12 +98,12 @@ import Testing
         #expect(gated.peak <= 2)
     }
 
-    @Test func abandonedLookUpsStopOthersOnlyAtTwiceTheBound() async throws {
+    @Test func abandonedLookUpsDelayOthersAtTwiceTheLimit() async throws {
         let resolver = resolver()
         let log = log
         var beginnings = gated.beginnings.makeAsyncIterator()
         for name in ["dead1", "dead2"] {
-            let ticket = try ask(resolver, name)
+            let ticket = try request(resolver, name)
             #expect(await beginnings.next() == name)
             #expect(resolver.cancel(ticket))
             #expect(!resolver.cancel(ticket))
@@ -111,17 +111,17 @@ import Testing
         var answers = log.answers.makeAsyncIterator()
         for name in ["a", "b"] {
             gated.open(name)
-            _ = try ask(resolver, name)
+            _ = try request(resolver, name)
             #expect(try #require(await answers.next()).0 == name)
             #expect(await beginnings.next() == name)
         }
         // Two more abandoned lookups occupy all allowed threads.
         for name in ["dead3", "dead4"] {
-            let ticket = try ask(resolver, name)
+            let ticket = try request(resolver, name)
             #expect(await beginnings.next() == name)
             resolver.cancel(ticket)
         }
-        _ = try ask(resolver, "waits")
+        _ = try request(resolver, "waits")
         gated.open("waits", "dead1")
         #expect(try #require(await answers.next()).0 == "waits")
         #expect(gated.peak == 4)
@@ -149,24 +149,24 @@ import Testing
         var ended = ends.makeAsyncIterator()
         for name in ["a", "b"] {
             gated.open(name)
-            _ = try ask(resolver, name)
+            _ = try request(resolver, name)
             #expect(try #require(await answers.next()).0 == name)
             await ended.next()
         }
     }
 
-    @Test func withoutAThreadAnswersFailAtOnce() throws {
+    @Test func lookUpWithoutAThreadFailsAtOnce() throws {
         let resolver = Resolver(lookUp: gated.run, startThread: { _ in false })
         for _ in 0..<3 {
             guard case .answer(.failure(.noThread)) = resolver.resolve("a", port: 80, completion: { _ in }) else {
-                Issue.record("It does not fail.")
+                Issue.record("Expected a failure.")
                 return
             }
         }
     }
 
     /// A second caller joins the lookup while its thread is being started. Starting the thread then fails.
-    @Test func withoutAThreadThoseWhoHaveJoinedAreAnsweredToo() async throws {
+    @Test func joinedCallersFailIfTheThreadCannotStart() async throws {
         let joined = Locked<Resolver?>(nil)
         let log = log
         let resolver = Resolver(
@@ -190,7 +190,7 @@ import Testing
         #expect(try #require(await answers.next()) == ("joined", .failure(.noThread)))
     }
 
-    @Test func threadsAreNamedAndTakeNoSignals() async throws {
+    @Test func threadsAreNamedAndBlockSignals() async throws {
         let (names, name) = AsyncStream<String>.makeStream()
         let (masks, mask) = AsyncStream<[Bool]>.makeStream()
         #expect(
@@ -211,7 +211,7 @@ import Testing
         #expect(await masksIterator.next() == [true, true, true, true, false])
     }
 
-    @Test func theProcessEndsInSpiteOfLookUpsThatHang() async {
+    @Test func hangingLookUpDoesNotBlockProcessExit() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let begun = AsyncStream<Void>.makeStream()
             let resolver = Resolver(lookUp: { _ in
@@ -226,7 +226,7 @@ import Testing
     }
 
     /// Each request is answered exactly once, or its cancellation is confirmed exactly once, in every interleaving.
-    @Test func nothingIsLostOrAnsweredTwice() async throws {
+    @Test func everyRequestIsAnsweredOrCancelledOnce() async throws {
         let resolver = Resolver(
             threads: 3,
             lifetime: .zero,
@@ -242,12 +242,12 @@ import Testing
                         let name = "host\(Int.random(in: 0..<6, using: &random))"
                         let resolution = resolver.resolve(name, port: 80) { result in
                             guard case .enqueued = answer.yield(result) else {
-                                Issue.record("A cancelled look-up is answered.")
+                                Issue.record("A cancelled lookup was answered.")
                                 return
                             }
                         }
                         guard case .pending(let ticket) = resolution else {
-                            Issue.record("Nothing is cached here.")
+                            Issue.record("Expected a pending lookup, since nothing is cached.")
                             continue
                         }
                         if Int.random(in: 0..<3, using: &random) == 0, resolver.cancel(ticket) {

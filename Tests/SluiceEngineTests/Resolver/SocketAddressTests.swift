@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: texts)
-    func passesThroughSockaddr(address: String, port: UInt16, scope: UInt32, text: String) throws {
+    func roundTripsThroughSockaddr(address: String, port: UInt16, scope: UInt32, text: String) throws {
         let socket = SocketAddress(address: try #require(IPAddress(address)), port: port, scope: scope)
         #expect(socket.description == text)
         let (copy, family) = socket.withSockaddr { pointer, length in
@@ -27,7 +27,7 @@ import Testing
         #expect(isCutRefused)
     }
 
-    @Test func otherFamiliesAreNone() {
+    @Test func rejectsOtherAddressFamilies() {
         var other = sockaddr_un()
         other.sun_family = sa_family_t(AF_UNIX)
         let address = withUnsafePointer(to: other) { pointer in
@@ -36,7 +36,7 @@ import Testing
         #expect(address == nil)
     }
 
-    @Test func kernelTakesAndReturnsIt() throws {
+    @Test func kernelAcceptsAndReturnsAddresses() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
@@ -59,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: loopbacks)
-    func loopbackAddresses(text: String, isLoopback: Bool) throws {
+    func recognizesLoopbackAddresses(text: String, isLoopback: Bool) throws {
         #expect(ScopedAddress(try #require(IPAddress(text))).isLoopback == isLoopback)
     }
 
@@ -69,7 +69,7 @@ import Testing
     ]
 
     @Test(arguments: trims)
-    func longListsKeepBothVersions(four: Int, six: Int, kept4: Int, kept6: Int) throws {
+    func trimmedListsKeepBothVersions(four: Int, six: Int, kept4: Int, kept6: Int) throws {
         let fours = (0..<four).map { ScopedAddress(IPAddress(10, 0, 0, UInt8($0))) }
         let sixes = try (0..<six).map { ScopedAddress(try #require(IPAddress("2001:db8::\($0)"))) }
         let expected4 = fours.prefix(kept4)

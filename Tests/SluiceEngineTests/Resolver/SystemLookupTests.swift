@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: failures)
-    func codes(code: Int32, failure: Resolver.Failure) {
+    func errorCodesAreMapped(code: Int32, failure: Resolver.Failure) {
         #expect(SystemLookup.failure(code, errno: ECONNREFUSED) == failure)
     }
 
@@ -25,7 +25,7 @@ import Testing
     ]
 
     @Test(arguments: numeric)
-    func numericForms(host: String, address: String) throws {
+    func numericFormsAreResolved(host: String, address: String) throws {
         let expected = ScopedAddress(try #require(IPAddress(address)))
         #expect(SystemLookup.addresses(of: host) == .success([expected]))
     }

@@ -45,7 +45,7 @@ import Testing
         return (TestTLSClient(outer.socket, stream), outer.stream)
     }
 
-    @Test func bytesGoBothWays() throws {
+    @Test func bytesAreSentAndReceived() throws {
         let (client, _) = try client()
         #expect(client.handshake() == nil)
         for text in ["a", "hello", String(repeating: "0123456789", count: 5000)] {
@@ -56,7 +56,7 @@ import Testing
         #expect(client.read().0 == .closed(isClean: true))
     }
 
-    @Test func theInnerServerIsVerified() throws {
+    @Test func innerServerIsVerified() throws {
         for (certificate, check) in [
             (certificates.strange, TLSFailure.Check.authority), (certificates.wrongName, .hostName),
         ] {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [1, 100, 16_384, 65_536, 1_000_000])
-    func aLargeBodyIsReadByPiecesOfAnySize(_ room: Int) throws {
+    func largeBodyIsReadInPiecesOfAnySize(_ room: Int) throws {
         let size = room == 1 ? 20_000 : 1_000_000
         let (client, _) = try client { connection in
             connection.write((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 17) })
@@ -90,7 +90,7 @@ import Testing
         #expect(bytes == (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 17) })
     }
 
-    @Test func whatTheOuterStreamHoldsIsPending() throws {
+    @Test func bytesOfTheOuterStreamArePending() throws {
         let (client, outer) = try client { connection in
             for _ in 0..<50 { connection.write("0123456789") }
             _ = connection.read()
@@ -107,7 +107,7 @@ import Testing
         client.stream.close()
     }
 
-    @Test func aBufferMayMoveBetweenTheTurnsOfAWrite() throws {
+    @Test func writeCanContinueFromAnotherBuffer() throws {
         let size = 2_000_000
         let received = Locked<[UInt8]>([])
         let (client, _) = try client(receiveBuffer: 4096) { connection in
@@ -139,7 +139,7 @@ import Testing
 
     /// The end of the outer stream does not end the inner one cleanly.
     @Test(arguments: [true, false])
-    func theEndOfTheOuterStreamIsNoCleanOne(_ isClean: Bool) throws {
+    func endOfTheOuterStreamIsNotClean(_ isClean: Bool) throws {
         let (client, _) = try client { connection in
             connection.write("hello")
             // Only the outer stream ends with its alert.

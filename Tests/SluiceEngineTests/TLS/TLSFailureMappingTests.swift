@@ -14,7 +14,7 @@ import Testing
         (X509_V_ERR_HOSTNAME_MISMATCH, .hostName), (X509_V_ERR_IP_ADDRESS_MISMATCH, .hostName),
         (X509_V_ERR_CERT_SIGNATURE_FAILURE, .certificate), (X509_V_ERR_EE_KEY_TOO_SMALL, .certificate),
     ])
-    func aFindingHasItsCheck(_ code: Int32, _ check: TLSFailure.Check) {
+    func verificationErrorsAreMappedToChecks(_ code: Int32, _ check: TLSFailure.Check) {
         #expect(TLSFailure.Check(finding: code) == check)
     }
 
@@ -33,7 +33,9 @@ import Testing
             (SSL_AD_UNRECOGNIZED_NAME, nil, nil),
         ] as [(Int32, TLSFailure.Check?, TLSFailure.Check?)]
     )
-    func anAlertHasItsCheck(_ alert: Int32, _ check: TLSFailure.Check?, _ withCertificate: TLSFailure.Check?) throws {
+    func alertsAreMappedToChecks(_ alert: Int32, _ check: TLSFailure.Check?, _ withCertificate: TLSFailure.Check?)
+        throws
+    {
         ERR_clear_error()
         OPENSSL_init_ssl(UInt64(OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS), nil)
         OpenSSLError.leave(SSL_AD_REASON_OFFSET + alert)
@@ -43,7 +45,7 @@ import Testing
         #expect(OpenSSLError.take() == nil)
     }
 
-    @Test func theErrorOfARequestNamesHostAndReason() {
+    @Test func requestErrorNamesTheHostAndReason() {
         let failure = TLSFailure(.clientCertificateRequired, detail: "words")
         let error = failure.error(host: "a.example:1")
         #expect(error.code == .tlsFailed)
@@ -62,7 +64,7 @@ import Testing
         ("[FE80::1%25eth0]", "fe80::1", false),
         ("fe80::1%eth0", "fe80::1", false), ("[::ffff:1.2.3.4]", "1.2.3.4", false), ("127.1", "127.1", true),
     ])
-    func aHostIsANameOrAnAddress(_ host: String, _ description: String, _ isAnnounced: Bool) {
+    func hostsAreNamesOrAddresses(_ host: String, _ description: String, _ isAnnounced: Bool) {
         let identity = ServerIdentity(host: host)
         #expect(identity?.description == description)
         #expect(identity?.announcedName == (isAnnounced ? description : nil))
@@ -70,7 +72,7 @@ import Testing
 }
 
 @Suite struct SystemCertificatesTests {
-    @Test func theIndexFindsANameHoweverItIsWritten() {
+    @Test func nameKeysIgnoreCaseSpacesAndStringType() {
         // CN=Some Root, as PrintableString, as UTF8String with different spaces and case, and as BMPString.
         let name = { (tag: UInt8, value: [UInt8]) -> DistinguishedNameKey in
             let type: [UInt8] = [6, 3, 0x55, 4, 3]
@@ -89,7 +91,7 @@ import Testing
         arguments: [[], [0x30], [0x30, 0x82], [0x30, 0x85, 1, 1, 1, 1, 1], [0x30, 0x80], [0x30, 3, 0x30, 1, 0xA0]]
             as [[UInt8]]
     )
-    func whatIsNoCertificateHasNoSubject(_ bytes: [UInt8]) {
+    func malformedCertificatesHaveNoSubject(_ bytes: [UInt8]) {
         #expect(DERReader.subject(ofCertificate: bytes[...]) == nil)
         #expect(SystemCertificates([bytes]).count == 0)
     }
@@ -116,7 +118,7 @@ import Testing
         #expect(PEMCertificates.contents(of: windows) == [found[0]])
     }
 
-    @Test func aStoreFindsTheIssuerAmongMany() throws {
+    @Test func storeFindsTheIssuerAmongMany() throws {
         let certificates = try TestCertificates.shared.get()
         let all = [certificates.stranger, certificates.root, certificates.root]
         let index = SystemCertificates(all.flatMap { PEMCertificates.contents(of: Array($0.certificate)) })
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func theEnvironmentSaysWhereTheyAre() throws {
+    @Test func filesAndDirectoriesOfCertificatesAreRead() throws {
         let certificates = try TestCertificates.shared.get()
         let folder = try TestFolder()
         let file = try folder.put(certificates.root.certificate, at: "bundle.pem")
@@ -155,7 +157,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/etc/ssl/certs/ca-certificates.crt")))
-    func theSystemsAreAllIndexedAndFound() throws {
+    func certificatesOfTheSystemAreIndexedAndVerified() throws {
         let places = SystemCertificatePlaces(file: nil, directory: nil)
         let found = places.read()
         let text = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)

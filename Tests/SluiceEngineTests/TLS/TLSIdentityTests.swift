@@ -28,14 +28,14 @@ import Testing
     }
 
     private func failure(of client: TestTLSClient) throws -> TLSFailure {
-        let error = try #require(client.handshake(), "It was accepted.")
+        let error = try #require(client.handshake(), "The handshake must fail.")
         #expect(error.code == .tlsFailed)
         return try #require(error.underlyingError as? TLSFailure, "\(error)")
     }
 
     // MARK: Pins
 
-    @Test func aKeyInTheChainThatWasVerifiedMeetsThePins() throws {
+    @Test func pinsMatchKeysOfTheVerifiedChainOnly() throws {
         var options = TestTLSServer.Options(certificates.chained)
         options.chain = [certificates.middle, certificates.stranger]
         let server = try TestTLSServer(options)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsSentToAServerThatMeetsNoPin() throws {
+    @Test func nothingIsSentAfterAPinMismatch() throws {
         let server = try TestTLSServer(certificates.right)
         let read = Locked<[[UInt8]?]>([])
         let client = try client(server, pins: PublicKeyPins(lost, backups: lost)) { connection in
@@ -68,31 +68,31 @@ import Testing
         #expect(client.write("secret") == .failed(errno: 0))
         #expect(client.read().0 == .failed(errno: 0))
         client.stream.close()
-        if case .failed = client.stream.handshake() {} else { Issue.record("It was forgotten.") }
+        if case .failed = client.stream.handshake() {} else { Issue.record("Expected the failure again.") }
         shutdown(client.socket.descriptor, Int32(SHUT_WR))
         client.socket.waitForServer()
         #expect(read.withLock(\.self) == [nil])
     }
 
-    @Test func pinsThatAreWatchedAreReportedAndNotEnforced() throws {
+    @Test func reportOnlyPinsAreNotEnforced() throws {
         let server = try TestTLSServer(certificates.right)
-        let watched = client(server, watching: lost)
-        let stranger = try watched()
-        #expect(stranger.handshake() == nil)
-        #expect(stranger.stream.pinFailure?.check == .pin)
-        #expect(stranger.stream.pinFailure?.certificate?.subject == "CN=right")
-        #expect(stranger.answer(to: "hello") == "hello")
-        let met = try client(server, watching: try certificates.right.pin)()
-        #expect(met.handshake() == nil)
-        #expect(met.stream.pinFailure == nil)
+        let reporting = client(server, reporting: lost)
+        let mismatched = try reporting()
+        #expect(mismatched.handshake() == nil)
+        #expect(mismatched.stream.pinFailure?.check == .pin)
+        #expect(mismatched.stream.pinFailure?.certificate?.subject == "CN=right")
+        #expect(mismatched.answer(to: "hello") == "hello")
+        let matched = try client(server, reporting: try certificates.right.pin)()
+        #expect(matched.handshake() == nil)
+        #expect(matched.stream.pinFailure == nil)
     }
 
-    private func client(_ server: TestTLSServer, watching pin: PublicKeyPin) -> () throws -> TestTLSClient {
+    private func client(_ server: TestTLSServer, reporting pin: PublicKeyPin) -> () throws -> TestTLSClient {
         let pins = PublicKeyPins(pin, backups: lost, mode: .report { _ in })
         return { try client(server, pins: pins) }
     }
 
-    @Test func aDeviceThatSignsItselfCanBeKnownByItsKey() throws {
+    @Test func selfSignedServerCanBePinned() throws {
         let pins = PublicKeyPins(try certificates.selfSigned.pin, backups: lost)
         let known = try client(
             TestTLSServer(certificates.selfSigned),
@@ -117,7 +117,7 @@ import Testing
         return try TestTLSServer(options)
     }
 
-    @Test func aClientShowsItsCertificateWhicheverFormItHas() throws {
+    @Test func clientCertificatesOfAllFormsAreSent() throws {
         let folder = try TestFolder()
         let own = certificates.client
         let certificate = try folder.put(own.certificate, at: "client.pem")
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func aClientCertificateThatCannotBeUsedIsSaid() throws {
+    @Test func unusableClientCertificateIsReported() throws {
         let own = certificates.client
         let locked = CertificateSource.bytes(try own.lockedKey("pw"))
         let bundle = CertificateSource.bytes(try own.bundle("pw"))
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func aServerThatRefusesTheCertificateIsToldFromOneThatAsksForOne(_ version: Int32) throws {
+    func refusedAndMissingClientCertificatesDiffer(_ version: Int32) throws {
         let server = try strictServer(version...version)
         let foreign = ClientCertificate.pem(
             certificate: certificates.foreign.source,
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func aRenewedCertificateIsShownByNewConnections() throws {
+    @Test func newConnectionsUseTheRenewedCertificate() throws {
         let folder = try TestFolder()
         let paths = try (
             folder.put(certificates.foreign.certificate, at: "own.pem"),

@@ -24,7 +24,7 @@ import Testing
             ("127.0.0.1.", nil), ("[::1]", nil), ("::1", nil), ("[::1%25lo]", nil), ("[::ffff:127.0.0.1]", nil),
         ] as [(String, String?)]
     )
-    func aNameIsAnnouncedAndAnAddressIsNot(_ host: String, _ announced: String?) throws {
+    func namesAreSentAsSNIAndAddressesAreNot(_ host: String, _ announced: String?) throws {
         for version in [TLS1_2_VERSION, TLS1_3_VERSION] {
             var options = TestTLSServer.Options(certificates.right)
             options.versions = version...version
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [("localhost", "DNS"), ("127.0.0.1", "IP")])
-    func namesOfOtherKindsDoNotCount(_ host: String, _ kind: String) throws {
+    func namesOfOtherKindsAreIgnored(_ host: String, _ kind: String) throws {
         let others = "URI:https://\(host)/,URI:\(host),email:user@\(host),DNS:other.example"
         for (names, isAccepted) in [(others, false), ("\(others),\(kind):\(host)", true)] {
             let certificate = try TestCertificate(host, names: names, issuer: certificates.root)

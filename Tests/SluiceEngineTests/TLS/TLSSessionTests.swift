@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [false, true])
-    func aSessionIsResumedByThePolicyThatMadeIt(_ version: Int32, _ closes: Bool) throws {
+    func sessionIsResumedUnderTheSamePolicyOnly(_ version: Int32, _ closes: Bool) throws {
         let server = try server(version)
         let first = try context()
         #expect(try !isResumed(server, first, closes: closes))
@@ -56,7 +56,7 @@ import Testing
         #expect(try isResumed(server, first, host: "LOCALHOST."))
     }
 
-    @Test func aTicketOfTLS13IsUsedOnce() throws {
+    @Test func tls13TicketIsUsedOnce() throws {
         let server = try server(TLS1_3_VERSION, tickets: 1)
         let context = try context()
         #expect(try !isResumed(server, context))
@@ -65,7 +65,7 @@ import Testing
         #expect(clients.map(\.stream.isResumed) == [true, false])
     }
 
-    @Test func aSessionOfTLS12ServesManyAtOnce() throws {
+    @Test func tls12SessionIsResumedConcurrently() throws {
         let server = try server(TLS1_2_VERSION)
         let context = try context()
         #expect(try !isResumed(server, context))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func noSessionOfAConnectionThatFailedItsChecksIsKept(_ version: Int32) throws {
+    func failedVerificationLeavesNoSession(_ version: Int32) throws {
         let server = try server(version)
         let distrusting = try context(.only(certificates.stranger.source))
         for _ in 0..<2 {
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func watchedPinsAreReportedForResumedSessionsToo(_ version: Int32) throws {
+    func reportOnlyPinsAreCheckedForResumedSessions(_ version: Int32) throws {
         let server = try server(version)
         let context = try context()
         for (pin, isMet) in [(lost, false), (try certificates.right.pin, true), (try certificates.root.pin, true)] {
@@ -127,14 +127,14 @@ import Testing
         }
     }
 
-    @Test func aServerThatForgetsItsSessionsIsConnectedToAllTheSame() throws {
+    @Test func serverWithoutTheSessionIsConnectedAgain() throws {
         let context = try context()
         for version in [TLS1_2_VERSION, TLS1_3_VERSION, TLS1_2_VERSION] {
             for _ in 0..<2 { #expect(try !isResumed(server(version), context)) }
         }
     }
 
-    @Test func contextsOfRenewedFilesBeginAnew() throws {
+    @Test func renewedFilesInvalidateSessions() throws {
         let folder = try TestFolder()
         let path = try folder.put(certificates.root.certificate, at: "root.pem")
         let trust = TLSConfiguration.Trust.only(.file(path))
@@ -149,10 +149,10 @@ import Testing
     // MARK: The time of a verification
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [86_400, 3600])
-    func aVerificationStandsForADayOrUntilACertificateExpires(_ version: Int32, _ lifetime: Int) throws {
+    func verificationIsValidForADayOrUntilExpiry(_ version: Int32, _ lifetime: Int) throws {
         let start = Int64(time(nil))
-        let brief = try TestCertificate("brief", names: "DNS:localhost", lifetime: 3600, issuer: certificates.root)
-        var options = TestTLSServer.Options(lifetime == 3600 ? brief : certificates.right)
+        let shortLived = try TestCertificate("brief", names: "DNS:localhost", lifetime: 3600, issuer: certificates.root)
+        var options = TestTLSServer.Options(lifetime == 3600 ? shortLived : certificates.right)
         options.versions = version...version
         let server = try TestTLSServer(options)
         let context = try context()
@@ -191,7 +191,7 @@ import Testing
         TLSSessionCache.Key(context: context, host: host, port: 443, pins: [], enforcesPins: false)
     }
 
-    @Test func theLeastRecentlyUsedSessionsGo() throws {
+    @Test func leastRecentlyUsedSessionsAreRemoved() throws {
         let cache = TLSSessionCache(limit: 3, limitPerKey: 2)
         let (once, often) = try (session(), session(TLS1_2_VERSION))
         for host in ["a", "b", "c"] { cache.store(often, under: key(1, host)) }
@@ -213,7 +213,7 @@ import Testing
         #expect(cache.take(key(2, "c")) === often)
     }
 
-    @Test func aSessionEndsWithItsTimeOrTheVerification() throws {
+    @Test func sessionExpiresWithItsLifetimeOrVerification() throws {
         let cache = TLSSessionCache(limit: 3, limitPerKey: 2)
         let now = Int64(time(nil))
         let (long, short) = try (session(), session(until: now + 100))

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func anEndIsCleanOnlyWithItsAlert(_ isClean: Bool) throws {
+    func endIsCleanOnlyWithCloseNotify(_ isClean: Bool) throws {
         let client = try client { connection in
             connection.write("hello")
             if isClean { connection.shutdown() }
@@ -38,7 +38,7 @@ import Testing
         client.stream.close()
     }
 
-    @Test func anEndAfterBytesWaitsUntilTheyAreRead() throws {
+    @Test func endIsReportedAfterAllBytes() throws {
         let client = try client { connection in
             for _ in 0..<4 { connection.write([UInt8](repeating: 7, count: 16_384)) }
         }
@@ -49,7 +49,7 @@ import Testing
         #expect(client.read().0 == .closed(isClean: false))
     }
 
-    @Test func theEndDuringTheHandshakeIsALostConnection() throws {
+    @Test func endDuringTheHandshakeIsALostConnection() throws {
         for bytes in [[], [0x16, 3, 3], Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)] as [[UInt8]] {
             let socket = try TestTLSSocket { descriptor in
                 var room = [UInt8](repeating: 0, count: 4096)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func writingToAPeerThatIsGoneRaisesNoSignal() throws {
+    @Test func writingToAClosedConnectionRaisesNoSignal() throws {
         var pipe = sigset_t()
         var before = sigset_t()
         sigemptyset(&pipe)
@@ -89,7 +89,7 @@ import Testing
         #expect(client.read().0 == .closed(isClean: false))
     }
 
-    @Test func anAnswerCanStillBeReadThoughNothingCanBeWritten() throws {
+    @Test func responseCanBeReadAfterAFailedWrite() throws {
         let client = try client { connection in
             connection.write("too large")
             connection.shutdown()
@@ -100,7 +100,7 @@ import Testing
         #expect(client.read().0 == .closed(isClean: true))
     }
 
-    @Test func closingAfterTheHandshakeTellsTheServer() throws {
+    @Test func closingSendsCloseNotify() throws {
         let isClean = Locked(false)
         let client = try client { connection in
             var byte: UInt8 = 0
@@ -114,8 +114,8 @@ import Testing
         #expect(isClean.withLock { $0 })
     }
 
-    @Test func aFailureOnOneConnectionLeavesAnotherIntact() throws {
-        let fit = try client()
+    @Test func failureOfOneConnectionDoesNotAffectAnother() throws {
+        let intact = try client()
         let strange = try TestTLSServer(certificates.strange)
         let broken = try client { connection in
             // A record that is not encrypted.
@@ -127,8 +127,8 @@ import Testing
             // An unrelated error in the error queue of this thread.
             OpenSSLError.leave(SSL_R_UNEXPECTED_EOF_WHILE_READING)
             var bytes = [UInt8](repeating: 0, count: 16)
-            #expect(bytes.withUnsafeMutableBytes { fit.stream.read(into: $0) } == .wantsRead)
-            #expect(fit.answer(to: "hello") == "hello")
+            #expect(bytes.withUnsafeMutableBytes { intact.stream.read(into: $0) } == .wantsRead)
+            #expect(intact.answer(to: "hello") == "hello")
         }
         for _ in 0..<2 {
             #expect(broken.read().0 == .failed(errno: 0))
@@ -136,11 +136,11 @@ import Testing
             #expect(broken.stream.failure == nil)
             #expect(broken.write("a") == .failed(errno: 0))
             broken.stream.close()
-            #expect(fit.answer(to: "hello") == "hello")
+            #expect(intact.answer(to: "hello") == "hello")
         }
     }
 
-    @Test func aBufferMayMoveBetweenTheTurnsOfAWrite() throws {
+    @Test func writeCanContinueFromAnotherBuffer() throws {
         let size = 3_000_000
         var options = TestTLSServer.Options(certificates.right)
         options.receiveBuffer = 4096
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: [1, 100, 16_384, 65_536, 1_000_000])
-    func aLargeBodyIsReadByPiecesOfAnySize(_ room: Int) throws {
+    func largeBodyIsReadInPiecesOfAnySize(_ room: Int) throws {
         let size = room == 1 ? 20_000 : 1_000_000
         let client = try client { connection in
             connection.write((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 17) })
@@ -193,7 +193,7 @@ import Testing
         #expect(bytes == (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 17) })
     }
 
-    @Test func emptyBuffersAreNothing() throws {
+    @Test func emptyBuffersTransferNothing() throws {
         let client = try client()
         #expect(client.stream.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0)) == .bytes(0))
         #expect(client.stream.write(UnsafeRawBufferPointer(start: nil, count: 0)) == .bytes(0))
@@ -201,7 +201,7 @@ import Testing
         #expect(!client.stream.hasPendingInput)
     }
 
-    @Test func bytesThatWereReadAheadArePending() throws {
+    @Test func bytesThatWereReadAheadCanBeRead() throws {
         let client = try client { connection in
             for _ in 0..<10 { connection.write("0123456789") }
             _ = connection.read()
@@ -218,7 +218,7 @@ import Testing
         client.stream.close()
     }
 
-    @Test func aServerThatSendsTicketsWithoutEndDoesNotHoldTheThread() throws {
+    @Test func endlessTicketsFailTheConnection() throws {
         let client = try client { connection in
             // OpenSSL does not report a closed connection while it writes tickets.
             for _ in 0..<1000 {
@@ -230,7 +230,7 @@ import Testing
         #expect(client.write("a") == .failed(errno: 0))
     }
 
-    @Test func streamsOfOneContextWorkOnManyThreadsAtOnce() throws {
+    @Test func contextCanBeUsedOnManyThreads() throws {
         let server = try TestTLSServer(certificates.right)
         let answers = Locked(0)
         let context = context

@@ -28,7 +28,7 @@ import Testing
 
     private var root: TLSConfiguration { TLSConfiguration(trust: .only(certificates.root.source)) }
 
-    @Test func eachFormOfTrustHolds() throws {
+    @Test func everyFormOfTrustIsEnforced() throws {
         let folder = try TestFolder()
         let file = CertificateSource.file(try folder.put(certificates.root.certificate, at: "root.pem"))
         let right = try TestTLSServer(certificates.right)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func anAuthorityBetweenIsEnough() throws {
+    @Test func intermediateCertificatesCompleteTheChain() throws {
         var options = TestTLSServer.Options(certificates.chained)
         options.chain = [certificates.middle]
         let whole = try TestTLSServer(options)
@@ -68,7 +68,7 @@ import Testing
             (\.strange, .authority, "is not signed by a trusted authority"),
         ] as [(KeyPath<TestCertificates, TestCertificate> & Sendable, TLSFailure.Check, String)]
     )
-    func aFailureSaysWhichCheckFailedOnWhichCertificate(
+    func failureNamesTheCheckAndTheCertificate(
         _ path: KeyPath<TestCertificates, TestCertificate> & Sendable,
         _ check: TLSFailure.Check,
         _ words: String
@@ -96,7 +96,7 @@ import Testing
         ("::1", true), ("[::1%25lo]", true), ("[::ffff:127.0.0.1]", true), ("127.0.0.2", false), ("[::2]", false),
         ("right", false), ("a.localhost", false), ("local", false),
     ])
-    func aNameOrAddressIsVerified(_ host: String, _ isAccepted: Bool) throws {
+    func nameOrAddressIsVerified(_ host: String, _ isAccepted: Bool) throws {
         let server = try TestTLSServer(certificates.right)
         #expect(try failure(server, root, host: host)?.check == (isAccepted ? nil : .hostName))
     }
@@ -105,12 +105,12 @@ import Testing
         ("a.wild.example", true), ("wild.example", false), ("a.b.wild.example", false), ("xn--a.wild.example", true),
         ("parts.example", false), ("part.example", false),
     ])
-    func aWildcardStandsForOneWholeLabel(_ host: String, _ isAccepted: Bool) throws {
+    func wildcardMatchesOneWholeLabel(_ host: String, _ isAccepted: Bool) throws {
         let server = try TestTLSServer(certificates.wild)
         #expect(try failure(server, root, host: host)?.check == (isAccepted ? nil : .hostName))
     }
 
-    @Test func anAddressInItsLongFormIsTheSame() throws {
+    @Test func ipv4MappedAddressMatches() throws {
         let server = try TestTLSServer(certificates.mapped)
         #expect(try failure(server, root, host: "127.0.0.1") == nil)
         #expect(try failure(server, root, host: "[::ffff:127.0.0.1]") == nil)
@@ -118,13 +118,13 @@ import Testing
     }
 
     @Test(arguments: ["", ".", ".localhost", "*.example", "a b", "a\u{0}b", "bücher.example", "[::1", "1::2::3"])
-    func aHostThatCannotBeVerifiedIsRefused(_ host: String) throws {
+    func hostThatCannotBeVerifiedIsRejected(_ host: String) throws {
         let context = try TLSContext.context(for: root, offering: [])
         let socket = try TestTLSSocket { _ in }
         #expect(throws: TLSFailure.self) { try TestTLSClient(context, socket, host: host) }
     }
 
-    @Test func aFileThatCannotBeReadIsSaid() throws {
+    @Test func unreadableAuthoritiesAreReported() throws {
         let folder = try TestFolder()
         let empty = try folder.put(Data(), at: "empty.pem")
         let cut = certificates.root.certificate.dropLast(60)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsRenewedHoldsForNewConnections() throws {
+    @Test func newConnectionsUseTheRenewedFile() throws {
         let folder = try TestFolder()
         let path = try folder.put(certificates.stranger.certificate, at: "root.pem")
         let tls = TLSConfiguration(trust: .only(.file(path)))
@@ -180,7 +180,7 @@ import Testing
         #expect(try TLSContext.context(for: root, offering: ["http/1.1"]) !== first)
     }
 
-    @Test func manyPoliciesDoNotStayForEver() throws {
+    @Test func numberOfCachedContextsIsLimited() throws {
         let cache = TLSContextCache(limit: 3)
         let policy = { (name: String) in TLSPolicy(TLSConfiguration(trust: .insecurelyAnyCertificate), [name]) }
         let first = try cache.context(for: policy("0"))
@@ -192,7 +192,7 @@ import Testing
         #expect(cache.cached(policy("3")) != nil)
     }
 
-    @Test func aCommonVersionIsSpoken() throws {
+    @Test func commonVersionIsNegotiated() throws {
         var newer = root
         newer.minimumVersion = .tls13
         for (versions, isRoot, isNewer) in [
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func aProtocolIsNegotiated() throws {
+    @Test func applicationProtocolIsNegotiated() throws {
         let server = try TestTLSServer(certificates.right)
         for (offer, selected) in [
             (["h2", "http/1.1"], "http/1.1"), (["h2"], "h2"), (["http/1.1"], "http/1.1"), ([], nil), (["x"], nil),

@@ -88,7 +88,7 @@ final class TestTLSServer: Sendable {
 
     deinit { SSL_CTX_free(OpaquePointer(bitPattern: address)) }
 
-    /// Connects to the server, which runs a script after the handshake, even if that failed.
+    /// Connects to the server. It runs a script after the handshake, also after a failed one.
     func connect(_ script: @escaping Script = { $0.echo() }) throws -> TestTLSSocket {
         try TestTLSSocket(receiveBuffer: receiveBuffer) { [self] descriptor in serve(descriptor, script) }
     }
@@ -247,8 +247,10 @@ final class TestTLSClient {
             switch stream.handshake() {
             case .done: return nil
             case .failed(let error): return error
-            case .wantsRead: if !socket.wait(POLLIN) { return SluiceError(.connectTimedOut, "It hangs.") }
-            case .wantsWrite: if !socket.wait(POLLOUT) { return SluiceError(.connectTimedOut, "It hangs.") }
+            case .wantsRead:
+                if !socket.wait(POLLIN) { return SluiceError(.connectTimedOut, "The handshake does not finish.") }
+            case .wantsWrite:
+                if !socket.wait(POLLOUT) { return SluiceError(.connectTimedOut, "The handshake does not finish.") }
             }
         }
     }

@@ -17,9 +17,9 @@ import Testing
         return (piece, String(decoding: bytes.prefix(filled), as: UTF8.self))
     }
 
-    /// The second is a slice with a first index other than 0.
+    /// The second argument is a slice whose first index is not 0.
     @Test(arguments: [Data("abcde".utf8), Data("xxabcdexx".utf8)[2..<7]])
-    func dataIsReadInPiecesAndAgainFromTheStart(data: Data) {
+    func dataIsReadInPiecesAndCanBeRewound(data: Data) {
         var body = UploadBody(.data(data), onData: {})
         #expect(Self.read(&body, 3).text == "abc")
         #expect(Self.read(&body, 3).text == "de")
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test(arguments: [UploadSource.none, .data(Data())])
-    func aBodyOfNoBytesIsAtItsEnd(source: UploadSource) {
+    func emptyBodyIsAtItsEnd(source: UploadSource) {
         var body = UploadBody(source, onData: {})
         #expect(Self.read(&body, 3).piece == .end)
         #expect(body.rewind() == true)
         #expect(body.failure == nil)
     }
 
-    @Test func aStreamGoesBackOnlyWhileNothingIsGone() async {
+    @Test func streamCanBeRewoundUntilBytesAreRead() async {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let (gate, opener) = AsyncStream.makeStream(of: Data.self)
         let stream = HTTPBody.Stream {
@@ -55,7 +55,7 @@ import Testing
         body.close()
     }
 
-    @Test func aStreamThatCanBeReadAgainIsOpenedAgain() async throws {
+    @Test func replayableStreamIsOpenedAgain() async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         var iterator = calls.makeAsyncIterator()
         let opened = Locked(0)
@@ -84,7 +84,7 @@ import Testing
         body.close()
     }
 
-    @Test func closingCancelsTheReadingOfAStream() async {
+    @Test func closingCancelsTheReaderOfAStream() async {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
         let (silence, opener) = AsyncStream.makeStream(of: Data.self)
         let stream = HTTPBody.Stream {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [UploadPipe.highWater, UploadPipe.highWater + 1000, UploadPipe.highWater * 3])
-    func aWriterWaitsUntilLessThanHalfIsLeft(bytes: Int) async {
+    func writerWaitsUntilLessThanHalfIsLeft(bytes: Int) async {
         let writer = write(bytes: bytes)
         #expect(pipe.read(bytes - Self.lowWater).piece == .bytes(bytes - Self.lowWater))
         #expect(executor.isIdle)
@@ -33,13 +33,13 @@ import Testing
         #expect(await writer.value)
     }
 
-    @Test func aWriterBelowTheMarkDoesNotWait() async {
+    @Test func writerBelowTheMarkDoesNotWait() async {
         #expect(await pipe.write(Data(count: UploadPipe.highWater - 1)))
         pipe.finish(.success(()))
         #expect(pipe.read(UploadPipe.highWater).piece == .bytes(UploadPipe.highWater - 1))
     }
 
-    @Test func closingLetsAWaitingWriterGoAndTellsIt() async {
+    @Test func closingResumesAWaitingWriter() async {
         let writer = write(bytes: UploadPipe.highWater)
         #expect(executor.isIdle)
         pipe.close()
@@ -47,7 +47,7 @@ import Testing
         #expect(await !writer.value)
     }
 
-    @Test func aClosedPipeTakesNothingAndDoesNotMakeAnybodyWait() async {
+    @Test func closedPipeAcceptsNothingWithoutWaiting() async {
         pipe.close()
         #expect(await !pipe.write(Data(count: 2 << 20)))
         #expect(pipe.read(10).piece == .wait)

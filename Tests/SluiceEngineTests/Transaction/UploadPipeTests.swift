@@ -33,14 +33,14 @@ extension UploadPipe {
         (1, ["a", "b", "c", "d", "e", "f", "g"]), (2, ["ab", "cd", "ef", "g"]), (3, ["abc", "def", "g"]),
         (5, ["abcde", "fg"]), (7, ["abcdefg"]), (100, ["abcdefg"]),
     ])
-    func theBufferIsFilledAcrossChunks(size: Int, pieces: [String]) async {
+    func readsAreFilledAcrossChunks(size: Int, pieces: [String]) async {
         let pipe = await Self.pipe("abc", "", "defg")
         pipe.finish(.success(()))
         for piece in pieces { #expect(pipe.read(size).text == piece) }
         #expect(pipe.read(size).piece == .end)
     }
 
-    @Test func anErrorComesBehindTheBytesBeforeIt() async {
+    @Test func errorFollowsTheBytesBeforeIt() async {
         let pipe = await Self.pipe("abc")
         pipe.finish(.failure(SluiceError(.bodyUnavailable, "First.")))
         pipe.finish(.success(()))
@@ -60,7 +60,7 @@ extension UploadPipe {
     }
 
     /// The callback runs once for the first event after a read that had to wait.
-    @Test func aReaderThatWasToldToWaitIsCalledOnce() async {
+    @Test func waitingReaderIsCalledOnce() async {
         let calls = Locked(0)
         let pipe = UploadPipe(onData: { calls.withLock { $0 += 1 } })
         _ = await pipe.write(Self.data("a"))
@@ -79,7 +79,7 @@ extension UploadPipe {
         #expect(pipe.read(10).piece == .end)
     }
 
-    @Test func nothingIsLostBetweenTwoThreads() async {
+    @Test func concurrentReaderReceivesAllBytes() async {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let pipe = UploadPipe(onData: { continuation.yield() })
         let writer = Task.detached {

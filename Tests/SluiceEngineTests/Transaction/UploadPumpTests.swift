@@ -16,12 +16,12 @@ import Testing
     private static func stream(
         _ chunks: [String],
         failure: (any Error)? = nil,
-        asked: Locked<Int> = Locked(0)
+        requested: Locked<Int> = Locked(0)
     ) -> HTTPBody.Stream {
         HTTPBody.Stream {
             var left = chunks[...]
             return {
-                asked.withLock { $0 += 1 }
+                requested.withLock { $0 += 1 }
                 if let chunk = left.popFirst() { return Data(chunk.utf8) }
                 if let failure { throw failure }
                 return nil
@@ -36,7 +36,7 @@ import Testing
             ([], 0), ([""], 0),
         ] as [([String], Int64?)]
     )
-    func aBodyOfTheAnnouncedLengthIsSent(chunks: [String], length: Int64?) async {
+    func bodyOfTheDeclaredLengthIsSent(chunks: [String], length: Int64?) async {
         let pipe = UploadPipe(onData: {})
         await pipe.pump(Self.stream(chunks), length: length)
         if !chunks.joined().isEmpty { #expect(pipe.read(100).text == chunks.joined()) }
@@ -50,7 +50,7 @@ import Testing
             (["ab", "cd"], 3, "more"), (["a"], 0, "more"), (["abc", "", "d"], 3, "more"),
         ] as [([String], Int64, String)]
     )
-    func aBodyOfAnotherLengthFailsBeforeItLooksWhole(chunks: [String], length: Int64, words: String) async {
+    func bodyOfAnotherLengthFailsBeforeItIsComplete(chunks: [String], length: Int64, words: String) async {
         let pipe = UploadPipe(onData: {})
         await pipe.pump(Self.stream(chunks), length: length)
         #expect(pipe.read(100).text.utf8.count < max(1, length))
@@ -59,15 +59,15 @@ import Testing
         #expect(pipe.failure?.reason == "The request's body was announced with \(length) bytes, but has \(words).")
     }
 
-    @Test func aSourceThatGoesOnForeverIsNotReadOnceItIsTooLong() async {
-        let asked = Locked(0)
+    @Test func sourceIsNotReadBeyondTheDeclaredLength() async {
+        let requested = Locked(0)
         let pipe = UploadPipe(onData: {})
-        await pipe.pump(Self.stream(Array(repeating: "abc", count: 1000), asked: asked), length: 3)
-        #expect(asked.withLock { $0 } == 2)
+        await pipe.pump(Self.stream(Array(repeating: "abc", count: 1000), requested: requested), length: 3)
+        #expect(requested.withLock { $0 } == 2)
         #expect(pipe.failure?.code == .bodyLengthMismatch)
     }
 
-    @Test func anErrorOfTheSourceIsKeptAsTheCause() async {
+    @Test func errorOfTheSourceIsTheUnderlyingError() async {
         let pipe = UploadPipe(onData: {})
         await pipe.pump(Self.stream(["ab"], failure: Broken()), length: nil)
         #expect(pipe.read(100).text == "ab")
@@ -76,34 +76,34 @@ import Testing
         #expect(pipe.failure?.underlyingError is Broken)
     }
 
-    @Test func anErrorOfTheSDKsOwnIsPassedOnAsItIs() async {
+    @Test func sluiceErrorOfTheSourceIsPassedOn() async {
         let pipe = UploadPipe(onData: {})
         await pipe.pump(Self.stream([], failure: SluiceError(.encodingFailed, "Mine.")), length: 5)
         #expect(pipe.failure?.code == .encodingFailed)
         #expect(pipe.failure?.reason == "Mine.")
     }
 
-    @Test func aClosedPipeIsPumpedNoFurther() async {
-        let asked = Locked(0)
+    @Test func closedPipeStopsReadingTheSource() async {
+        let requested = Locked(0)
         let pipe = UploadPipe(onData: {})
         pipe.close()
-        await pipe.pump(Self.stream(["a", "b", "c"], asked: asked), length: nil)
-        #expect(asked.withLock { $0 } == 1)
+        await pipe.pump(Self.stream(["a", "b", "c"], requested: requested), length: nil)
+        #expect(requested.withLock { $0 } == 1)
     }
 
-    @Test func closingEndsAPumpThatWaits() async {
+    @Test func closingEndsAWaitingPump() async {
         let big = String(repeating: "x", count: UploadPipe.highWater)
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
-        let asked = Locked(0)
+        let requested = Locked(0)
         let pipe = UploadPipe(onData: { continuation.yield() })
         #expect(pipe.read(1).piece == .wait)
-        let stream = Self.stream([big, big, big], asked: asked)
+        let stream = Self.stream([big, big, big], requested: requested)
         let pump = Task.detached { await pipe.pump(stream, length: nil) }
         var iterator = calls.makeAsyncIterator()
         await iterator.next()
         pipe.close()
         await pump.value
-        #expect(asked.withLock { $0 } == 1)
+        #expect(requested.withLock { $0 } == 1)
     }
 }
 #endif
