@@ -43,7 +43,7 @@ final class SilentPort: Sendable {
         }
         guard isListening else {
             Foundation.close(listener)
-            throw TestCertificate.Failure(words: "no port")
+            throw TestCertificate.Failure(reason: "no free port")
         }
         descriptor = listener
         state = Locked(State(fillers: fillers))

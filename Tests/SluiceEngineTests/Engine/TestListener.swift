@@ -32,7 +32,7 @@ final class TestListener: Sendable {
         }
         guard isListening else {
             Foundation.close(descriptor)
-            throw TestCertificate.Failure(words: "no port")
+            throw TestCertificate.Failure(reason: "no free port")
         }
         self.descriptor = descriptor
         port = Int(UInt16(bigEndian: address.sin_port))

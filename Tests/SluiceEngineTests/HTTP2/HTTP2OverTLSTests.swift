@@ -30,7 +30,7 @@ extension EngineTests {
                 tls.serve(descriptor) { connection in
                     guard connection.isOpen else { return }
                     TestProxyClient(descriptor: descriptor, tls: connection)
-                        .relay(to: connection.speaksHTTP2 ? newPort : oldPort)
+                        .relay(to: connection.usesHTTP2 ? newPort : oldPort)
                 }
             }
         }

@@ -31,7 +31,9 @@ final class TestTLSServer: Sendable {
     convenience init(_ certificate: TestCertificate) throws { try self.init(Options(certificate)) }
 
     init(_ options: Options) throws {
-        guard let context = SSL_CTX_new(TLS_server_method()) else { throw TestCertificate.Failure(words: "no context") }
+        guard let context = SSL_CTX_new(TLS_server_method()) else {
+            throw TestCertificate.Failure(reason: "no context")
+        }
         address = UInt(bitPattern: context)
         receiveBuffer = options.receiveBuffer
         let certificate = try options.certificate.parsed()
@@ -122,7 +124,7 @@ final class TestTLSSocket {
     init(receiveBuffer: Int32? = nil, _ serve: @escaping @Sendable (Int32) -> Void) throws {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
-            throw TestCertificate.Failure(words: "no sockets")
+            throw TestCertificate.Failure(reason: "no sockets")
         }
         let (own, other) = (ends[0], ends[1])
         descriptor = own
@@ -194,7 +196,7 @@ struct TestTLSConnection {
     func write(_ text: String) { write(Array(text.utf8)) }
 
     /// True if both sides have negotiated HTTP/2.
-    var speaksHTTP2: Bool {
+    var usesHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &count)

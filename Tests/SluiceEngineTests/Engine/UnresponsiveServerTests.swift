@@ -8,7 +8,7 @@ import Testing
 
 extension EngineTests {
     /// Servers that never answer, answer too slowly, or answer without end. The transport still serves the next request.
-    @Suite struct UnansweredTests {
+    @Suite struct UnresponsiveServerTests {
         private let server: LoopbackServer
         private let transport = SocketTransport()
 
@@ -96,7 +96,7 @@ extension EngineTests {
             return ["X: \(long)", String(repeating: field, count: 300), String(repeating: "X:\r\n", count: 2000)]
         }()
 
-        @Test(arguments: UnansweredTests.endlessFields)
+        @Test(arguments: UnresponsiveServerTests.endlessFields)
         func endlessHeadsAndTrailersAreRejected(_ fields: String) async throws {
             server.on("/head", .script(.write("HTTP/1.1 200 OK\r\n" + fields), .hang))
             let body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"

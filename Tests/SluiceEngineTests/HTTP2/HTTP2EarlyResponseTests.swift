@@ -8,7 +8,7 @@ import Testing
 
 extension EngineTests {
     /// HTTP/2 responses that arrive before the whole request has been sent (RFC 9113 §8.1).
-    @Suite struct HTTP2EarlyAnswerTests {
+    @Suite struct HTTP2EarlyResponseTests {
         private let transport = SocketTransport()
 
         /// By its number: a body in memory, an endless body, and a body that stalls.

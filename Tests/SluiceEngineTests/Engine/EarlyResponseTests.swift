@@ -8,7 +8,7 @@ import Testing
 
 extension EngineTests {
     /// Responses that arrive before the whole request has been sent.
-    @Suite struct EarlyAnswerTests {
+    @Suite struct EarlyResponseTests {
         private let transport = SocketTransport()
 
         /// By its number: a body in memory, an endless body, and a body that stalls.

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// Readers that stop: by releasing the reader, or by cancellation.
-@Suite(.timeLimit(.minutes(10))) struct ResponsePipeLeavingTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponsePipeAbandonmentTests {
     @Test func releasingTheReaderAbandonsTheTransferOnce() {
         let fixture = PipeFixture(highWater: 1)
         var readers: [ResponsePipe.Reader] = [ResponsePipe.Reader(fixture.pipe)]

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceEngine
 
 extension EngineTests {
-    @Suite(.timeLimit(.minutes(10))) struct HeldBackTimeoutTests {
+    @Suite(.timeLimit(.minutes(10))) struct BackPressureTimeoutTests {
         @Test func serverThatStallsAfterBackPressureTimesOut() async throws {
             let server = try LoopbackServer()
             server.on("/", .partial(Data(count: 1 << 20), announced: 2 << 20))

@@ -8,7 +8,7 @@ import Testing
 
 extension EngineTests {
     /// Servers that close a connection while the client is slow to read or to send.
-    @Suite struct ServerEndTests {
+    @Suite struct ServerCloseTests {
         /// More than the engine reads ahead. The socket buffer holds the rest.
         private static let part = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
 
@@ -17,7 +17,7 @@ extension EngineTests {
         @Test(arguments: [false, true])
         func endIsDetectedDuringBackPressure(_ isChunked: Bool) async throws {
             let server = try LoopbackServer()
-            let part = ServerEndTests.part
+            let part = ServerCloseTests.part
             let chunked: [LoopbackResponse.Step] = [
                 .write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n"), .write(part), .close,
             ]

@@ -9,7 +9,7 @@ import Testing
 extension EngineTests {
     /// Frames and heads that violate HTTP/2. The request fails at once with a clear error, even if the server keeps the
     /// connection open.
-    @Suite struct HTTP2InvalidAnswerTests {
+    @Suite struct HTTP2InvalidResponseTests {
         private struct Case: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let frames: [HTTP2Frame]
