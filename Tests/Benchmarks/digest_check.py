@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks what a client sent to a server that asks for a digest and believes each answer (RFC 7616 §3.4).
+"""Verifies the digests that a client sent to a server that accepts any digest (RFC 7616 §3.4).
 
-    digest_check.py USER PASSWORD FILE      FILE: the values of Authorization of GET requests, one a line
+    digest_check.py USER PASSWORD FILE      FILE: the Authorization values of GET requests, one in each line
 
-It fails where a response is not the one of that password, where a nonce has been used twice with the same count, and where there are none.
+Fails if a response does not match the password, if a nonce was used twice with the same count, or if there is no digest.
 """
 import hashlib
 import re
@@ -29,10 +29,10 @@ def main():
             secret = digest(f"{user}:{fields['realm']}:{password}")
             values = [secret, fields["nonce"], fields["nc"], fields["cnonce"], fields["qop"], digest("GET:" + fields["uri"])]
             if fields["username"] != user or fields["response"] != digest(":".join(values)):
-                sys.exit(f"This is a wrong response: {line}")
+                sys.exit(f"The response does not match the password: {line}")
             use = (fields["nonce"], fields["nc"])
             if use in used:
-                sys.exit(f"This nonce and count were used before: {line}")
+                sys.exit(f"The nonce and count were used before: {line}")
             used.add(use)
     if not used:
         sys.exit("No digest was sent.")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A JSON array that is compressed ahead of time, and what zlib alone takes to inflate it.
+"""Creates a compressed JSON array, and measures the time of zlib to inflate it.
 
     gzip_body.py make LENGTH FILE       writes an array of LENGTH bytes, compressed by gzip
-    gzip_body.py time LENGTH FILE       prints the seconds that it takes to inflate the file in memory
+    gzip_body.py time LENGTH FILE       prints the seconds to inflate the file in memory
 """
 import gzip
 import json
@@ -15,7 +15,7 @@ PIECE = 64 << 10
 
 
 def body(length):
-    """Readings of sensors until the length is reached, with spaces before the last bracket."""
+    """Returns an array of sensor readings, padded with spaces to the length."""
     numbers = random.Random(1)
     objects = []
     left = length - 2
@@ -38,7 +38,7 @@ def body(length):
 
 
 def inflate(compressed, length):
-    """Inflates piece by piece, as a client does; nothing is kept."""
+    """Inflates in pieces, as a client does, without keeping the output. Returns the seconds."""
     start = time.perf_counter()
     stream = zlib.decompressobj(wbits=31)
     count = 0
@@ -47,7 +47,7 @@ def inflate(compressed, length):
     count += len(stream.flush())
     seconds = time.perf_counter() - start
     if count != length or not stream.eof:
-        sys.exit(f"{count} bytes came, not {length}")
+        sys.exit(f"inflated {count} bytes, not {length}")
     return seconds
 
 

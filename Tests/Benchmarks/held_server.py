@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An HTTP/1.1 server on 127.0.0.1 that keeps connections open and holds requests until many are there.
+"""An HTTP/1.1 server on 127.0.0.1 that keeps connections open and holds requests until a number of them wait.
 
     held_server.py COUNT [CERTIFICATE KEY]
 
-It prints its port, answers requests for /held once COUNT of them are waiting, and all others at once. With a certificate and its
-key it speaks TLS.
+It prints its port. It answers requests for /held once COUNT of them wait, and all others at once. With a certificate and its key,
+it uses TLS.
 """
 import asyncio
 import ssl

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A relay on 127.0.0.1 that delays what passes through it, and does not limit how much passes.
+"""A relay on 127.0.0.1 that adds a delay and does not limit the bandwidth.
 
     relay.py PORT MILLISECONDS
 
-It prints its port, connects each client to PORT on 127.0.0.1 and passes each piece on so many milliseconds after it came, in both
-directions: a long way with a wide bandwidth. It reads eagerly while less than 64 MiB of a direction wait, which is 2.6 GB a second at 25 ms.
-The bytes stay where they were read to until they are sent; the streams of asyncio would copy them twice more.
+It prints its port, connects each client to PORT on 127.0.0.1, and forwards each piece in both directions after the delay. It reads while
+less than 64 MiB of a direction wait, which allows 2.6 GB per second at 25 ms. The bytes are sent from the buffer that they were read into,
+because the streams of asyncio would copy them twice more.
 """
 import collections
 import mmap
@@ -19,16 +19,16 @@ PIECE = 1 << 20
 
 
 class Direction:
-    """The way from one socket to the other."""
+    """The bytes in transit from one socket to the other."""
 
     def __init__(self, source, target):
         self.source = source
         self.target = target
-        # Only what is written to comes into memory.
+        # Pages that were never written use no memory.
         self.ring = memoryview(mmap.mmap(-1, CAPACITY))
-        self.came = 0
-        self.gone = 0
-        # When the bytes up to a position may go.
+        self.received = 0
+        self.sent = 0
+        # The times from which the bytes up to a position can be sent.
         self.pieces = collections.deque()
         self.has_ended = False
         self.is_blocked = False
@@ -36,27 +36,27 @@ class Direction:
 
     @property
     def reads(self):
-        return not self.has_ended and self.came - self.gone < CAPACITY
+        return not self.has_ended and self.received - self.sent < CAPACITY
 
     def read(self, due):
-        place = self.came % CAPACITY
-        room = min(CAPACITY - (self.came - self.gone), CAPACITY - place, PIECE)
+        place = self.received % CAPACITY
+        room = min(CAPACITY - (self.received - self.sent), CAPACITY - place, PIECE)
         count = self.source.recv_into(self.ring[place : place + room])
-        self.came += count
+        self.received += count
         self.has_ended = count == 0
-        self.pieces.append((due, self.came))
+        self.pieces.append((due, self.received))
 
     def write(self, now):
         while self.pieces and self.pieces[0][0] <= now:
             end = self.pieces[0][1]
-            if self.gone < end:
-                place = self.gone % CAPACITY
+            if self.sent < end:
+                place = self.sent % CAPACITY
                 try:
-                    self.gone += self.target.send(self.ring[place : place + min(end - self.gone, CAPACITY - place)])
+                    self.sent += self.target.send(self.ring[place : place + min(end - self.sent, CAPACITY - place)])
                 except BlockingIOError:
                     self.is_blocked = True
                     return
-            if self.gone == end:
+            if self.sent == end:
                 self.pieces.popleft()
         if self.has_ended and not self.pieces and not self.is_over:
             self.is_over = True
@@ -64,7 +64,7 @@ class Direction:
 
 
 class Connection:
-    """Two sockets and the ways between them."""
+    """Two sockets and both directions between them."""
 
     def __init__(self, client, server):
         self.directions = (Direction(client, server), Direction(server, client))
@@ -78,7 +78,7 @@ class Connection:
         return all(direction.is_over for direction in self.directions)
 
     def watch(self, selector):
-        """Asks the selector for what can be used, and for no more."""
+        """Registers only the events that can be handled now."""
         for end, before in self.events.items():
             events = 0
             for direction in self.directions:

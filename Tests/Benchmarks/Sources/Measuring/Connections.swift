@@ -14,7 +14,7 @@ extension Measurement {
                 group.addTask {
                     for number in stride(from: lane, to: urls.count, by: inFlight) {
                         guard let user = try await client.user(at: urls[number]) else {
-                            throw Unexpected(description: "the client cannot be told where hosts are")
+                            throw Unexpected(description: "the client has no option for host addresses")
                         }
                         try Unexpected.check(user)
                     }
@@ -35,7 +35,7 @@ extension Measurement {
         let count: Int = try arguments.number("count", default: 10_000)
         // The first requests load the memory that all connections share.
         guard let few = try await client.connect(16, path: "now") else {
-            throw Unexpected(description: "the client does not tell how many connections it has")
+            throw Unexpected(description: "the client does not report its number of connections")
         }
         try await settle()
         ResourceUsage.releaseFreeMemory()

@@ -10,7 +10,7 @@ extension Measurement {
         for _ in 0..<6 {
             if arguments.mode == .sharing {
                 guard let shared = try await client.share(count) else {
-                    throw Unexpected(description: "the client's requests share no transfer")
+                    throw Unexpected(description: "the client does not share transfers")
                 }
                 guard shared.transfers == 1 else {
                     throw Unexpected(description: "there were \(shared.transfers) transfers")

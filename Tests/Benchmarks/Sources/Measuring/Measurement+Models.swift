@@ -27,7 +27,7 @@ extension Measurement {
         let decoder = JSONDecoder()
         let expected = try decoder.decode([Reading].self, from: json).count
         guard try client.lenient(json)?.count == expected else {
-            throw Unexpected(description: "the client decodes nothing leniently")
+            throw Unexpected(description: "the client has no lenient decoder")
         }
         var lenient: [Double] = []
         var strict: [Double] = []

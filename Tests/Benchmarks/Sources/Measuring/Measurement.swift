@@ -18,16 +18,16 @@ package enum Measurement {
             // The client lives as long as the process, as a shared client does, and is not shut down.
             withExtendedLifetime(client) { exit(0) }
         } catch let error as UsageError {
-            complain("\(error)")
+            printError("\(error)")
             exit(64)
         } catch {
-            complain("\(type) failed: \(error)")
+            printError("\(type) failed: \(error)")
             exit(1)
         }
     }
 
-    private static func complain(_ sentence: String) {
-        _ = Array((sentence + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    private static func printError(_ message: String) {
+        _ = Array((message + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     private static func measure(
@@ -48,7 +48,7 @@ package enum Measurement {
             let start = clock.now
             let count = try await client.download(arguments.optional("path") ?? "/file")
             let seconds = (clock.now - start) / .seconds(1)
-            guard count == length else { throw Unexpected(description: "\(count) bytes came, not \(length)") }
+            guard count == length else { throw Unexpected(description: "received \(count) bytes, not \(length)") }
             return ["seconds": seconds, "rss": ResourceUsage.peakMiB]
         case .upload:
             let upload = Upload(path: try arguments.string("path"), length: length, file: try arguments.string("file"))
@@ -62,7 +62,7 @@ package enum Measurement {
             let start = clock.now
             let wanted: Int = try arguments.number("count", default: 1)
             guard let count = try await client.events(at: try arguments.string("path"), upTo: wanted) else {
-                throw Unexpected(description: "the client reads no events")
+                throw Unexpected(description: "the client does not support events")
             }
             guard count == wanted else { throw Unexpected(description: "there were \(count) events, not \(wanted)") }
             return ["rate": Double(count) / ((clock.now - start) / .seconds(1))]
@@ -128,7 +128,7 @@ package enum Measurement {
             arguments.mode == .uploadFile
             ? try await client.upload(file: file, to: path)
             : try await client.download(path, to: file, isWatched: arguments.optional("watched") != nil)
-        guard outcome != nil else { throw Unexpected(description: "the client has no means for files") }
+        guard outcome != nil else { throw Unexpected(description: "the client has no file transfers") }
         return ["seconds": (ContinuousClock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
     }
 
@@ -140,14 +140,14 @@ package enum Measurement {
         let request: @Sendable () async throws -> Void = {
             guard let path else { return try Unexpected.check(try await client.user()) }
             let count = try await client.fetch(path)
-            guard count == length else { throw Unexpected(description: "\(count) bytes came, not \(length)") }
+            guard count == length else { throw Unexpected(description: "received \(count) bytes, not \(length)") }
         }
         _ = try await load.run(for: .seconds(seconds / 4), request)
         return try await load.run(for: .seconds(seconds), request)
     }
 }
 
-/// A response that differs from the one the server is set up to give.
+/// A result that differs from the expected one.
 package struct Unexpected: Error, CustomStringConvertible {
     package let description: String
 

@@ -28,10 +28,10 @@ extension SluiceBench {
     func open(_ count: Int, in folder: String) async throws -> (opening: Duration, step: Duration)? {
         let storage = SQLiteCacheStorage(directory: URL(filePath: folder))
         let clock = ContinuousClock()
-        var held = 0
-        let opening = try await clock.measure { held = try await storage.size().count }
-        if held < count {
-            try await fill(storage, by: count - held)
+        var stored = 0
+        let opening = try await clock.measure { stored = try await storage.size().count }
+        if stored < count {
+            try await fill(storage, by: count - stored)
             throw Unexpected(description: "the cache was filled; now it can be opened")
         }
         var step = Duration.zero

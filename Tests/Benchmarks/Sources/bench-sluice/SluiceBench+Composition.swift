@@ -3,11 +3,11 @@ import Synchronization
 
 extension SluiceBench {
     func share(_ count: Int) async throws -> (time: Duration, transfers: Int)? {
-        let held = Held()
+        let transport = HeldTransport()
         let built = Counter()
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
             $0.sharing = .safeMethods
-            $0.transport = held
+            $0.transport = transport
             // The mapping is the last step before a request joins a shared transfer.
             $0.requestMapping = { request in
                 built.add()
@@ -21,9 +21,9 @@ extension SluiceBench {
         while built.count < count { await Task.yield() }
         // The last requests are about to join.
         try await Task.sleep(for: .milliseconds(5))
-        await held.door.open()
+        await transport.gate.open()
         for task in tasks { _ = try await task.value }
-        return (clock.now - start, await held.door.transfers)
+        return (clock.now - start, await transport.gate.transfers)
     }
 
     func runGraph(_ count: Int) async throws -> (time: Duration, steps: Int)? {
@@ -55,29 +55,29 @@ private final class Counter: Sendable {
     func add() { value.add(1, ordering: .relaxed) }
 }
 
-/// A transport that answers when it is opened.
-private struct Held: Transport {
-    actor Door {
+/// A transport that answers once its gate is open.
+private struct HeldTransport: Transport {
+    actor Gate {
         private(set) var transfers = 0
         private var isOpen = false
-        private var waiting: [CheckedContinuation<Void, Never>] = []
+        private var continuations: [CheckedContinuation<Void, Never>] = []
 
-        func pass() async {
+        func wait() async {
             transfers += 1
-            if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+            if !isOpen { await withCheckedContinuation { continuations.append($0) } }
         }
 
         func open() {
             isOpen = true
-            for continuation in waiting { continuation.resume() }
-            waiting = []
+            for continuation in continuations { continuation.resume() }
+            continuations = []
         }
     }
 
-    let door = Door()
+    let gate = Gate()
 
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
-        await door.pass()
+        await gate.wait()
         return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
     }
 }

@@ -6,9 +6,9 @@ import Synchronization
 final class Ledger: Sendable {
     private struct State {
         var outcomes: [String: Int] = [:]
-        var wrongs: [String] = []
+        var unexpected: [String] = []
         var count = 0
-        var wrongCount = 0
+        var unexpectedCount = 0
     }
 
     private let state = Mutex(State())
@@ -22,18 +22,18 @@ final class Ledger: Sendable {
     }
 
     /// Records an outcome that is not allowed.
-    func noteWrong(_ kind: String, _ what: String) {
+    func noteUnexpected(_ kind: String, _ outcome: String) {
         state.withLock { state in
             state.count += 1
-            state.wrongCount += 1
-            if state.wrongs.count < 20 { state.wrongs.append("\(kind): \(what)") }
+            state.unexpectedCount += 1
+            if state.unexpected.count < 20 { state.unexpected.append("\(kind): \(outcome)") }
         }
     }
 
     var count: Int { state.withLock(\.count) }
-    var wrongCount: Int { state.withLock(\.wrongCount) }
+    var unexpectedCount: Int { state.withLock(\.unexpectedCount) }
     /// The first outcomes that are not allowed.
-    var wrongs: [String] { state.withLock(\.wrongs) }
+    var unexpected: [String] { state.withLock(\.unexpected) }
 
     /// Every kind of outcome with its count, in alphabetical order.
     var summary: String {

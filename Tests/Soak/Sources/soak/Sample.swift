@@ -47,20 +47,20 @@ struct Verdict: CustomStringConvertible {
             return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
         }
         var lines: [String] = []
-        var isGood = ledger.wrongs.isEmpty && !samples.isEmpty
-        for (name, figure, room) in [
+        var isGood = ledger.unexpected.isEmpty && !samples.isEmpty
+        for (name, figure, factor) in [
             ("memory in MiB", { $0.memory }, 1.1), ("descriptors", { Double($0.descriptors) }, 1.1),
             ("threads", { Double($0.threads) }, 1.1),
         ] as [(String, (Sample) -> Double, Double)] {
             let (before, after) = (median(early, figure), median(late, figure))
-            let isFlat = after <= before * room + 4
+            let isFlat = after <= before * factor + 4
             isGood = isGood && isFlat
             lines.append(
-                "\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", which has grown")"
+                "\(name): \(Int(before.rounded())) → \(Int(after.rounded()))\(isFlat ? "" : ", grown")"
             )
         }
-        lines.append("requests: \(ledger.count), wrong: \(ledger.wrongCount)")
-        lines += ledger.wrongs
+        lines.append("requests: \(ledger.count), unexpected: \(ledger.unexpectedCount)")
+        lines += ledger.unexpected
         self.isGood = isGood
         description = lines.joined(separator: "\n")
     }

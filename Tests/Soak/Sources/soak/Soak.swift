@@ -6,13 +6,13 @@ import SluiceTesting
 @main
 struct Soak {
     static func main() async throws {
-        let words = CommandLine.arguments.dropFirst()
-        guard words.count >= 3, let seconds = Int(words[1]) else {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count >= 3, let seconds = Int(arguments[1]) else {
             print("usage: soak SECONDS SVG CERTIFICATE [URL …]")
             exit(64)
         }
-        let certificate = words[3]
-        let urls = Array(words.dropFirst(3))
+        let certificate = arguments[3]
+        let urls = Array(arguments.dropFirst(3))
         let ledger = Ledger()
         let traffic = try Traffic(urls, trusting: certificate, ledger)
         let end = ContinuousClock.now + .seconds(seconds)
@@ -29,7 +29,7 @@ struct Soak {
                 if samples.count % 12 == 0, let last = samples.last { print(last) }
             }
         }
-        try Data(Plot(samples).svg.utf8).write(to: URL(filePath: words[2]))
+        try Data(Plot(samples).svg.utf8).write(to: URL(filePath: arguments[2]))
         print(ledger.summary)
         let verdict = Verdict(samples, ledger)
         print(verdict)

@@ -2,12 +2,12 @@ import Foundation
 import Sluice
 
 extension Traffic {
-    private static func expect(_ isRight: Bool, _ what: @autoclosure () -> String) throws {
-        if !isRight { throw Wrong(description: what()) }
+    private static func expect(_ isExpected: Bool, _ description: @autoclosure () -> String) throws {
+        if !isExpected { throw UnexpectedResponse(description: description()) }
     }
 
     /// Requests that succeed.
-    static func answers(_ plain: APIClient, _ cached: APIClient) -> [Kind] {
+    static func successes(_ plain: APIClient, _ cached: APIClient) -> [Kind] {
         let ada = Item(id: 1, name: "Ada")
         return [
             Kind(name: "json", codes: []) {
@@ -41,7 +41,7 @@ extension Traffic {
     }
 
     /// Requests that fail in the way the fault requires.
-    static func faults(_ plain: APIClient, _ retrying: APIClient, _ impatient: APIClient) -> [Kind] {
+    static func faults(_ plain: APIClient, _ retrying: APIClient, _ shortTimeout: APIClient) -> [Kind] {
         let data = { (client: APIClient, path: String) -> @Sendable () async throws -> Void in
             { _ = try await client.data.get(path).sender().value }
         }
@@ -50,7 +50,7 @@ extension Traffic {
             Kind(name: "reset", codes: [.connectionLost, .truncatedBody], work: data(plain, "reset")),
             Kind(name: "closed", codes: [.connectionLost], work: data(plain, "closed")),
             Kind(name: "garbage", codes: [.invalidResponse, .connectionLost], work: data(plain, "garbage")),
-            Kind(name: "stalled", codes: [.idleTimedOut], work: data(impatient, "stalled")),
+            Kind(name: "stalled", codes: [.idleTimedOut], work: data(shortTimeout, "stalled")),
             Kind(name: "endless", codes: [.bodyTooLarge], work: data(plain, "endless")),
             Kind(name: "around", codes: [.redirectLoop], work: data(plain, "around")),
             Kind(name: "missing", codes: [.unacceptableStatus], work: data(plain, "missing")),

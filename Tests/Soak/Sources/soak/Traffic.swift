@@ -9,7 +9,7 @@ final class Traffic: Sendable {
         let name: String
     }
 
-    /// A kind of request, and its expected outcome; nil for success.
+    /// A kind of request, and the error codes that are expected; empty for success.
     struct Kind: Sendable {
         let name: String
         let codes: Set<SluiceError.Code>
@@ -21,7 +21,7 @@ final class Traffic: Sendable {
     private let ledger: Ledger
     private let folder: URL
 
-    struct Wrong: Error, CustomStringConvertible {
+    struct UnexpectedResponse: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -44,8 +44,8 @@ final class Traffic: Sendable {
         let retrying = APIClient(baseURL: faulty.server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 2)
         }
-        let impatient = APIClient(baseURL: faulty.server.url) { $0.timeouts.idle = .milliseconds(300) }
-        var kinds = Traffic.answers(plain, cached) + Traffic.faults(plain, retrying, impatient)
+        let shortTimeout = APIClient(baseURL: faulty.server.url) { $0.timeouts.idle = .milliseconds(300) }
+        var kinds = Traffic.successes(plain, cached) + Traffic.faults(plain, retrying, shortTimeout)
         kinds += Traffic.bodies(plain, folder)
         for url in urls {
             let secure = APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(certificate)) }
@@ -66,27 +66,27 @@ final class Traffic: Sendable {
         while ContinuousClock.now < end {
             guard let kind = kinds.randomElement(using: &random) else { return }
             if Int.random(in: 0..<5, using: &random) == 0 {
-                await cancelled(kind, after: .microseconds(Int.random(in: 0..<4000, using: &random)))
+                await runAndCancel(kind, after: .microseconds(Int.random(in: 0..<4000, using: &random)))
             } else {
-                await finished(kind)
+                await runToEnd(kind)
             }
         }
     }
 
-    private func finished(_ kind: Kind) async {
+    private func runToEnd(_ kind: Kind) async {
         do {
             try await kind.work()
             if kind.codes.isEmpty {
                 ledger.note(kind.name, "answered")
             } else {
-                ledger.noteWrong(kind.name, "It went well.")
+                ledger.noteUnexpected(kind.name, "Expected a failure.")
             }
         } catch {
             note(error, of: kind, orCancelled: false)
         }
     }
 
-    private func cancelled(_ kind: Kind, after delay: Duration) async {
+    private func runAndCancel(_ kind: Kind, after delay: Duration) async {
         let task = Task { try await kind.work() }
         try? await Task.sleep(for: delay)
         task.cancel()
@@ -103,7 +103,7 @@ final class Traffic: Sendable {
         } else if orCancelled, error is CancellationError {
             ledger.note(kind.name, "cancelled")
         } else {
-            ledger.noteWrong(kind.name, "\(error)")
+            ledger.noteUnexpected(kind.name, "\(error)")
         }
     }
 }
