@@ -154,9 +154,9 @@ import Testing
         #expect(value.hasPrefix(#"Digest username="x\"\\y", realm="a \"b\" \\ c", nonce="n\"", uri="/\"", "#))
         #expect(value.contains(#"opaque="\\""#))
         let plain = #"x"\y:a "b" \ c:Circle of Life"#
-        let secret = try #require(DigestHash.md5.hex(of: plain))
-        let proof = try #require(DigestHash.md5.hex(of: "GET:/\""))
-        let response = try #require(DigestHash.md5.hex(of: "\(secret):n\":00000001:c:auth:\(proof)"))
+        let digestOfA1 = try #require(DigestHash.md5.hex(of: plain))
+        let digestOfA2 = try #require(DigestHash.md5.hex(of: "GET:/\""))
+        let response = try #require(DigestHash.md5.hex(of: "\(digestOfA1):n\":00000001:c:auth:\(digestOfA2)"))
         #expect(value.contains(#"response="\#(response)""#))
     }
 
@@ -216,8 +216,8 @@ import Testing
         #expect([first, second, third].map(\.count) == [1, 2, 1])
         #expect([first, second, third].map(\.cnonce) == ["c1", "c1", "c1"])
         let key = try #require(DigestHash.md5.hex(of: "a:r:b").flatMap { DigestHash.md5.hex(of: "\($0):n:c1") })
-        let proof = try #require(DigestHash.md5.hex(of: "GET:/"))
-        let response = try #require(DigestHash.md5.hex(of: "\(key):m:00000001:c1:auth:\(proof)"))
+        let digestOfA2 = try #require(DigestHash.md5.hex(of: "GET:/"))
+        let response = try #require(DigestHash.md5.hex(of: "\(key):m:00000001:c1:auth:\(digestOfA2)"))
         let value = third.fieldValue(for: AuthenticatedMessage(method: "GET", uri: "/"))
         #expect(value?.contains(#"response="\#(response)""#) == true)
     }

@@ -94,8 +94,8 @@ extension EngineTests {
             let earlier = server.requestCount
             let unlimited = TransferContext(limits: ResponseLimits(decompressionRatio: nil))
             // These are held until the other floods have ended, however long that takes.
-            let patient = TransferContext(timeouts: Timeouts(idle: nil))
-            let held = (0..<200).map { _ in flood("/held", patient) }
+            let withoutIdleTimeout = TransferContext(timeouts: Timeouts(idle: nil))
+            let held = (0..<200).map { _ in flood("/held", withoutIdleTimeout) }
             let bombs = (0..<4).flatMap { _ in [flood("/bomb"), flood("/gzip")] }
             let long = [
                 flood("/bomb", unlimited), flood("/gzip", unlimited), flood("/tiny"), flood("/tiny"),

@@ -29,7 +29,7 @@ import Foundation
         #expect(try await body.prepared(within: .zero).length == body.length)
     }
 
-    @Test func aFileBecomesAStreamOfItsLength() async throws {
+    @Test func fileBecomesAStreamOfItsLength() async throws {
         let file = try TemporaryFile(Data("from a file".utf8))
         defer { file.remove() }
         let body = HTTPBody.file(file.url)

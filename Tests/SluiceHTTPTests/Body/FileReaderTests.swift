@@ -22,7 +22,7 @@ import Darwin
             (piece * 2 + 5, [piece, piece, 5]),
         ] as [(Int, [Int])]
     )
-    func aFileIsReadInPieces(count: Int, pieces: [Int]) async throws {
+    func fileIsReadInPieces(count: Int, pieces: [Int]) async throws {
         let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
         let file = try TemporaryFile(data)
         defer { file.remove() }

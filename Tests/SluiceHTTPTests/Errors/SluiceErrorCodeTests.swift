@@ -19,7 +19,7 @@ import Testing
         (.queueFull, "queueFull"), (.cookieFileFailed, "cookieFileFailed"),
     ]
 
-    @Test func everyCodeIsNamedAsItsMember() {
+    @Test func descriptionIsTheNameOfTheMember() {
         for (code, name) in Self.named { #expect(code.description == name) }
         #expect(Set(Self.named.map(\.0)).count == Self.named.count)
     }
@@ -37,7 +37,7 @@ import Testing
         #expect(answer(SluiceError(.cancelled, "")) == "other")
     }
 
-    @Test func aCatchClauseCanNameTheCode() {
+    @Test func catchClauseCanMatchTheCode() {
         do {
             throw SluiceError(.timedOut, "Late.") as any Error
         } catch let error as SluiceError where error.code == .cancelled {

@@ -40,7 +40,7 @@ import Testing
         #expect(empty == headers)
     }
 
-    @Test func aCopyDoesNotChangeWithTheOriginal() {
+    @Test func changingACopyDoesNotChangeTheOriginal() {
         var copy = headers
         copy["A"] = "changed"
         #expect(headers.values(for: "A") == ["1", "3"])

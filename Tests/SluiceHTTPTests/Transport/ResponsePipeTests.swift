@@ -68,7 +68,7 @@ import Foundation
         #expect(reader.metrics?.bytesReceived == 7)
     }
 
-    @Test func aFailedTransferHasNoMetrics() {
+    @Test func failedTransferHasNoMetrics() {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)
         fixture.fail()
