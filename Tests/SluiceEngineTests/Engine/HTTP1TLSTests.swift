@@ -74,7 +74,7 @@ extension EngineTests {
         @Test func untrustedServerReceivesNoRequest() async throws {
             for (certificate, check) in [
                 (certificates.wrongName, TLSFailure.Check.hostName), (certificates.expired, .expired),
-                (certificates.strange, .authority), (certificates.selfSigned, .selfSigned),
+                (certificates.untrusted, .authority), (certificates.selfSigned, .selfSigned),
             ] {
                 let server = try TestHTTPSServer(certificate)
                 let error = await transport.failure(of: server.request("/", host: "localhost"), trusting())
@@ -134,12 +134,12 @@ extension EngineTests {
                     #expect(response.metrics?.isConnectionReused == isReused)
                 }
                 // This client trusts no server here, and must not use the connections of other clients.
-                let stranger = TLSConfiguration(trust: .only(certificates.stranger.source))
-                let error = await transport.failure(of: server.request("/stranger"), .http1(stranger))
+                let untrusting = TLSConfiguration(trust: .only(certificates.otherRoot.source))
+                let error = await transport.failure(of: server.request("/untrusted"), .http1(untrusting))
                 #expect((error?.underlyingError as? TLSFailure)?.check == .authority)
             }
             #expect(server.requests.count == 12)
-            #expect(!server.requests.contains("GET /stranger"))
+            #expect(!server.requests.contains("GET /untrusted"))
         }
 
         /// Creates a server that requires a client certificate and answers with the names in it.

@@ -131,7 +131,7 @@ extension EngineTests {
         @Test func httpsProxyIsVerifiedByItsOwnTrust() async throws {
             for (certificate, host, trust, check) in [
                 (certificates.right, "127.0.0.1", .system, .authority),
-                (certificates.strange, "localhost", .only(certificates.root.source), .authority),
+                (certificates.untrusted, "localhost", .only(certificates.root.source), .authority),
                 (certificates.wrongName, "localhost", .only(certificates.root.source), .hostName),
                 (certificates.expired, "localhost", .only(certificates.root.source), .expired),
                 (certificates.right, "localhost", .only(.file("/no/such/file.pem")), .authoritiesReadable),

@@ -87,7 +87,7 @@ extension EngineTests {
         @Test(arguments: [false, true])
         func tlsFailureOfTheOriginIsNotAProxyFailure(_ isSecured: Bool) async throws {
             for (certificate, check) in [
-                (certificates.wrongName, TLSFailure.Check.hostName), (certificates.strange, .authority),
+                (certificates.wrongName, TLSFailure.Check.hostName), (certificates.untrusted, .authority),
             ] {
                 let origin = try TestHTTPSServer(certificate)
                 let proxy = try TestProxy(isSecured ? certificates.right : nil, tunnelingTo: origin.port)

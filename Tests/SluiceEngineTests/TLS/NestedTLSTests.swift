@@ -58,7 +58,7 @@ import Testing
 
     @Test func innerServerIsVerified() throws {
         for (certificate, check) in [
-            (certificates.strange, TLSFailure.Check.authority), (certificates.wrongName, .hostName),
+            (certificates.untrusted, TLSFailure.Check.authority), (certificates.wrongName, .hostName),
         ] {
             let (client, _) = try client(certificate)
             let error = try #require(client.handshake())

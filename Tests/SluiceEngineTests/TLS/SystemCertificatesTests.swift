@@ -35,11 +35,11 @@ import Testing
         let certificates = try TestCertificates.shared.get()
         let parts = [
             Data("# a comment\n".utf8), certificates.root.certificate, certificates.root.key,
-            certificates.stranger.certificate, Data("-----BEGIN CERTIFICATE-----\nAAAA".utf8),
+            certificates.otherRoot.certificate, Data("-----BEGIN CERTIFICATE-----\nAAAA".utf8),
         ]
         let found = PEMCertificates.contents(of: Array(parts.joined()))
         #expect(found.count == 2)
-        for (bytes, certificate) in zip(found, [certificates.root, certificates.stranger]) {
+        for (bytes, certificate) in zip(found, [certificates.root, certificates.otherRoot]) {
             let parsed = try certificate.parsed()
             var der = [UInt8](repeating: 0, count: Int(i2d_X509(parsed, nil)))
             der.withUnsafeMutableBufferPointer { room in
@@ -55,12 +55,12 @@ import Testing
 
     @Test func storeFindsTheIssuerAmongMany() throws {
         let certificates = try TestCertificates.shared.get()
-        let all = [certificates.stranger, certificates.root, certificates.root]
+        let all = [certificates.otherRoot, certificates.root, certificates.root]
         let index = SystemCertificates(all.flatMap { PEMCertificates.contents(of: Array($0.certificate)) })
         let store = try #require(index.makeStore())
         defer { X509_STORE_free(store) }
         for (certificate, result) in [
-            (certificates.right, X509_V_OK), (certificates.strange, X509_V_OK), (certificates.right, X509_V_OK),
+            (certificates.right, X509_V_OK), (certificates.untrusted, X509_V_OK), (certificates.right, X509_V_OK),
             (certificates.chained, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY),
             (certificates.selfSigned, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT), (certificates.root, X509_V_OK),
         ] {
@@ -78,7 +78,7 @@ import Testing
         let certificates = try TestCertificates.shared.get()
         let folder = try TestFolder()
         let file = try folder.put(certificates.root.certificate, at: "bundle.pem")
-        try folder.put(certificates.stranger.certificate, at: "0123abcd.0")
+        try folder.put(certificates.otherRoot.certificate, at: "0123abcd.0")
         try folder.put(certificates.root.certificate, at: "89abcdef.12")
         try folder.put(certificates.middle.certificate, at: "middle.pem")
         let count = { (file: String?, directory: String?) in

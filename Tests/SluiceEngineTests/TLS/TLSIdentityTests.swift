@@ -37,7 +37,7 @@ import Testing
 
     @Test func pinsMatchKeysOfTheVerifiedChainOnly() throws {
         var options = TestTLSServer.Options(certificates.chained)
-        options.chain = [certificates.middle, certificates.stranger]
+        options.chain = [certificates.middle, certificates.otherRoot]
         let server = try TestTLSServer(options)
         for certificate in [certificates.chained, certificates.middle, certificates.root] {
             for pins in [
@@ -49,7 +49,7 @@ import Testing
             }
         }
         // The server sends this certificate, but it is not part of the verified chain.
-        for pin in [try certificates.stranger.pin, lost] {
+        for pin in [try certificates.otherRoot.pin, lost] {
             let failure = try failure(of: client(server, pins: PublicKeyPins(pin, backups: lost)))
             #expect(failure.check == .pin)
             #expect(failure.certificate?.subject == "CN=chained")
@@ -101,7 +101,7 @@ import Testing
         )
         #expect(known.handshake() == nil)
         // In a chain that was not verified, only the server's own key counts.
-        var options = TestTLSServer.Options(certificates.strange)
+        var options = TestTLSServer.Options(certificates.untrusted)
         options.chain = [certificates.selfSigned]
         let other = try client(TestTLSServer(options), trust: .insecurelyAnyCertificate, pins: pins)
         #expect(try failure(of: other).check == .pin)
@@ -157,7 +157,7 @@ import Testing
         for (form, words) in [
             (ClientCertificate.pem(certificate: own.source, key: locked, password: "no"), ""),
             (.pem(certificate: own.source, key: locked), ""),
-            (.pem(certificate: own.source, key: .bytes(certificates.foreign.key)), "mismatch"),
+            (.pem(certificate: own.source, key: .bytes(certificates.untrustedClient.key)), "mismatch"),
             (.pem(certificate: own.source, key: .file("/no/such.key")), "/no/such.key: no such file"),
             (.pem(certificate: .file("/no/such.pem"), key: .bytes(own.key)), "/no/such.pem: no such file"),
             (.pem(certificate: .bytes(Data()), key: .pem("nonsense")), "PEM"),
@@ -179,8 +179,8 @@ import Testing
     func refusedAndMissingClientCertificatesDiffer(_ version: Int32) throws {
         let server = try strictServer(version...version)
         let foreign = ClientCertificate.pem(
-            certificate: certificates.foreign.source,
-            key: .bytes(certificates.foreign.key)
+            certificate: certificates.untrustedClient.source,
+            key: .bytes(certificates.untrustedClient.key)
         )
         for (certificate, check) in [
             (nil, TLSFailure.Check.clientCertificateRequired), (foreign, .clientCertificateAccepted),
@@ -204,8 +204,8 @@ import Testing
     @Test func newConnectionsUseTheRenewedCertificate() throws {
         let folder = try TestFolder()
         let paths = try (
-            folder.put(certificates.foreign.certificate, at: "own.pem"),
-            folder.put(certificates.foreign.key, at: "own.key")
+            folder.put(certificates.untrustedClient.certificate, at: "own.pem"),
+            folder.put(certificates.untrustedClient.key, at: "own.key")
         )
         let form = ClientCertificate.pem(certificate: .file(paths.0), key: .file(paths.1))
         let server = try strictServer(TLS1_2_VERSION...TLS1_2_VERSION)

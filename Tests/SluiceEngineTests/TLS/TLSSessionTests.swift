@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func failedVerificationLeavesNoSession(_ version: Int32) throws {
         let server = try server(version)
-        let distrusting = try context(.only(certificates.stranger.source))
+        let distrusting = try context(.only(certificates.otherRoot.source))
         for _ in 0..<2 {
             let client = try TestTLSClient(distrusting, server.connect())
             #expect((client.handshake()?.underlyingError as? TLSFailure)?.check == .authority)

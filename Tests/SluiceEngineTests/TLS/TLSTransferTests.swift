@@ -116,7 +116,7 @@ import Testing
 
     @Test func failureOfOneConnectionDoesNotAffectAnother() throws {
         let intact = try client()
-        let strange = try TestTLSServer(certificates.strange)
+        let strange = try TestTLSServer(certificates.untrusted)
         let broken = try client { connection in
             // A record that is not encrypted.
             let record: [UInt8] = [0x17, 3, 3, 0, 32] + [UInt8](repeating: 1, count: 32)

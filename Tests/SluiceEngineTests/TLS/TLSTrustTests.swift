@@ -41,7 +41,7 @@ import Testing
         let system = try #require(try failure(right, TLSConfiguration()))
         #expect(system.check == .authority)
         #expect(system.certificate?.issuer == "CN=Root")
-        let strange = try TestTLSServer(certificates.strange)
+        let strange = try TestTLSServer(certificates.untrusted)
         for trust: TLSConfiguration.Trust in [.only(file), .systemAnd(file)] {
             #expect(try failure(strange, TLSConfiguration(trust: trust))?.check == .authority)
         }
@@ -65,7 +65,7 @@ import Testing
             (\.early, .notYetValid, "is not valid yet; it is valid from "),
             (\.wrongName, .hostName, "not valid for this host; it is valid for other.example, third.example"),
             (\.selfSigned, .selfSigned, "is self-signed"),
-            (\.strange, .authority, "is not signed by a trusted authority"),
+            (\.untrusted, .authority, "is not signed by a trusted authority"),
         ] as [(KeyPath<TestCertificates, TestCertificate> & Sendable, TLSFailure.Check, String)]
     )
     func failureNamesTheCheckAndTheCertificate(
@@ -147,7 +147,7 @@ import Testing
 
     @Test func newConnectionsUseTheRenewedFile() throws {
         let folder = try TestFolder()
-        let path = try folder.put(certificates.stranger.certificate, at: "root.pem")
+        let path = try folder.put(certificates.otherRoot.certificate, at: "root.pem")
         let tls = TLSConfiguration(trust: .only(.file(path)))
         let server = try TestTLSServer(certificates.right)
         #expect(try failure(server, tls)?.check == .authority)

@@ -147,25 +147,25 @@ struct TestCertificate: Sendable {
 struct TestCertificates: Sendable {
     static let shared = Result { try TestCertificates() }
 
-    let root, middle, stranger, right, expired, early, wrongName, selfSigned, strange, chained, mapped, wild, client,
-        foreign: TestCertificate
+    let root, middle, otherRoot, right, expired, early, wrongName, selfSigned, untrusted, chained, mapped, wild, client,
+        untrustedClient: TestCertificate
 
     private init() throws {
         let names = "DNS:localhost"
         root = try TestCertificate("Root", isAuthority: true)
         middle = try TestCertificate("Middle", issuer: root, isAuthority: true)
-        stranger = try TestCertificate("Stranger", isAuthority: true)
+        otherRoot = try TestCertificate("Other root", isAuthority: true)
         right = try TestCertificate("right", names: "\(names),IP:127.0.0.1,IP:::1", issuer: root)
         expired = try TestCertificate("expired", names: names, days: -30...(-20), issuer: root)
         early = try TestCertificate("early", names: names, days: 20...30, issuer: root)
         wrongName = try TestCertificate("localhost", names: "DNS:other.example,DNS:third.example", issuer: root)
         selfSigned = try TestCertificate("selfSigned", names: names)
-        strange = try TestCertificate("strange", names: names, issuer: stranger)
+        untrusted = try TestCertificate("untrusted", names: names, issuer: otherRoot)
         chained = try TestCertificate("chained", names: names, issuer: middle)
         mapped = try TestCertificate("mapped", names: "IP:::ffff:127.0.0.1", issuer: root)
         wild = try TestCertificate("wild", names: "DNS:*.wild.example,DNS:part*.example", issuer: root)
         client = try TestCertificate("client", issuer: root)
-        foreign = try TestCertificate("foreign", issuer: stranger)
+        untrustedClient = try TestCertificate("untrustedClient", issuer: otherRoot)
     }
 }
 
