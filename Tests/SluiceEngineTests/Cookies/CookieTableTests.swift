@@ -5,7 +5,7 @@ import SluiceHTTP
 import Testing
 
 /// A cookie table with a clock, used with URLs and texts.
-final class CookieBook {
+final class CookieTableFixture {
     var now = Date(timeIntervalSince1970: 1_800_000_000)
     var table: CookieTable
 
@@ -26,12 +26,12 @@ final class CookieBook {
 
     @discardableResult
     func set(_ field: String, at url: String) throws -> Bool {
-        let origin = try #require(CookieBook.origin(url))
+        let origin = try #require(CookieTableFixture.origin(url))
         return table.store(Array(field.utf8), from: origin, at: now)
     }
 
     func sent(to url: String, host: String? = nil) throws -> String? {
-        let origin = try #require(CookieBook.origin(url, host: host))
+        let origin = try #require(CookieTableFixture.origin(url, host: host))
         return table.header(for: origin, at: now).map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -130,101 +130,104 @@ final class CookieBook {
     func cookiesAreSentToMatchingHostsAndPathsOnly(_ from: String, _ field: String, _ to: String, _ cookies: String?)
         throws
     {
-        let book = CookieBook()
-        try book.set(field, at: from)
-        #expect(try book.sent(to: to) == cookies)
+        let fixture = CookieTableFixture()
+        try fixture.set(field, at: from)
+        #expect(try fixture.sent(to: to) == cookies)
     }
 
     @Test func bytesThatAreNotUTF8ArePreserved() throws {
-        let origin = try #require(CookieBook.origin("http://a.example/"))
-        let book = CookieBook()
+        let origin = try #require(CookieTableFixture.origin("http://a.example/"))
+        let fixture = CookieTableFixture()
         let (first, second): ([UInt8], [UInt8]) = ([0xFF, 0x3D, 0xFE], [0xFE, 0x3D, 0xE4])
-        for field in [first, second] { _ = book.table.store(field, from: origin, at: book.now) }
+        for field in [first, second] { _ = fixture.table.store(field, from: origin, at: fixture.now) }
         let bytes = first + [0x3B, 0x20] + second
-        #expect(book.table.header(for: origin, at: book.now) == bytes)
+        #expect(fixture.table.header(for: origin, at: fixture.now) == bytes)
         // The same after writing and reading a file.
-        let lines = book.table.lines(at: book.now).map(\.bytes)
+        let lines = fixture.table.lines(at: fixture.now).map(\.bytes)
         #expect(lines.count == 2)
-        let again = CookieBook(lines.compactMap { CookieLine($0) })
+        let again = CookieTableFixture(lines.compactMap { CookieLine($0) })
         #expect(again.table.header(for: origin, at: again.now) == bytes)
     }
 
     @Test func cookiesAreSortedByPathLengthAndThenAge() throws {
-        let book = CookieBook()
+        let fixture = CookieTableFixture()
         for field in [
             "a=1; Path=/", "b=1; Path=/x", "c=1; Path=/", "d=1; Path=/x/y", "e=1; Path=/x; Domain=shop.example",
         ] {
-            try book.set(field, at: "http://shop.example/")
+            try fixture.set(field, at: "http://shop.example/")
         }
-        #expect(try book.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; a=1; c=1")
+        #expect(try fixture.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; a=1; c=1")
         // A replaced cookie keeps its place. A cookie that was removed is new.
-        try book.set("a=2; Path=/", at: "http://shop.example/")
-        #expect(try book.sent(to: "http://shop.example/") == "a=2; c=1")
-        try book.set("a=; Path=/; Max-Age=0", at: "http://shop.example/")
-        try book.set("a=3; Path=/", at: "http://shop.example/")
-        #expect(try book.sent(to: "http://shop.example/") == "c=1; a=3")
+        try fixture.set("a=2; Path=/", at: "http://shop.example/")
+        #expect(try fixture.sent(to: "http://shop.example/") == "a=2; c=1")
+        try fixture.set("a=; Path=/; Max-Age=0", at: "http://shop.example/")
+        try fixture.set("a=3; Path=/", at: "http://shop.example/")
+        #expect(try fixture.sent(to: "http://shop.example/") == "c=1; a=3")
         // The order survives writing and reading.
-        let again = CookieBook(book.table.lines(at: book.now))
+        let again = CookieTableFixture(fixture.table.lines(at: fixture.now))
         #expect(try again.sent(to: "http://shop.example/x/y") == "d=1; b=1; e=1; c=1; a=3")
     }
 
     @Test func cookieIsReplacedByOneOfSameNameDomainAndPath() throws {
-        let book = CookieBook()
+        let fixture = CookieTableFixture()
         for field in [
             "x=1", "X=2", "x=3; Domain=a.example", "x=4; Path=/y", "x=5", "x=6; Domain=A.example; HttpOnly",
         ] {
-            try book.set(field, at: "http://a.example/")
+            try fixture.set(field, at: "http://a.example/")
         }
-        #expect(book.cookies.map(\.value) == ["5", "2", "6", "4"])
-        #expect(book.cookies.map(\.isHTTPOnly) == [false, false, true, false])
-        #expect(book.table.count == 4)
+        #expect(fixture.cookies.map(\.value) == ["5", "2", "6", "4"])
+        #expect(fixture.cookies.map(\.isHTTPOnly) == [false, false, true, false])
+        #expect(fixture.table.count == 4)
     }
 
     @Test func expiredCookieIsNeitherSentNorListed() throws {
-        let book = CookieBook()
-        try book.set("a=1; Max-Age=60", at: "http://a.example/")
-        try book.set("b=1; Expires=\(HTTPDate.string(from: book.now.addingTimeInterval(120)))", at: "http://a.example/")
-        try book.set("c=1", at: "http://a.example/")
-        #expect(try book.sent(to: "http://a.example/") == "a=1; b=1; c=1")
-        book.now.addTimeInterval(60)
-        #expect(try book.sent(to: "http://a.example/") == "b=1; c=1")
-        #expect(book.cookies.map(\.name) == ["b", "c"])
-        book.now.addTimeInterval(60)
-        #expect(book.cookies.map(\.name) == ["c"])
-        #expect(book.table.count == 1)
-        book.now.addTimeInterval(1e9)
-        #expect(try book.sent(to: "http://a.example/") == "c=1")
+        let fixture = CookieTableFixture()
+        try fixture.set("a=1; Max-Age=60", at: "http://a.example/")
+        try fixture.set(
+            "b=1; Expires=\(HTTPDate.string(from: fixture.now.addingTimeInterval(120)))",
+            at: "http://a.example/"
+        )
+        try fixture.set("c=1", at: "http://a.example/")
+        #expect(try fixture.sent(to: "http://a.example/") == "a=1; b=1; c=1")
+        fixture.now.addTimeInterval(60)
+        #expect(try fixture.sent(to: "http://a.example/") == "b=1; c=1")
+        #expect(fixture.cookies.map(\.name) == ["b", "c"])
+        fixture.now.addTimeInterval(60)
+        #expect(fixture.cookies.map(\.name) == ["c"])
+        #expect(fixture.table.count == 1)
+        fixture.now.addTimeInterval(1e9)
+        #expect(try fixture.sent(to: "http://a.example/") == "c=1")
     }
 
     @Test(arguments: [
         "Max-Age=0", "Max-Age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT", "Expires=Mon, 01-Jan-01 00:00:00",
     ])
     func serverRemovesACookieByExpiringIt(_ end: String) throws {
-        let book = CookieBook()
-        #expect(try book.set("a=1", at: "http://a.example/"))
-        #expect(try !book.set("b=; \(end)", at: "http://a.example/"))
-        #expect(try book.set("a=; \(end)", at: "http://a.example/"))
-        #expect(try !book.set("a=; \(end)", at: "http://a.example/"))
-        #expect(try book.sent(to: "http://a.example/") == nil)
-        #expect(book.table.count == 0)
+        let fixture = CookieTableFixture()
+        #expect(try fixture.set("a=1", at: "http://a.example/"))
+        #expect(try !fixture.set("b=; \(end)", at: "http://a.example/"))
+        #expect(try fixture.set("a=; \(end)", at: "http://a.example/"))
+        #expect(try !fixture.set("a=; \(end)", at: "http://a.example/"))
+        #expect(try fixture.sent(to: "http://a.example/") == nil)
+        #expect(fixture.table.count == 0)
     }
 
     @Test func listedCookieHasTheAttributesThatWereSet() throws {
-        let book = CookieBook()
-        try book.set(
+        let fixture = CookieTableFixture()
+        try fixture.set(
             "a=1; Domain=.Shop.example; Path=/x; Secure; HttpOnly; SameSite=Strict; Max-Age=60",
             at: "https://shop.example/"
         )
-        try book.set("b=2", at: "https://[::1]/x/y")
+        try fixture.set("b=2", at: "https://[::1]/x/y")
         #expect(
-            book.cookies == [
+            fixture.cookies == [
                 Cookie(
                     name: "a",
                     value: "1",
                     domain: "shop.example",
                     path: "/x",
                     includesSubdomains: true,
-                    expires: book.now.addingTimeInterval(60),
+                    expires: fixture.now.addingTimeInterval(60),
                     isSecure: true,
                     isHTTPOnly: true,
                     sameSite: .strict
@@ -262,83 +265,83 @@ final class CookieBook {
     )
         throws
     {
-        let book = CookieBook()
+        let fixture = CookieTableFixture()
         let domain = isWide ? "; Domain=a.shop.example" : ""
-        try book.set("x=1; Path=\(path); Secure\(domain)", at: "https://a.shop.example/")
-        #expect(try book.set(field, at: url) == isAccepted)
-        if !isAccepted { #expect(book.cookies.map(\.value) == ["1"]) }
+        try fixture.set("x=1; Path=\(path); Secure\(domain)", at: "https://a.shop.example/")
+        #expect(try fixture.set(field, at: url) == isAccepted)
+        if !isAccepted { #expect(fixture.cookies.map(\.value) == ["1"]) }
     }
 
     @Test func httpReplacesExpiredAndRemovedSecureCookies() throws {
-        let book = CookieBook()
-        try book.set("x=1; Secure; Max-Age=60", at: "https://a.example/")
-        try book.set("y=1; Secure", at: "https://a.example/")
-        #expect(try !book.set("x=2", at: "http://a.example/"))
-        book.now.addTimeInterval(60)
-        #expect(try book.set("x=2", at: "http://a.example/"))
-        try book.set("y=; Max-Age=0", at: "https://a.example/")
-        #expect(try book.set("y=2", at: "http://a.example/"))
-        #expect(try book.sent(to: "http://a.example/") == "x=2; y=2")
+        let fixture = CookieTableFixture()
+        try fixture.set("x=1; Secure; Max-Age=60", at: "https://a.example/")
+        try fixture.set("y=1; Secure", at: "https://a.example/")
+        #expect(try !fixture.set("x=2", at: "http://a.example/"))
+        fixture.now.addTimeInterval(60)
+        #expect(try fixture.set("x=2", at: "http://a.example/"))
+        try fixture.set("y=; Max-Age=0", at: "https://a.example/")
+        #expect(try fixture.set("y=2", at: "http://a.example/"))
+        #expect(try fixture.sent(to: "http://a.example/") == "x=2; y=2")
     }
 
     // MARK: Hosts
 
     @Test func hostFieldOfTheRequestDecidesTheSite() throws {
-        let book = CookieBook()
-        try book.set("x=1", at: "https://shop.example/")
-        try book.set("s=1; Secure", at: "https://localhost/")
-        #expect(try book.sent(to: "http://127.0.0.1:8080/", host: "Shop.example:81") == "x=1")
-        #expect(try book.sent(to: "http://shop.example/", host: "other.example") == nil)
-        #expect(try book.sent(to: "http://localhost/") == "s=1")
+        let fixture = CookieTableFixture()
+        try fixture.set("x=1", at: "https://shop.example/")
+        try fixture.set("s=1; Secure", at: "https://localhost/")
+        #expect(try fixture.sent(to: "http://127.0.0.1:8080/", host: "Shop.example:81") == "x=1")
+        #expect(try fixture.sent(to: "http://shop.example/", host: "other.example") == nil)
+        #expect(try fixture.sent(to: "http://localhost/") == "s=1")
         // The path to a server that calls itself localhost is not secure.
-        #expect(try book.sent(to: "http://10.0.0.1/", host: "localhost") == nil)
+        #expect(try fixture.sent(to: "http://10.0.0.1/", host: "localhost") == nil)
     }
 
     @Test(arguments: ["", "a b", "a@b", "[::1", "a/b", "ä.example", ".", String(repeating: "a.", count: 200)])
     func malformedHostHasNoCookieOrigin(_ host: String) {
-        #expect(CookieBook.origin("http://a.example/", host: host) == nil)
+        #expect(CookieTableFixture.origin("http://a.example/", host: host) == nil)
     }
 
     // MARK: Cookies set by the program
 
     @Test func programCanSetCookiesThatServersCannot() throws {
-        let book = CookieBook()
+        let fixture = CookieTableFixture()
         let cookies = [
             Cookie(name: "a", value: "1", domain: "Co.uk", includesSubdomains: true),
             Cookie(name: "b", value: "1", domain: ".b.co.uk.", includesSubdomains: true, isSecure: true),
         ]
-        book.table.apply(.add(cookies.compactMap { CookieLine($0) }), at: book.now)
-        #expect(try book.sent(to: "http://a.b.co.uk/") == "a=1")
-        #expect(try book.sent(to: "https://a.b.co.uk/") == "a=1; b=1")
-        #expect(try !book.set("b=2; Domain=b.co.uk", at: "http://b.co.uk/"))
+        fixture.table.apply(.add(cookies.compactMap { CookieLine($0) }), at: fixture.now)
+        #expect(try fixture.sent(to: "http://a.b.co.uk/") == "a=1")
+        #expect(try fixture.sent(to: "https://a.b.co.uk/") == "a=1; b=1")
+        #expect(try !fixture.set("b=2; Domain=b.co.uk", at: "http://b.co.uk/"))
     }
 
     @Test func changesReplaceAddAndRemove() throws {
         func line(_ name: String, _ value: String, ends: Date? = nil) throws -> CookieLine {
             try #require(CookieLine(Cookie(name: name, value: value, domain: "A.example", expires: ends)))
         }
-        let book = CookieBook()
-        try book.set("a=1", at: "http://a.example/")
-        book.table.apply(.addMissing([try line("a", "2"), try line("b", "2")]), at: book.now)
-        #expect(try book.sent(to: "http://a.example/") == "a=1; b=2")
-        book.table.apply(.add([try line("a", "3"), try line("c", "3", ends: book.now)]), at: book.now)
-        #expect(try book.sent(to: "http://a.example/") == "a=3; b=2")
-        let ended = try #require(book.table.lines(at: book.now).first).ended
-        book.table.apply(.add([ended]), at: book.now)
-        #expect(try book.sent(to: "http://a.example/") == "b=2")
-        book.table.apply(.removeAll, at: book.now)
-        #expect(book.table.lines(at: book.now).isEmpty)
-        #expect(book.table.count == 0)
+        let fixture = CookieTableFixture()
+        try fixture.set("a=1", at: "http://a.example/")
+        fixture.table.apply(.addMissing([try line("a", "2"), try line("b", "2")]), at: fixture.now)
+        #expect(try fixture.sent(to: "http://a.example/") == "a=1; b=2")
+        fixture.table.apply(.add([try line("a", "3"), try line("c", "3", ends: fixture.now)]), at: fixture.now)
+        #expect(try fixture.sent(to: "http://a.example/") == "a=3; b=2")
+        let ended = try #require(fixture.table.lines(at: fixture.now).first).ended
+        fixture.table.apply(.add([ended]), at: fixture.now)
+        #expect(try fixture.sent(to: "http://a.example/") == "b=2")
+        fixture.table.apply(.removeAll, at: fixture.now)
+        #expect(fixture.table.lines(at: fixture.now).isEmpty)
+        #expect(fixture.table.count == 0)
     }
 
     @Test(arguments: ["token; Path=/", "a=b\tc; Path=/"])
     func everyCookieOfAServerCanBeRemoved(_ field: String) throws {
-        let book = CookieBook()
-        try book.set(field, at: "http://a.example/")
-        let ended = book.table.lines(at: book.now).map(\.ended)
+        let fixture = CookieTableFixture()
+        try fixture.set(field, at: "http://a.example/")
+        let ended = fixture.table.lines(at: fixture.now).map(\.ended)
         #expect(ended.count == 1)
-        book.table.apply(.add(ended), at: book.now)
-        #expect(book.table.count == 0)
+        fixture.table.apply(.add(ended), at: fixture.now)
+        #expect(fixture.table.count == 0)
     }
 }
 #endif

@@ -30,11 +30,11 @@ extension EngineTests {
             )
         }
 
-        /// Creates a gate for all paths.
-        private func gate(_ change: (inout DigestGate.Rules) -> Void = { _ in }) -> DigestGate {
-            let gate = DigestGate(change)
-            server.on("/*") { gate.respond(to: $0) }
-            return gate
+        /// Creates a responder for all paths.
+        private func responder(_ change: (inout DigestResponder.Rules) -> Void = { _ in }) -> DigestResponder {
+            let responder = DigestResponder(change)
+            server.on("/*") { responder.respond(to: $0) }
+            return responder
         }
 
         private func once(_ text: String = "once") -> HTTPBody {
@@ -51,7 +51,7 @@ extension EngineTests {
         @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"])
         func laterRequestsNeedOneRound(_ algorithm: String) async throws {
             for quality in ["auth", "auth-int", nil] {
-                let gate = gate {
+                let responder = responder {
                     $0.algorithms = [algorithm]
                     $0.quality = quality
                     $0.hashesUser = algorithm.hasPrefix("SHA-512")
@@ -68,7 +68,7 @@ extension EngineTests {
                     #expect(response.text == "body \(index)")
                 }
                 let counts = quality == nil ? [1, 1, 1] : [1, 2, 3]
-                #expect(gate.verdicts == ["none"] + counts.map { "\(algorithm) \($0)" })
+                #expect(responder.verdicts == ["none"] + counts.map { "\(algorithm) \($0)" })
                 #expect(server.requestCount - before.0 == 4)
                 #expect(server.connections - before.1 == 1)
                 #expect(transport.isQuiet && transport.hasIdle)
@@ -76,14 +76,14 @@ extension EngineTests {
         }
 
         @Test func strongestOfSeveralChallengesIsAnswered() async throws {
-            let gate = gate { $0.algorithms = ["basic", "MD5", "SHA-1", "SHA-512-256", "SHA-256"] }
+            let responder = responder { $0.algorithms = ["basic", "MD5", "SHA-1", "SHA-512-256", "SHA-256"] }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .ok)
-            #expect(gate.verdicts == ["none", "SHA-512-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-512-256 1"])
         }
 
         @Test func concurrentRequestsHaveDifferentNonceCounts() async throws {
-            let gate = gate()
+            let responder = responder()
             _ = try await transport.exchange(server.request("/"), context())
             let tasks = (0..<40).map { index in
                 Task { [transport, server, context = context()] in
@@ -92,12 +92,12 @@ extension EngineTests {
             }
             for task in tasks { #expect(try await task.value.get().status == .ok) }
             let expected = Set(["none"] + (1...41).map { "SHA-256 \($0)" })
-            #expect(Set(gate.verdicts) == expected)
-            #expect(gate.verdicts.count == 42)
+            #expect(Set(responder.verdicts) == expected)
+            #expect(responder.verdicts.count == 42)
         }
 
         @Test func nonceCountsOutOfOrderAreRetried() async throws {
-            let gate = gate { $0.requiresIncreasingCounts = true }
+            let responder = responder { $0.requiresIncreasingCounts = true }
             for _ in 0..<5 {
                 let tasks = (0..<40).map { index in
                     Task { [transport, server, context = context()] in
@@ -106,23 +106,23 @@ extension EngineTests {
                 }
                 for task in tasks { #expect(try await task.value.get().status == .ok) }
             }
-            #expect(!gate.verdicts.contains("wrong"))
+            #expect(!responder.verdicts.contains("wrong"))
         }
 
         @Test func concurrentChallengesAreAllAnswered() async throws {
-            let gate = gate()
+            let responder = responder()
             let tasks = (0..<40).map { index in
                 Task { [transport, server, context = context()] in
                     await transport.result(of: server.request("/\(index)"), context)
                 }
             }
             for task in tasks { #expect(try await task.value.get().status == .ok) }
-            #expect(!gate.verdicts.contains("wrong") && !gate.verdicts.contains("replay"))
+            #expect(!responder.verdicts.contains("wrong") && !responder.verdicts.contains("replay"))
         }
 
         @Test(arguments: [false, true])
         func staleNonceIsReplacedInOneRound(_ omitsStale: Bool) async throws {
-            let gate = gate {
+            let responder = responder {
                 $0.uses = 2
                 $0.omitsStale = omitsStale
             }
@@ -134,79 +134,79 @@ extension EngineTests {
                 #expect(response.text == "\(index)")
             }
             #expect(
-                gate.verdicts == ["none", "SHA-256 1", "SHA-256 2", "stale", "SHA-256 1", "SHA-256 2"]
+                responder.verdicts == ["none", "SHA-256 1", "SHA-256 2", "stale", "SHA-256 1", "SHA-256 2"]
             )
             #expect(server.connections == 1)
         }
 
         @Test func nextNonceAvoidsAChallenge() async throws {
-            let gate = gate {
+            let responder = responder {
                 $0.uses = 1
                 $0.sendsNextNonce = true
             }
             for _ in 0..<3 {
                 #expect(try await transport.exchange(server.request("/"), context()).status == .ok)
             }
-            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 1", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "SHA-256 1", "SHA-256 1"])
         }
 
         @Test func basicIsSentWithinItsFolder() async throws {
-            let gate = gate { $0.algorithms = ["basic"] }
+            let responder = responder { $0.algorithms = ["basic"] }
             for path in ["/a/b", "/a/c?d", "/a/", "/e"] {
                 #expect(try await transport.exchange(server.request(path), context()).status == .ok)
             }
-            #expect(gate.verdicts == ["none", "basic", "basic", "basic", "none", "basic"])
+            #expect(responder.verdicts == ["none", "basic", "basic", "basic", "none", "basic"])
             #expect(server.connections == 1)
         }
 
         @Test func digestIsSentWithinItsDomain() async throws {
-            let gate = gate { $0.domain = "/in http://other.test/" }
+            let responder = responder { $0.domain = "/in http://other.test/" }
             for path in ["/in", "/in/side", "/out"] {
                 #expect(try await transport.exchange(server.request(path), context()).status == .ok)
             }
-            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 2", "none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "SHA-256 2", "none", "SHA-256 1"])
         }
 
         // MARK: Refusals
 
         @Test func wrongPasswordGivesThe401AfterOneAnswer() async throws {
-            let gate = gate { $0.refusalText = "not you" }
+            let responder = responder { $0.refusalText = "not you" }
             for _ in 0..<2 {
                 let response = try await transport.exchange(server.request("/"), context(password: "wrong"))
                 #expect(response.status == .unauthorized)
                 #expect(response.text == "not you")
             }
-            #expect(gate.verdicts == ["none", "wrong", "none", "wrong"])
+            #expect(responder.verdicts == ["none", "wrong", "none", "wrong"])
         }
 
         @Test func atMostFourChallengesAreAnswered() async throws {
-            let gate = gate { $0.alwaysReportsStale = true }
+            let responder = responder { $0.alwaysReportsStale = true }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .unauthorized)
-            #expect(gate.verdicts == ["none"] + Array(repeating: "stale", count: 4))
+            #expect(responder.verdicts == ["none"] + Array(repeating: "stale", count: 4))
             #expect(transport.isQuiet)
         }
 
         @Test func challengeThatCannotBeAnsweredIsTheResponse() async throws {
-            let gate = gate {
+            let responder = responder {
                 $0.quality = "auth-int"
                 $0.refusalText = "hash it"
             }
             let stream = server.request("/", method: .put, body: once())
             let response = try await transport.exchange(stream, context())
             #expect(response.text == "hash it")
-            #expect(gate.verdicts == ["none"])
+            #expect(responder.verdicts == ["none"])
         }
 
         @Test func credentialsAreSentForTheirOriginAndUserOnly() async throws {
             let other = try LoopbackServer()
-            let otherGate = DigestGate()
-            other.on("/*") { otherGate.respond(to: $0) }
-            let gate = gate()
+            let otherResponder = DigestResponder()
+            other.on("/*") { otherResponder.respond(to: $0) }
+            let responder = responder()
             _ = try await transport.exchange(server.request("/"), context())
             let away = try await transport.exchange(other.request("/"), context())
             #expect(away.status == .unauthorized)
-            #expect(otherGate.verdicts == ["none"])
+            #expect(otherResponder.verdicts == ["none"])
             let elsewhere = try await transport.exchange(server.request("/"), context(of: other))
             #expect(elsewhere.status == .unauthorized)
             let anonymous = try await transport.exchange(server.request("/"))
@@ -215,23 +215,23 @@ extension EngineTests {
             #expect(eve.status == .unauthorized)
             let own = server.request("/", headers: ["Authorization": "Bearer t"])
             #expect(try await transport.exchange(own, context()).status == .unauthorized)
-            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "none", "none", "wrong", "wrong"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "none", "none", "none", "wrong", "wrong"])
             #expect(try await transport.exchange(server.request("/"), context()).status == .ok)
-            #expect(gate.verdicts.last == "SHA-256 2")
+            #expect(responder.verdicts.last == "SHA-256 2")
         }
 
         @Test func transportsDoNotShareNonces() async throws {
-            let gate = gate()
+            let responder = responder()
             _ = try await transport.exchange(server.request("/"), context())
             _ = try await SocketTransport().exchange(server.request("/"), context())
-            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
         }
 
         // MARK: Bodies
 
         @Test(arguments: [1, 300_000, 3_000_000])
         func replayableBodyIsSentAgainAfterAChallenge(_ length: Int) async throws {
-            let gate = gate()
+            let responder = responder()
             let data = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             let pieces = RepeatedPieces(data: data)
             for body in [
@@ -249,33 +249,33 @@ extension EngineTests {
                 #expect(progress.attempt == 2)
                 #expect(transport.isQuiet)
             }
-            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1", "none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1", "none", "SHA-256 1"])
         }
 
         @Test func challengeFailsARequestWithoutAReplayableBody() async throws {
-            let gate = gate()
+            let responder = responder()
             let request = server.request("/", method: .put, body: once())
             #expect(await transport.failure(of: request, context())?.code == .bodyNotReplayable)
-            #expect(gate.verdicts == ["none"])
+            #expect(responder.verdicts == ["none"])
             #expect(transport.isQuiet)
         }
 
         @Test func bodyThatIsNotReplayableIsSentWithAKnownNonce() async throws {
-            let gate = gate()
+            let responder = responder()
             _ = try await transport.exchange(server.request("/"), context())
             let response = try await transport.exchange(server.request("/", method: .put, body: once()), context())
             #expect(response.text == "once")
-            #expect(gate.verdicts == ["none", "SHA-256 1", "SHA-256 2"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "SHA-256 2"])
         }
 
         @Test func digestAloneHoldsBackABodyThatIsNotReplayable() async throws {
-            let gate = gate { $0.uses = 1 }
+            let responder = responder { $0.uses = 1 }
             for round in 1...2 {
                 let request = server.request("/", method: .put, body: once("round \(round)"))
                 let response = try await transport.exchange(request, context(.digest))
                 #expect(response.text == "round \(round)")
             }
-            #expect(gate.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1", "none", "SHA-256 1"])
             #expect(server.requests.map(\.body.count) == [0, 7, 0, 7])
         }
 
@@ -291,16 +291,16 @@ extension EngineTests {
         }
 
         @Test func bodyHeldBackByExpectIsSentAfterTheChallenge() async throws {
-            let gate = DigestGate()
+            let responder = DigestResponder()
             server.on("/*") { .data($0.body) }
             server.onExpectation { request in
-                let response = gate.respond(to: request) { _, _ in .text("in") }
-                return gate.verdicts.last == "none" ? .refused(response) : .continue
+                let response = responder.respond(to: request) { _, _ in .text("in") }
+                return responder.verdicts.last == "none" ? .refused(response) : .continue
             }
             let request = server.request("/", method: .put, headers: ["Expect": "100-continue"], body: once())
             let response = try await transport.exchange(request, context())
             #expect(response.text == "once")
-            #expect(gate.verdicts == ["none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1"])
             // The server may still wait for the body on the first connection.
             #expect(server.connections == 2)
         }
@@ -342,16 +342,16 @@ extension EngineTests {
         // MARK: Connections
 
         @Test func bodyOfALongChallengeIsNotRead() async throws {
-            let gate = gate { $0.refusalText = String(repeating: "who? ", count: 50_000) }
+            let responder = responder { $0.refusalText = String(repeating: "who? ", count: 50_000) }
             let response = try await transport.exchange(server.request("/"), context())
             #expect(response.status == .ok)
-            #expect(gate.verdicts == ["none", "SHA-256 1"])
+            #expect(responder.verdicts == ["none", "SHA-256 1"])
             #expect(server.connections == 2)
             #expect(response.metrics?.isConnectionReused == false)
         }
 
         @Test func challengeIsAnsweredOnTheSameConnection() async throws {
-            let gate = gate()
+            let responder = responder()
             for method: HTTPMethod in [.get, .head, .delete, .options] {
                 let transport = SocketTransport()
                 let before = server.connections
@@ -362,7 +362,7 @@ extension EngineTests {
                 let second = try await transport.exchange(server.request("/", method: method), context())
                 #expect(second.metrics?.isConnectionReused == true)
             }
-            #expect(gate.verdicts.filter { $0 == "none" }.count == 4)
+            #expect(responder.verdicts.filter { $0 == "none" }.count == 4)
         }
 
         static let ends = [

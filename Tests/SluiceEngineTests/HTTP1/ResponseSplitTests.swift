@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [1000, 10_000, 100_000])
     func lineReceivedByteByByteIsScannedOnce(length: Int) {
         let bytes = Array("HTTP/1.1 204 OK\r\nA: \(String(repeating: "x", count: length))\r\n\r\n".utf8)
-        let reading = Drip(bytes)
+        let reading = ByteByByteParsing(bytes)
         #expect(reading.isComplete)
         #expect(reading.parser.examinedBytes == bytes.count)
     }
@@ -95,7 +95,7 @@ import Testing
 }
 
 /// Feeds a parser byte by byte from one growing buffer, so that tests of long lines take linear time.
-private struct Drip {
+private struct ByteByByteParsing {
     private(set) var parser = ResponseParser(for: .get, headLimit: 1 << 20)
     private(set) var isComplete = false
 

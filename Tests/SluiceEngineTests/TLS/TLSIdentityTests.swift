@@ -178,12 +178,12 @@ import Testing
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func refusedAndMissingClientCertificatesDiffer(_ version: Int32) throws {
         let server = try strictServer(version...version)
-        let foreign = ClientCertificate.pem(
+        let untrusted = ClientCertificate.pem(
             certificate: certificates.untrustedClient.source,
             key: .bytes(certificates.untrustedClient.key)
         )
         for (certificate, check) in [
-            (nil, TLSFailure.Check.clientCertificateRequired), (foreign, .clientCertificateAccepted),
+            (nil, TLSFailure.Check.clientCertificateRequired), (untrusted, .clientCertificateAccepted),
         ] {
             let client = try client(server, certificate: certificate)
             guard version == TLS1_3_VERSION else {

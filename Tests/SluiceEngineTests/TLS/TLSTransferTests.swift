@@ -116,14 +116,14 @@ import Testing
 
     @Test func failureOfOneConnectionDoesNotAffectAnother() throws {
         let intact = try client()
-        let strange = try TestTLSServer(certificates.untrusted)
+        let untrusted = try TestTLSServer(certificates.untrusted)
         let broken = try client { connection in
             // A record that is not encrypted.
             let record: [UInt8] = [0x17, 3, 3, 0, 32] + [UInt8](repeating: 1, count: 32)
             _ = write(connection.descriptor, record, record.count)
         }
         for _ in 0..<3 {
-            #expect(try TestTLSClient(context, strange.connect()).handshake()?.code == .tlsFailed)
+            #expect(try TestTLSClient(context, untrusted.connect()).handshake()?.code == .tlsFailed)
             // An unrelated error in the error queue of this thread.
             OpenSSLError.leave(SSL_R_UNEXPECTED_EOF_WHILE_READING)
             var bytes = [UInt8](repeating: 0, count: 16)

@@ -41,9 +41,9 @@ import Testing
         let system = try #require(try failure(right, TLSConfiguration()))
         #expect(system.check == .authority)
         #expect(system.certificate?.issuer == "CN=Root")
-        let strange = try TestTLSServer(certificates.untrusted)
+        let untrusted = try TestTLSServer(certificates.untrusted)
         for trust: TLSConfiguration.Trust in [.only(file), .systemAnd(file)] {
-            #expect(try failure(strange, TLSConfiguration(trust: trust))?.check == .authority)
+            #expect(try failure(untrusted, TLSConfiguration(trust: trust))?.check == .authority)
         }
     }
 

@@ -5,7 +5,7 @@ import SluiceHTTP
 import SluiceTesting
 
 /// The server side of Basic and Digest as in RFC 7616, without the engine's code.
-final class DigestGate: Sendable {
+final class DigestResponder: Sendable {
     struct Rules: Sendable {
         var user = "ada"
         var password = "s3cret, \u{FC}nd so"
@@ -104,7 +104,7 @@ final class DigestGate: Sendable {
             return rules.algorithms.contains("basic") && value == "Basic \(wanted)" ? "basic" : "wrong"
         }
         guard value.hasPrefix("Digest ") else { return "wrong" }
-        let fields = DigestGate.fields(of: value.dropFirst(7))
+        let fields = DigestResponder.fields(of: value.dropFirst(7))
         guard let nonce = fields["nonce"], let issued = state.issued[nonce] else { return "wrong" }
         let algorithm = issued.isEmpty ? fields["algorithm"] ?? "" : issued
         guard isRight(fields, algorithm, nonce, request) else { return "wrong" }
@@ -123,7 +123,7 @@ final class DigestGate: Sendable {
         _ nonce: String,
         _ request: LoopbackRequest
     ) -> Bool {
-        func hash(_ text: String) -> String { DigestGate.hash(Data(text.utf8), algorithm) }
+        func hash(_ text: String) -> String { DigestResponder.hash(Data(text.utf8), algorithm) }
         let user = rules.hashesUser ? hash("\(rules.user):\(rules.realm)") : rules.user
         guard fields["username"] == user, fields["realm"] == rules.realm, fields["uri"] == request.target,
             fields["algorithm"] == algorithm, (fields["userhash"] == "true") == rules.hashesUser
@@ -132,7 +132,7 @@ final class DigestGate: Sendable {
         var secret = hash("\(rules.user):\(rules.realm):\(rules.password)")
         if algorithm.hasSuffix("-sess") { secret = hash("\(secret):\(nonce):\(cnonce)") }
         var covered = "\(request.method.rawValue):\(request.target)"
-        if fields["qop"] == "auth-int" { covered += ":\(DigestGate.hash(request.body, algorithm))" }
+        if fields["qop"] == "auth-int" { covered += ":\(DigestResponder.hash(request.body, algorithm))" }
         guard let quality = fields["qop"] else {
             let isBare = fields["nc"] == nil && (fields["cnonce"] == nil || algorithm.hasSuffix("-sess"))
             return rules.quality == nil && isBare && fields["response"] == hash("\(secret):\(nonce):\(hash(covered))")
