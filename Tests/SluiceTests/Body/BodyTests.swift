@@ -14,7 +14,7 @@ final class BodyTests: XCTestCase {
         return try await body(APIClient(baseURL: server.url, configure: configure).post("x")).sender().value
     }
 
-    func testJSONByTheClientsEncoderOrTheRequests() async throws {
+    func testJSONUsesEncoderOfRequestOrClient() async throws {
         struct Model: Encodable, Sendable { let fullName = "Ada" }
         let snake = JSONEncoder()
         snake.keyEncodingStrategy = .convertToSnakeCase
@@ -28,14 +28,14 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(plain.values(for: .contentType), ["application/json"])
     }
 
-    func testJSONUnderARootKey() async throws {
+    func testJSONIsNestedUnderRootKey() async throws {
         let model = try await echo { $0.json(User(id: 1, name: "Ada"), root: "user") }
         XCTAssertEqual(try JSON(parsing: model.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
         let parameters = try await echo { $0.json(["id": 1, "name": "Ada"], root: "user") }
         XCTAssertEqual(try JSON(parsing: parameters.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
     }
 
-    func testNilIsLeftOutOrSentAsNull() async throws {
+    func testNilParametersAreOmittedOrSentAsNull() async throws {
         let nick: String? = nil
         let dropped = try await echo { $0.json(["name": "Ada", "nick": nick]) }
         XCTAssertEqual(try JSON(parsing: dropped.text ?? ""), ["name": "Ada"])
@@ -44,13 +44,13 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(try JSON(parsing: null.text ?? ""), ["user": ["name": "Ada", "nick": nil]])
     }
 
-    func testAJSONValueIsABodyToo() async throws {
+    func testJSONValueIsSentAsBody() async throws {
         let value: JSON = ["id": 9_007_199_254_740_993, "tags": ["a", nil]]
         let echo = try await echo { $0.json(value) }
         XCTAssertEqual(try JSON(parsing: echo.text ?? ""), value)
     }
 
-    func testAForm() async throws {
+    func testFormIsPercentEncoded() async throws {
         let echo = try await echo { $0.form(["name": "Ada & Co", "tags": ["x"], "on": true]).query("a", 1) }
         XCTAssertEqual(echo.text, "name=Ada%20%26%20Co&on=1&tags%5B%5D=x")
         XCTAssertEqual(echo.target, "/x?a=1")
@@ -58,7 +58,7 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(echo.values(for: .contentLength), ["37"])
     }
 
-    func testAPropertyList() async throws {
+    func testPropertyListIsSentAsXMLOrBinary() async throws {
         let xml = try await echo { $0.propertyList(User(id: 1, name: "Ada")) }
         let binary = try await echo { $0.propertyList(User(id: 1, name: "Ada"), format: .binary) }
         for echo in [xml, binary] {
@@ -70,7 +70,7 @@ final class BodyTests: XCTestCase {
         XCTAssertNil(binary.text)
     }
 
-    func testAPropertyListIsAModelToo() async throws {
+    func testPropertyListIsDecodedAsModel() async throws {
         let server = try LoopbackServer()
         server.on("/x") { .data($0.body) }
         let client = APIClient(baseURL: server.url)
@@ -79,7 +79,7 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(user.name, "Ada")
     }
 
-    func testAFileBringsTheMediaTypeOfItsExtension() async throws {
+    func testFileHasMediaTypeOfItsExtension() async throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).png")
         try Data("picture".utf8).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
@@ -89,7 +89,7 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(echo.values(for: .contentLength), ["7"])
     }
 
-    func testAMultipartFormBesideParametersOfTheURL() async throws {
+    func testMultipartFormIsSentWithQueryParameters() async throws {
         var form = MultipartForm()
         form.append(.text("Ada", name: "user"))
         form.append(.data(Data([1, 2]), name: "picture", fileName: "a.png", contentType: "image/png"))
@@ -100,13 +100,13 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(echo.values(for: .transferEncoding), [])
     }
 
-    func testABodyDescribedApartFromItsRequest() async throws {
+    func testRequestBodyValueIsSent() async throws {
         let described: RequestBody = .json(["a": 1])
         let echo = try await echo { $0.body(described) }
         XCTAssertEqual(echo.text, #"{"a":1}"#)
     }
 
-    func testABodysTypeCountsMoreThanTheClientsAndARequestsMoreThanTheBodys() async throws {
+    func testContentTypeOfRequestOverridesBodyAndClient() async throws {
         let json: (inout APIClient.Configuration) -> Void = { $0.headers["Content-Type"] = "application/json" }
         let form = try await echo({ $0.form(["a": 1]) }, configure: json)
         XCTAssertEqual(form.values(for: .contentType), ["application/x-www-form-urlencoded"])
@@ -114,7 +114,7 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(own.values(for: .contentType), ["text/plain"])
     }
 
-    func testARequestThatIsMadeAGetLosesItsBody() async throws {
+    func testChangeToGETRemovesBody() async throws {
         let echo = try await echo { $0.json(["a": 1]).get() }
         XCTAssertEqual([echo.method, echo.text], ["GET", ""])
         XCTAssertEqual(echo.values(for: .contentType), [])

@@ -10,7 +10,7 @@ import Testing
             (".png", "application/octet-stream"), ("p\0ng", "application/octet-stream"),
         ]
     )
-    func anExtensionStandsForAType(fileExtension: String, type: String) {
+    func fileExtensionDeterminesTheMediaType(fileExtension: String, type: String) {
         #expect(MediaType.forFileExtension(fileExtension) == type)
     }
 
@@ -24,7 +24,7 @@ import Testing
             (".json", "application/json"),
         ]
     )
-    func whatFollowsTheLastDotDecides(fileName: String, type: String) {
+    func lastExtensionOfAFileNameDeterminesTheMediaType(fileName: String, type: String) {
         #expect(MediaType.forFileName(fileName) == type)
     }
 }

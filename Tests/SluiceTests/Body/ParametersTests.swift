@@ -39,7 +39,7 @@ import Testing
         #expect(parameters.names == ["page", "name", "tags", "exact", "ratio", "nobody", "none", "filter", "map"])
     }
 
-    @Test func nilIsLeftOutOrNull() throws {
+    @Test func nilIsOmittedOrEncodedAsNull() throws {
         var parameters: Parameters = ["a": nil, "b": nobody, "c": ["d": nil, "e": 1] as Parameters]
         #expect(try json(parameters) == #"{"c":{"e":1}}"#)
         #expect(try form(parameters) == "c[e]=1")
@@ -50,7 +50,7 @@ import Testing
         #expect(try json(Parameters(["a": nil], nilValues: .null)) == #"{"a":null}"#)
     }
 
-    @Test func anOptionalThatHidesInAValueIsNil() throws {
+    @Test func nestedOptionalsAreNil() throws {
         let hidden: any Encodable & Sendable = String??.some(.none)
         var parameters: Parameters = ["a": hidden]
         parameters["b"] = Int?.none as any Encodable & Sendable
@@ -59,7 +59,7 @@ import Testing
         #expect(try form(parameters) == "c=3")
     }
 
-    @Test func aNameStandsOnce() throws {
+    @Test func namesAreUnique() throws {
         var parameters: Parameters = ["a": 1, "b": 2, "a": "three"]
         #expect(try form(parameters) == "a=three&b=2")
         parameters["a"] = 4
@@ -79,7 +79,7 @@ import Testing
         #expect(parameters.names == ["c", "a", "d"])
     }
 
-    @Test func mergedParametersTakeTheOthersValues() throws {
+    @Test func mergingTakesTheValuesOfTheArgument() throws {
         let base = Parameters(["a": 1, "b": nil, "c": 3], nilValues: .null)
         let merged = base.merging(["d": 4, "c": "three", "a": nil])
         #expect(try form(merged) == "a=null&b=null&c=three&d=4")
@@ -87,7 +87,7 @@ import Testing
         #expect(try form(merged.merging(Parameters())) == "a=null&b=null&c=three&d=4")
     }
 
-    @Test func parametersCanBeEmptyOrMadeOfOtherCollections() throws {
+    @Test func parametersCanBeCreatedFromCollections() throws {
         #expect(Parameters().isEmpty)
         #expect(try json([:] as Parameters) == "{}")
         #expect(try form([:]) == "")
@@ -98,7 +98,7 @@ import Testing
         #expect(try form(many) == (50..<100).map { "k\($0 - 50)=\($0)" }.joined(separator: "&"))
     }
 
-    @Test func manyNamesAreKeptApart() throws {
+    @Test func namedValuesMatchAModelAfterManyChanges() throws {
         var values = NamedValues<Int>()
         var model: [(String, Int)] = []
         for step in 0..<400 {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aValueUnderARootKey() throws {
+    @Test func rootKeyedNestsTheValueUnderItsKey() throws {
         struct User: Encodable, Sendable {
             var id = 1
         }

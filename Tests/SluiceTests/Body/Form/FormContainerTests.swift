@@ -60,7 +60,7 @@ import Testing
         return text.replacing("%5B", with: "[").replacing("%5D", with: "]")
     }
 
-    @Test func aSuperclassSharesTheObjectOrHasAKeyOfItsOwn() throws {
+    @Test func superclassSharesTheContainerOrHasItsOwnKey() throws {
         #expect(try Self.text(Dog(isSharing: true, ownKey: nil)) == "a=1&name=Rex")
         #expect(try Self.text(Dog(isSharing: false, ownKey: nil)) == "a=1&super[name]=Rex")
         #expect(try Self.text(Dog(isSharing: false, ownKey: .b)) == "a=1&b[name]=Rex")
@@ -86,7 +86,7 @@ import Testing
         #expect(try Self.text(value, encoder) == "a[b]=null&a[c]=2&b[0]=1&b[1][a]=1&b[2][0]=r&b[3]=s")
     }
 
-    @Test func aContainerAskedForTwiceIsOne() throws {
+    @Test func containersUnderOneKeyAreMerged() throws {
         let value = Value { encoder in
             for number in 1...2 {
                 var object = encoder.container(keyedBy: Key.self)
@@ -103,7 +103,7 @@ import Testing
         #expect(try Self.text(value) == "a[]=1&a[]=2&b[a]=1&b[b]=2&c[a]=1&c[b]=2")
     }
 
-    @Test func aKeyEncodedTwiceKeepsItsPlaceAndHasItsLastValue() throws {
+    @Test func lastValueOfAKeyReplacesTheFirstInPlace() throws {
         let value = Value { encoder in
             var object = encoder.container(keyedBy: Key.self)
             try object.encode(1, forKey: .b)
@@ -113,7 +113,7 @@ import Testing
         #expect(try Self.text(value, .init(keyOrder: .asEncoded)) == "b[]=3&a=2")
     }
 
-    @Test func aSingleValueMayBeWhatItWraps() throws {
+    @Test func singleValueContainersEncodeAllTypes() throws {
         for (wrapped, text) in [
             (["a": 1] as any Encodable & Sendable, "x[a]=1"), ([1, 2], "x[]=1&x[]=2"), ("t", "x=t"), (Int?.none, "x="),
             (Date(timeIntervalSinceReferenceDate: 5), "x=5"), (Float(1.5), "x=1.5"), (2.5, "x=2.5"), (true, "x=1"),
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func everyTypeOfOptionalIsKnownAsNil() throws {
+    @Test func optionalsOfEveryTypeAreEncodedAsNil() throws {
         let value = Value { encoder in
             var object = encoder.container(keyedBy: Parameters.Name.self)
             var index = 0
@@ -165,7 +165,7 @@ import Testing
         #expect(try Self.text(value).isEmpty)
     }
 
-    @Test func everyTypeOfOptionalHasItsValue() throws {
+    @Test func optionalsOfEveryTypeAreEncodedWithTheirValue() throws {
         struct Optionals: Encodable {
             var a: Bool? = true
             var b: String? = "s"
@@ -191,7 +191,7 @@ import Testing
         #expect(try Self.text(Optionals()) == text)
     }
 
-    @Test func aValueKnowsWhereItIsAndWhatItIsTold() throws {
+    @Test func encoderPassesCodingPathAndUserInfo() throws {
         let name = try #require(CodingUserInfoKey(rawValue: "name"))
         let value = Value { encoder in
             var container = encoder.singleValueContainer()

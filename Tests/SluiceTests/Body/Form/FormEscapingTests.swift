@@ -18,7 +18,7 @@ import Testing
         #expect(try text(value, .init(spaceEncoding: .plusReplaced)) == "a+b=c++d%2Be")
     }
 
-    @Test func allowedCharactersStay() throws {
+    @Test func onlyAllowedCharactersAreNotEscaped() throws {
         let value = ["a[/]": "[x:y@z]~*!'(),;?\"<>\\^`{|}"]
         #expect(
             try text(value, .init())
@@ -30,7 +30,7 @@ import Testing
         #expect(try text(["a": ["b": "~*"]], .init(allowedCharacters: .unreserved.adding("[]"))) == "a[b]=~%2A")
     }
 
-    @Test func whatWouldChangeTheNamesOrValuesIsNeverAllowed() throws {
+    @Test func delimitersAndControlsAreAlwaysEscaped() throws {
         let encoder = URLEncodedFormEncoder(allowedCharacters: Allowed(Self.everyASCII + "é日"))
         let escaped = try text(["a": "\0\n &=+%#\u{7F}é"], encoder)
         #expect(escaped == "a=%00%0A%20%26%3D%2B%25%23%7F%C3%A9")
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Foundation's parser decodes only `%20` as a space, and drops a byte order mark at the start of a value.
-    @Test func foundationReadsTheSameNamesAndValues() throws {
+    @Test func foundationParsesTheSameNamesAndValues() throws {
         var random = SeededGenerator(seed: 7)
         let alphabet =
             Array(Self.everyASCII) + ["é", "ß", "日", "🇯🇵", "\u{301}", "\u{2028}", "\r\n", "\u{10FFFF}"]

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func anErrorNamesItsField() {
+    @Test func errorContainsThePathOfTheField() {
         let description = """
             The form could not be encoded: at “filter.items[2].price”, the number nan cannot be represented in a form.
             """
@@ -53,7 +53,7 @@ import Testing
         #expect(failure(of: Report())?.description == description)
     }
 
-    @Test func numbersAndDatesWithoutATextAreErrors() {
+    @Test func nonFiniteNumbersAndDatesOutOfRangeAreErrors() {
         for number in [Double.nan, .infinity, -.infinity, .signalingNaN] {
             #expect(failure(of: ["a": number])?.codingPath == "a")
             #expect(failure(of: ["a": [number]])?.codingPath == "a[0]")
@@ -84,7 +84,7 @@ import Testing
         #expect(failure(of: [1, 2])?.reason.contains("Array<Int>") == true)
     }
 
-    @Test func valuesThatHoldThemselvesAreAnError() {
+    @Test func cyclicValuesAreAnError() {
         let ring = Ring()
         ring.next = ring
         defer { ring.next = nil }
@@ -110,7 +110,7 @@ import Testing
         #expect(failure(of: Nested(depth: 512))?.reason.contains("512") == true)
     }
 
-    @Test func endlessNestingEndsWhereverItCannotThrow() {
+    @Test func nestingLimitAppliesToNonthrowingContainers() {
         let keyed = Value { encoder in
             var container = encoder.container(keyedBy: Parameters.Name.self)
             for _ in 0..<10_000 {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aValueThatThrowsIsNamed() {
+    @Test func errorContainsThePathOfAThrowingValue() {
         let refusing = Value { _ in throw Refused() }
         let failure = failure(of: ["a": ["b": [refusing]]])
         #expect(failure?.codingPath == "a.b[0]")
@@ -152,7 +152,7 @@ import Testing
         #expect(self.failure(of: refusing)?.codingPath == "")
     }
 
-    @Test func aValueThatRecoversIsEncoded() throws {
+    @Test func failedFieldsAreOmittedIfTheValueCatchesTheError() throws {
         let recovering = Value { encoder in
             var container = encoder.container(keyedBy: Parameters.Name.self)
             try? container.encode(Double.nan, forKey: .init(stringValue: "a"))
@@ -166,7 +166,7 @@ import Testing
         ["keyed", "unkeyed"], ["unkeyed", "keyed"], ["single", "single"], ["single", "keyed"], ["single", "unkeyed"],
         ["keyed", "single"], ["nil", "single"], ["unkeyed", "nil"], ["nil", "keyed"], ["unkeyed", "keyed", "single"],
     ])
-    func aValueThatIsTwoThingsIsAnError(_ things: [String]) {
+    func twoContainersForOneValueAreAnError(_ things: [String]) {
         let value = Value { encoder in
             var single = encoder.singleValueContainer()
             for thing in things {
@@ -187,7 +187,7 @@ import Testing
         #expect(failure?.reason == "the value was encoded more than once, or in more than one kind of container")
     }
 
-    @Test func aContainerOfAnotherKindUnderOneKeyIsAnError() {
+    @Test func containersOfTwoKindsUnderOneKeyAreAnError() {
         let value = Value { encoder in
             var container = encoder.container(keyedBy: Parameters.Name.self)
             try container.encode(1, forKey: .init(stringValue: "k"))
@@ -196,7 +196,7 @@ import Testing
         #expect(failure(of: value)?.codingPath == "k")
     }
 
-    @Test func aRequestFailsWithTheFieldButWithoutTheCause() {
+    @Test func requestErrorContainsTheFieldWithoutTheCause() {
         let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw SluiceError(.unsupported, "secret") })
         let request = APIClient(baseURL: "http://a.b").data.get("x").query(["a": Date()], encoder: encoder)
         let error = #expect(throws: SluiceError.self) { try request.httpRequest() }

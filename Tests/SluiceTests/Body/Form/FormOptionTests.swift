@@ -44,7 +44,7 @@ import Testing
         FormExample(["\u{E9}[": 2, "e\u{301}": 1], is: "e%CC%81=1&%C3%A9[=2"),
         FormExample(["list": [3, 1, 2]], is: "list[]=3&list[]=1&list[]=2"),
     ])
-    func fieldsAreSortedUnlessTheyKeepTheirOrder(_ example: FormExample) throws {
+    func fieldsAreSortedOrKeepTheirOrder(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -72,7 +72,7 @@ import Testing
         ),
         FormExample(["a": [["b": 1], ["b": 2]]], .init(arrayEncoding: .noBrackets), is: "a[b]=1&a[b]=2"),
     ])
-    func elementsOfArraysAreNamed(_ example: FormExample) throws {
+    func arrayEncodingNamesTheElements(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -83,7 +83,7 @@ import Testing
         FormExample(["a": ["b": ["c": 1]]], .init(keyPathEncoding: .custom { _ in "" }), is: "a=1"),
         FormExample(["a": [["b": 1]]], .init(keyPathEncoding: .dots), is: "a[].b=1"),
     ])
-    func fieldsOfNestedObjectsAreNamed(_ example: FormExample) throws {
+    func keyPathEncodingNamesNestedFields(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -99,7 +99,7 @@ import Testing
         FormExample(["aB": 2, "ab": 1] as Parameters, .init(keyEncoding: .lowercased), is: "ab=2&ab=1"),
         FormExample(["a": 1, "B": 2], .init(keyEncoding: .lowercased), is: "a=1&b=2"),
     ])
-    func keysBecomeNames(_ example: FormExample) throws {
+    func keyEncodingConvertsKeys(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -110,7 +110,7 @@ import Testing
         ("größeInM", "größe_in_m"), ("ÄrgerÜber", "ärger_über"), ("aBC", "a_bc"), ("aBCd", "a_b_cd"), ("x-Y", "x-y"),
         ("trailing_", "trailing_"), ("日本Go", "日本_go"),
     ])
-    func wordsBeginWithCapitals(_ key: String, _ name: String) throws {
+    func snakeCaseSplitsWordsAtCapitals(_ key: String, _ name: String) throws {
         let snake: String = try URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase).encode([key: 1])
         #expect(snake.removingPercentEncoding == "\(name)=1")
     }
@@ -140,7 +140,7 @@ import Testing
             is: "a=9999-12-31T23%3A59%3A59Z"
         ),
     ])
-    func booleansDataAndDatesHaveTheirText(_ example: FormExample) throws {
+    func booleansDataAndDatesAreEncodedByTheirOptions(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -164,7 +164,7 @@ import Testing
             is: "a=%E2%88%85&b=1&c=%E2%88%85"
         ),
     ])
-    func nilIsLeftOutUnlessItHasAText(_ example: FormExample) throws {
+    func nilEncodingOmitsOrEncodesNil(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -177,7 +177,7 @@ import Testing
         #expect(text == "a+b[]=true")
     }
 
-    @Test func whatAClosureThrowsNamesTheField() {
+    @Test func errorsOfCustomEncodingsContainThePathOfTheField() {
         let encoder = URLEncodedFormEncoder(
             dataEncoding: .custom { _ in throw Refused() },
             dateEncoding: .custom { _ in throw Refused() }

@@ -82,7 +82,7 @@ import Testing
         FormExample(["a": Set([7])], is: "a[]=7"),
         FormExample(["a": 1..<3], is: "a[]=1&a[]=3"),
     ])
-    func aDictionaryIsAForm(_ example: FormExample) throws {
+    func dictionariesAreEncoded(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -104,7 +104,7 @@ import Testing
                 + "&m=1.7976931348623157e%2B308&n=1e-45&o=-0.0&p=1.0"
         ),
     ])
-    func aStructureIsAForm(_ example: FormExample) throws {
+    func structuresAreEncoded(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
@@ -122,11 +122,11 @@ import Testing
         FormExample(["a": ["b": [[String: Int]()]], "c": [:]], is: ""),
         FormExample(["a": [[:], ["b": 1]]], .init(arrayEncoding: .indexInBrackets), is: "a[1][b]=1"),
     ])
-    func whatIsEmptyLeavesNoTrace(_ example: FormExample) throws {
+    func emptyContainersAreOmitted(_ example: FormExample) throws {
         #expect(try example.encoded() == example.text)
     }
 
-    @Test func textAndDataAreTheSame() throws {
+    @Test func textAndDataContainTheSameBytes() throws {
         let encoder = URLEncodedFormEncoder()
         let text: String = try encoder.encode(["ä": ["b": [1]]])
         let data: Data = try encoder.encode(["ä": ["b": [1]]])
@@ -134,7 +134,7 @@ import Testing
         #expect(data == Data(text.utf8))
     }
 
-    @Test func textIsWhatIsMeantWhereNothingIsSaid() throws {
+    @Test func encodeReturnsTextWithoutTypeContext() throws {
         let encoded = try URLEncodedFormEncoder().encode(["a": 1])
         #expect(encoded == "a=1")
     }

@@ -12,7 +12,7 @@ import Foundation
 @Suite struct MultipartBodyTests {
     private static func lines(_ lines: String...) -> String { lines.joined(separator: "\r\n") }
 
-    @Test func partsStandBetweenTheirBoundaries() async throws {
+    @Test func partsAreSeparatedByBoundaries() async throws {
         var form = MultipartForm(boundary: "b")
         form.append(.text("Ada", name: "user"))
         form.append(.data(Data("xPNGx".utf8).dropFirst().dropLast(), name: "picture", fileName: "a.png"))
@@ -43,7 +43,7 @@ import Foundation
         #expect(try await form.body().text() == expected)
     }
 
-    @Test func aFormWithinAFormStandsBetweenBoundariesOfItsOwn() async throws {
+    @Test func nestedFormsHaveBoundariesOfTheirOwn() async throws {
         let files: MultipartForm = MultipartForm(.mixed, boundary: "inner")
             .adding(.text("A", fileName: "a.txt"), .text("B", fileName: "b.txt", contentType: "text/plain"))
         let form = MultipartForm(boundary: "outer").adding(.nested(files, name: "files"), .text("c", name: "d"))
@@ -73,21 +73,21 @@ import Foundation
         #expect(try await form.body().text() == expected)
     }
 
-    @Test func aFormWithoutPartsIsItsLastBoundary() async throws {
+    @Test func aFormWithoutPartsIsTheClosingBoundary() async throws {
         let body = try MultipartForm(boundary: "b").body()
         #expect(body.length == 7)
         #expect(try await body.text() == "--b--\r\n")
         #expect(!body.isNone)
     }
 
-    @Test func aLiteralIsFormDataOfItsParts() async throws {
+    @Test func anArrayLiteralCreatesFormData() async throws {
         let form: MultipartForm = [.text("1", name: "a"), .text("2", name: "b")]
         #expect(form.subtype == .formData)
         #expect(form.parts.count == 2)
         #expect(try await form.body().text().hasSuffix("\r\n2\r\n--\(form.boundary)--\r\n"))
     }
 
-    @Test func aChangedCopyLeavesItsOriginalAlone() {
+    @Test func addingPartsDoesNotChangeTheOriginal() {
         let form = MultipartForm(.mixed).adding(.text("a"))
         let copy = form.adding(.text("b"), .text("c"))
         #expect(form.parts.count == 1)
@@ -108,7 +108,7 @@ import Foundation
             ([.file(URL(filePath: "/no/such")), .stream(Chunks("a"))], false, false, true),
         ] as [([MultipartForm.Part], Bool, Bool, Bool)]
     )
-    func aBodyIsWhatItsPartsAre(
+    func bodyPropertiesFollowFromTheParts(
         parts: [MultipartForm.Part],
         hasLength: Bool,
         isReplayable: Bool,
@@ -145,7 +145,7 @@ import Foundation
             ),
         ] as [([MultipartForm.Part], String)]
     )
-    func whatCannotBeSentIsRefused(parts: [MultipartForm.Part], reason: String) {
+    func invalidPartsAreRefused(parts: [MultipartForm.Part], reason: String) {
         var form = MultipartForm()
         for part in parts { form.append(part) }
         let error = #expect(throws: SluiceError.self) { try form.body() }
@@ -154,7 +154,7 @@ import Foundation
         #expect(error?.reason == reason)
     }
 
-    @Test func formsWithinFormsHaveALimit() throws {
+    @Test func nestingDepthIsLimited() throws {
         var form = MultipartForm(.mixed)
         for _ in 1..<32 { form = MultipartForm(.mixed).adding(.nested(form)) }
         _ = try form.body()

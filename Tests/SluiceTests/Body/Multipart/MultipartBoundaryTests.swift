@@ -13,7 +13,7 @@ import Testing
             ("(),/:=?", #""(),/:=?""#), (String(repeating: "=", count: 70), "\"\(String(repeating: "=", count: 70))\""),
         ]
     )
-    func aValidBoundaryIsQuotedWhereItMust(boundary: String, value: String) throws {
+    func aValidBoundaryIsQuotedIfNecessary(boundary: String, value: String) throws {
         let form = MultipartForm(boundary: boundary)
         #expect(form.contentType == "multipart/form-data; boundary=\(value)")
         #expect(form.boundary == boundary)
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: SluiceError.self) { try nested.body() }
     }
 
-    @Test func everyByteIsJudgedAsTheStandardDoes() {
+    @Test func onlyTheBytesOfRFC2046AreAllowed() {
         for byte in UInt8.min...127 {
             let boundary = "a\(Character(UnicodeScalar(byte)))a"
             let isAllowed = Self.allowed.utf8.contains(byte)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aRandomBoundaryIsMadeOf128Bits() throws {
+    @Test func aRandomBoundaryHas128Bits() throws {
         let boundaries = Set((0..<1000).map { _ in MultipartForm().boundary })
         #expect(boundaries.count == 1000)
         for boundary in boundaries {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [("x", "x"), ("x", "xy"), ("xy", "x")])
-    func aBoundaryThatAFormAroundWouldStopAtIsRefused(outer: String, inner: String) {
+    func aNestedBoundaryThatMatchesAnOuterOneIsRefused(outer: String, inner: String) {
         let innermost = MultipartForm(.mixed, boundary: inner)
         for middle in [innermost, MultipartForm(.mixed, boundary: "other").adding(.nested(innermost))] {
             let form = MultipartForm(boundary: outer).adding(.nested(middle, name: "n"))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func formsBesideEachOtherMayShareABoundary() throws {
+    @Test func siblingFormsMayShareABoundary() throws {
         let inner = MultipartForm(.mixed, boundary: "inner")
         _ = try MultipartForm(boundary: "x").adding(.nested(inner, name: "a"), .nested(inner, name: "b")).body()
     }
@@ -89,7 +89,7 @@ import Testing
             ([.nested(MultipartForm())], #"; type="multipart/mixed""#),
         ] as [([MultipartForm.Part], String)]
     )
-    func aRelatedFormNamesTheTypeOfItsRoot(parts: [MultipartForm.Part], type: String) {
+    func aRelatedFormStatesTheTypeOfItsRoot(parts: [MultipartForm.Part], type: String) {
         var form = MultipartForm(.related, boundary: "b")
         for part in parts { form.append(part) }
         #expect(form.contentType == "multipart/related\(type); boundary=b")

@@ -79,7 +79,7 @@ import Foundation
             ),
         ] as [(MultipartForm.Part, [String])]
     )
-    func aPartOfAFormSaysWhatItIs(part: MultipartForm.Part, lines: [String]) throws {
+    func formDataPartsHaveDispositionAndType(part: MultipartForm.Part, lines: [String]) throws {
         let head = try part.head(in: .formData, label: "part")
         #expect(String(decoding: head, as: UTF8.self) == lines.map { "\($0)\r\n" }.joined() + "\r\n")
     }
@@ -96,12 +96,12 @@ import Foundation
         ] as [(MultipartForm.Part, [String])],
         [MultipartForm.Subtype.mixed, .related]
     )
-    func aPartOfAnotherFormNeedsNoName(
-        _ promise: (part: MultipartForm.Part, lines: [String]),
+    func mixedAndRelatedPartsNeedNoName(
+        _ example: (part: MultipartForm.Part, lines: [String]),
         subtype: MultipartForm.Subtype
     ) throws {
-        let head = try promise.part.head(in: subtype, label: "part")
-        #expect(String(decoding: head, as: UTF8.self) == promise.lines.map { "\($0)\r\n" }.joined() + "\r\n")
+        let head = try example.part.head(in: subtype, label: "part")
+        #expect(String(decoding: head, as: UTF8.self) == example.lines.map { "\($0)\r\n" }.joined() + "\r\n")
     }
 
     /// The names that browsers send, as specified by the standard.
@@ -114,7 +114,7 @@ import Foundation
             ("e\u{301}\r\n\u{301}", "e\u{301}%0D%0A\u{301}", "e\u{301}%0D%0A\u{301}"),
         ]
     )
-    func namesAreEscapedAsBrowsersDo(name: String, escaped: String, asFileName: String) {
+    func namesAreEscapedAsInBrowsers(name: String, escaped: String, asFileName: String) {
         #expect(Array(MultipartEscaping.name(name).utf8) == Array(escaped.utf8))
         #expect(Array(MultipartEscaping.fileName(name).utf8) == Array(asFileName.utf8))
     }
@@ -130,7 +130,7 @@ import Foundation
             (.text("", name: "a", headers: ["X\r\nY": "b"]), "X??Y"),
         ] as [(MultipartForm.Part, String)]
     )
-    func whatCannotStandInAHeadIsRefused(part: MultipartForm.Part, header: String) {
+    func invalidFieldsOfAPartAreRefused(part: MultipartForm.Part, header: String) {
         let error = #expect(throws: SluiceError.self) { try MultipartForm().adding(part).body() }
         #expect(error?.code == .invalidHeader)
         #expect(error?.step == .building)

@@ -16,7 +16,7 @@ import Foundation
         await #expect(throws: SluiceError.self) { try await form.body().pieces() }
     }
 
-    @Test func littlePartsTravelTogether() async throws {
+    @Test func smallPartsAreJoinedIntoPieces() async throws {
         var form = MultipartForm()
         for number in 0..<10_000 { form.append(.text("value \(number)", name: "field \(number)")) }
         let body = try form.body()
@@ -26,7 +26,7 @@ import Foundation
         #expect(pieces.count < 20)
     }
 
-    @Test func littleFilesTravelTogether() async throws {
+    @Test func smallFilesAreJoinedIntoPieces() async throws {
         let file = try TemporaryFile(Data("file".utf8))
         defer { file.remove() }
         var form = MultipartForm()
@@ -36,7 +36,7 @@ import Foundation
         #expect(pieces.allSatisfy { $0.count <= Self.pieceSize })
     }
 
-    @Test func largePartsAreCutInPieces() async throws {
+    @Test func largePartsAreSplitIntoPieces() async throws {
         let data = Data((0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
         let file = try TemporaryFile(data)
         defer { file.remove() }
@@ -55,7 +55,7 @@ import Foundation
     }
 
     /// Available bytes must not wait for a slow stream.
-    @Test func nothingIsHeldBackWhileAStreamMakesItsNextChunk() async throws {
+    @Test func availableBytesAreSentBeforeTheNextChunkOfAStream() async throws {
         let form = MultipartForm(.mixed, boundary: "b")
             .adding(.text("before"), .stream(Chunks("one", "two"), contentType: "a/b"), .text("behind"))
         let pieces = try await form.body().pieces().map { String(decoding: $0, as: UTF8.self) }
@@ -73,7 +73,7 @@ import Foundation
             (Chunks("abcd"), 3, "more"), (Chunks("a"), 0, "more"),
         ] as [(Chunks, Int64, String)]
     )
-    func aStreamIsHeldToItsLength(chunks: Chunks, length: Int64, given: String) async {
+    func aStreamWithADifferentLengthFails(chunks: Chunks, length: Int64, given: String) async {
         let inner = MultipartForm(.mixed).adding(.stream(chunks, length: length, name: "s"), .text("a"))
         // The length of both together is correct.
         let other = Chunks(String(repeating: "x", count: 10))
@@ -83,7 +83,7 @@ import Foundation
         #expect(error?.reason == "The part “n/s” was expected to have \(length) bytes, but had \(given).")
     }
 
-    @Test func whatAStreamThrowsIsTheCause() async {
+    @Test func anErrorOfAStreamIsTheUnderlyingError() async {
         let error = await Self.error([.stream(Chunks("a", isBroken: true), name: "s")])
         #expect(error?.code == .bodyUnavailable)
         #expect(error?.reason == "The part “s” could not be read.")
@@ -91,7 +91,7 @@ import Foundation
     }
 
     @Test(arguments: [(Data?.none, "cannot be sent"), (Data(count: 2), "2 now"), (Data(count: 4), "4 now")])
-    func aFileThatChangesBeforeItsTurnIsRefused(changed: Data?, words: String) async throws {
+    func aFileThatChangesBeforeItIsReadFails(changed: Data?, words: String) async throws {
         let file = try TemporaryFile(Data(count: 3))
         defer { file.remove() }
         let chunks = Chunks("a") {
@@ -103,7 +103,7 @@ import Foundation
     }
 
     @Test(arguments: [(900_000, "more"), (500_000, "500000")])
-    func aFileThatChangesWhileItIsReadIsRefused(count: Int, words: String) async throws {
+    func aFileThatChangesWhileItIsReadFails(count: Int, words: String) async throws {
         let file = try TemporaryFile(Data(count: 800_000))
         defer { file.remove() }
         let body = try await MultipartForm().adding(.file(file.url, name: "f")).body().prepared(within: nil)
@@ -119,7 +119,7 @@ import Foundation
         #expect(error?.reason.hasSuffix("had 800000 bytes when the request started, but has \(words) now.") == true)
     }
 
-    @Test func aReplayableBodyIsReadAgainFromItsStart() async throws {
+    @Test func aReplayableBodyCanBeReadTwice() async throws {
         let file = try TemporaryFile(Data("file".utf8))
         defer { file.remove() }
         let form = MultipartForm().adding(
@@ -132,7 +132,7 @@ import Foundation
     }
 
     #if os(Linux)
-    @Test func noMoreThanOneFileIsOpen() async throws {
+    @Test func filesAreOpenedOneAtATime() async throws {
         let files = try (0..<3).map { _ in try TemporaryFile(Data(count: 300_000)) }
         defer { for file in files { file.remove() } }
         var form = MultipartForm()

@@ -19,7 +19,7 @@ final class MultipartUploadTests: XCTestCase {
         return server
     }
 
-    func testTextBytesAndAFileArriveInOneBodyOfKnownLength() async throws {
+    func testUploadsTextDataAndFileWithContentLength() async throws {
         let server = try uploadServer()
         let file = try TemporaryFile(Data(repeating: UInt8(ascii: "x"), count: 700_000))
         defer { file.remove() }
@@ -41,7 +41,7 @@ final class MultipartUploadTests: XCTestCase {
         )
     }
 
-    func testAStreamWithItsLengthLeavesTheLengthKnown() async throws {
+    func testStreamWithLengthIsSentWithContentLength() async throws {
         let server = try uploadServer()
         let form: MultipartForm = [.stream(Chunks("one ", "two"), length: 7, name: "s")]
         _ = try await upload(form, to: server).get()
@@ -50,7 +50,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertTrue(String(decoding: request.body, as: UTF8.self).contains("\r\n\r\none two\r\n--"))
     }
 
-    func testAStreamWithoutALengthIsSentInChunks() async throws {
+    func testStreamWithoutLengthIsSentChunked() async throws {
         let server = try uploadServer()
         let form: MultipartForm = [.text("Ada", name: "user"), .stream(Chunks("one ", "two"), name: "s")]
         _ = try await upload(form, to: server).get()
@@ -59,7 +59,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertTrue(String(decoding: request.body, as: UTF8.self).contains("\r\n\r\none two\r\n--"))
     }
 
-    func testAFormWithinAFormAndOneWithoutPartsArrive() async throws {
+    func testUploadsNestedFormAndEmptyForm() async throws {
         let server = try uploadServer()
         let inner = MultipartForm(.mixed, boundary: "i").adding(.text("A"), .text(""))
         let form = MultipartForm(boundary: "o").adding(.nested(inner, name: "n"))
@@ -75,7 +75,7 @@ final class MultipartUploadTests: XCTestCase {
         )
     }
 
-    func testAMissingFileFailsBeforeTheServerSeesAnything() async throws {
+    func testMissingFileFailsBeforeConnecting() async throws {
         let server = try uploadServer()
         let file = try TemporaryFile(Data("here".utf8))
         defer { file.remove() }
@@ -94,7 +94,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testAFileThatShrinksOnTheWayIsNoWholeRequest() async throws {
+    func testFileThatShrinksDuringUploadFailsTheRequest() async throws {
         let server = try uploadServer()
         let file = try TemporaryFile(Data(count: 1000))
         defer { file.remove() }
@@ -110,7 +110,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 0)
     }
 
-    func testAStreamOfAnotherLengthIsNoWholeRequest() async throws {
+    func testStreamWithDifferentLengthFailsTheRequest() async throws {
         let server = try uploadServer()
         for length in [Int64(3), 5] {
             let form: MultipartForm = [.stream(Chunks("four"), length: length, name: "s"), .text("a", name: "b")]
@@ -121,7 +121,7 @@ final class MultipartUploadTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 0)
     }
 
-    func testARedirectSendsTheFormAgainIfItCan() async throws {
+    func testRedirectResendsReplayableFormsOnly() async throws {
         let server = try uploadServer()
         server.on(.post, "/moved", .redirect(to: "/upload", status: 307))
         let file = try TemporaryFile(Data("file".utf8))
@@ -135,15 +135,15 @@ final class MultipartUploadTests: XCTestCase {
     }
 
     #if os(Linux)
-    func testCancellingClosesTheFileThatIsBeingSent() async throws {
-        let server = try DeafServer()
+    func testCancellationClosesTheFileOfTheUpload() async throws {
+        let server = try UnreadingServer()
         let file = try TemporaryFile(Data(count: 64 << 20))
         defer { file.remove() }
-        let (moments, moment) = AsyncStream<Void>.makeStream()
-        let form: MultipartForm = [.stream(Chunks("a") { moment.yield() }, name: "s"), .file(file.url, name: "f")]
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        let form: MultipartForm = [.stream(Chunks("a") { start.yield() }, name: "s"), .file(file.url, name: "f")]
         let sender = APIClient(baseURL: server.url).data.request("upload").post().body(try form.body()).sender()
         let task = Task { await sender.result }
-        for await _ in moments { break }
+        for await _ in starts { break }
         while file.openDescriptors == 0 { await Task.yield() }
         sender.cancel()
         let code = await task.value.failure?.code
@@ -151,8 +151,8 @@ final class MultipartUploadTests: XCTestCase {
         while file.openDescriptors > 0 { await Task.yield() }
     }
 
-    func testATimeOutClosesTheFileThatIsBeingSent() async throws {
-        let server = try DeafServer()
+    func testTimeOutClosesTheFileOfTheUpload() async throws {
+        let server = try UnreadingServer()
         let file = try TemporaryFile(Data(count: 64 << 20))
         defer { file.remove() }
         let form: MultipartForm = [.file(file.url, name: "f")]
@@ -165,8 +165,8 @@ final class MultipartUploadTests: XCTestCase {
 }
 
 #if os(Linux)
-/// Accepts connections and reads nothing, so that the sender of a large body must wait.
-private final class DeafServer {
+/// Accepts connections and reads nothing, so that the upload of a large body stalls.
+private final class UnreadingServer {
     private let descriptor: Int32
     let url: String
 

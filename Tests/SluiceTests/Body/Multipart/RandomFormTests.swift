@@ -64,7 +64,7 @@ import Foundation
     }
 
     @Test(arguments: 0..<20)
-    func theLengthIsThatOfTheBytesAndNothingIsLost(seed: UInt64) async throws {
+    func lengthAndContentsOfRandomFormsAreCorrect(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var files: [TemporaryFile] = []
         defer { for file in files { file.remove() } }
