@@ -22,7 +22,7 @@ import Testing
         request("/a", .post, .data(Data(text.utf8)), ["Content-Type": "application/json; charset=utf-8"])
     }
 
-    @Test func methodURLAndParametersTellRequestsApart() {
+    @Test func keyDiffersByMethodURLAndParameters() {
         let rule = CacheKeyRule.methodURLParameters
         let names = [
             request(), request("/a?b=2"), request("/a"), request("/a?b=1", .delete),
@@ -33,7 +33,7 @@ import Testing
         #expect(names[0] == "GET https://x.test/a?b=1")
     }
 
-    @Test func theOrderOfMembersMakesNoDifference() {
+    @Test func keyIgnoresTheOrderOfJSONMembers() {
         let rule = CacheKeyRule.methodURLParameters
         #expect(
             name(rule, json(#"{"a":1,"b":{"c":[1,2],"d":null}}"#))
@@ -43,20 +43,20 @@ import Testing
         #expect(name(rule, json("no JSON")) != nil)
     }
 
-    @Test func bodiesThatAreNotInMemoryAreNeverKept() {
+    @Test func fileBodiesHaveNoKeyByParameters() {
         let file = HTTPBody.file(URL(filePath: "/tmp/x"))
         #expect(name(.methodURLParameters, request("/a", .post, file)) == nil)
         #expect(name(.methodURL, request("/a", .post, file)) == "POST https://x.test/a")
     }
 
-    @Test func aRuleOfOnesOwn() {
+    @Test func keysWithoutQueryAndCustomKeys() {
         #expect(name(.methodURL, request("/a?b=1&c=2")) == "GET https://x.test/a")
         #expect(name(.custom("feed"), request()) == "feed")
         #expect(name(.custom { $0.headers["X-Feed"] }, request("/", .get, .none, ["X-Feed": "7"])) == "7")
         #expect(name(.custom { $0.headers["X-Feed"] }, request()) == nil)
     }
 
-    @Test func credentialsAreOfTheKeyUnlessAPartitionSaysWhose() throws {
+    @Test func keyIncludesCredentialsUnlessAPartitionIsSet() throws {
         let rules: [CacheKeyRule] = [.methodURLParameters, .methodURL, .custom("feed")]
         for rule in rules {
             let names = ["one", "two"].map { name(rule, request("/a", .get, .none, ["Authorization": $0])) }

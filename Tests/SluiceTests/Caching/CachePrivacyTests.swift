@@ -9,8 +9,8 @@ final class CachePrivacyTests: XCTestCase {
     private func server() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("/me") { request in
-            let who = request.headers["Authorization"] ?? request.headers["Cookie"] ?? "nobody"
-            return .text(who, headers: ["Cache-Control": "max-age=3600"])
+            let user = request.headers["Authorization"] ?? request.headers["Cookie"] ?? "nobody"
+            return .text(user, headers: ["Cache-Control": "max-age=3600"])
         }
         server.on("/public") { request in
             .text(request.headers["Authorization"] ?? "nobody", headers: ["Cache-Control": "public, max-age=3600"])
@@ -18,7 +18,7 @@ final class CachePrivacyTests: XCTestCase {
         return server
     }
 
-    func testWhatWasGotWithCredentialsIsForThoseWhoHaveThem() async throws {
+    func testStoredResponsesAreSeparatedByCredentials() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cache = store }
         for _ in 0..<2 {
@@ -32,7 +32,7 @@ final class CachePrivacyTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 4)
     }
 
-    func testWhatIsPublicIsForAll() async throws {
+    func testPublicResponsesAreSharedBetweenUsers() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cache = store }
         for token in ["ada", "grace"] {
@@ -41,7 +41,7 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
-    func testAPartitionSeesNothingOfAnother() async throws {
+    func testPartitionsAreIsolated() async throws {
         let server = try server()
         let clients = ["a", "b", ""].map { partition in
             APIClient(baseURL: server.url) {
@@ -68,7 +68,7 @@ final class CachePrivacyTests: XCTestCase {
         XCTAssertTrue(left.source.isCache)
     }
 
-    func testAPartitionOutlastsATokenThatIsRenewed() async throws {
+    func testPartitionIsUsedAfterTokenRefresh() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
@@ -80,7 +80,7 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
-    func testASessionIsKeptApartByItsJar() async throws {
+    func testCookieJarsAreIsolated() async throws {
         let server = try server()
         let clients = (0..<2).map { _ in
             APIClient(baseURL: server.url) {
@@ -96,7 +96,7 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
-    func testKeptResponsesOfADataSourceAreForThoseWhoHaveTheSameCredentials() async throws {
+    func testDataSourceEntriesAreSeparatedByCredentials() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
@@ -110,7 +110,7 @@ final class CachePrivacyTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
-    func testASecretOfTheRequestsOwnInterceptorKeepsUsersApart() async throws {
+    func testInterceptorTokensSeparateStoredResponses() async throws {
         let server = try LoopbackServer()
         server.on("/me") { request in
             .text(request.headers["X-Token"] ?? "nobody", headers: ["Cache-Control": "max-age=3600"])

@@ -60,14 +60,14 @@ final class CachedModelTests: XCTestCase {
         return try await request.sender().value
     }
 
-    func testAModelIsDecodedOnceForAllHits() async throws {
+    func testModelIsDecodedOnceForAllCacheHits() async throws {
         let client = try client()
         var note = try await note(client)
         for _ in 1...5 {
             let again = try await self.note(client)
             XCTAssertEqual(again, note)
         }
-        note.text = "changed by one who asked"
+        note.text = "changed by the caller"
         let other = try await self.note(client)
         XCTAssertNotEqual(other, note)
         // Once for the server's response, and once for the first cache hit.
@@ -75,7 +75,7 @@ final class CachedModelTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testAnotherModelIsDecodedAnew() async throws {
+    func testDifferentModelTypesAreDecodedSeparately() async throws {
         let client = try client()
         for _ in 1...2 {
             let note = try await note(client)
@@ -86,7 +86,7 @@ final class CachedModelTests: XCTestCase {
         XCTAssertEqual(decoder.count.read, 4)
     }
 
-    func testAnObjectIsDecodedForEachWhoAsks() async throws {
+    func testClassInstancesAreNotSharedBetweenRequests() async throws {
         let client = try client()
         let request: APIRequest<Leaf, APIError> = client.codable.request("note")
         let first = try await request.sender().value
@@ -95,7 +95,7 @@ final class CachedModelTests: XCTestCase {
         XCTAssertFalse(first === second || second === third)
     }
 
-    func testABodyThatAnInterceptorHasChangedIsDecoded() async throws {
+    func testBodyChangedByAnInterceptorIsDecodedAgain() async throws {
         let suffix = Shared(0)
         let client = try client {
             $0.responseInterceptors = [
@@ -116,7 +116,7 @@ final class CachedModelTests: XCTestCase {
         }
     }
 
-    func testAnotherResponseHasAnotherModel() async throws {
+    func testNewResponseReplacesTheModel() async throws {
         let time = TestClock()
         let client = try client(CacheStore(storage: nil) { $0.time = time }) { $0.time = time }
         _ = try await note(client)
@@ -129,13 +129,13 @@ final class CachedModelTests: XCTestCase {
         XCTAssertEqual(next.text, "what the server says now")
     }
 
-    func testAStoreCanBeToldNotToKeepModels() async throws {
+    func testModelsAreNotStoredIfDisabled() async throws {
         let client = try client(CacheStore(storage: nil) { $0.keepsModels = false })
         for _ in 1...3 { _ = try await note(client) }
         XCTAssertEqual(decoder.count.read, 3)
     }
 
-    func testTheMemoryOfModelsCounts() async throws {
+    func testModelsCountTowardsMemorySize() async throws {
         let store = CacheStore(storage: nil)
         let client = try client(store)
         _ = try await note(client)
@@ -146,7 +146,7 @@ final class CachedModelTests: XCTestCase {
         XCTAssertEqual(after - before, 3 * body.utf8.count)
     }
 
-    func testModelsThatDoNotFitMakeRoomForThemselves() {
+    func testModelOverTheMemoryLimitEvictsOlderEntries() {
         func entry(_ name: String) -> CacheEntry {
             let head = HTTPResponse(status: .ok)
             let date = Date(timeIntervalSinceReferenceDate: 0)

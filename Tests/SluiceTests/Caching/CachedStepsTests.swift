@@ -6,7 +6,7 @@ import XCTest
 final class CachedStepsTests: XCTestCase {
     private let store = CacheStore(storage: nil)
 
-    func testAnAnswerFromTheCacheTakesNothingFromARateLimit() async throws {
+    func testCacheHitTakesNoTokenOfTheRateLimit() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]))
         let time = TestClock()
@@ -20,7 +20,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 1)
     }
 
-    func testAStaleAnswerIsAFailureOfTheServersToABreaker() async throws {
+    func testStaleIfErrorResponseIsReportedToGatesAsFailure() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "max-age=0, stale-if-error=600", "ETag": "\"1\""]))
         let seen = Shared<[String]>([])
@@ -35,7 +35,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(seen.read, ["200", "unacceptableStatus"])
     }
 
-    func testNothingIsTriedAgainThatTheCacheRefused() async throws {
+    func testOnlyIfCachedMissIsNotRetried() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
@@ -47,7 +47,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 0)
     }
 
-    func testWhatChangesSomethingIsSentEachTime() async throws {
+    func testPOSTIsAlwaysSent() async throws {
         let server = try LoopbackServer()
         server.on("/orders", .text("done"))
         let client = APIClient(baseURL: server.url) {
@@ -58,7 +58,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
-    func testAPartIsNotKeptAsTheWhole() async throws {
+    func testPartialContentIsNotStoredAsCompleteResponse() async throws {
         let server = try LoopbackServer()
         server.on("/file", .resource(LoopbackResource(Data("0123456789".utf8), eTag: "\"1\"")))
         let client = APIClient(baseURL: server.url) {
@@ -72,7 +72,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(whole, "0123456789")
     }
 
-    func testATotalTimeOutHoldsForWhoWaitsForAnothersAnswer() async throws {
+    func testTotalTimeOutAppliesWhileWaitingForASharedFetch() async throws {
         let server = try LoopbackServer()
         let never = LoopbackSignal()
         server.on("/page", .after(never, .text("one", headers: ["Cache-Control": "max-age=60"])))
@@ -95,7 +95,7 @@ final class CachedStepsTests: XCTestCase {
         _ = await first.value
     }
 
-    func testAReadAfterAWriteJoinsNothingFromBefore() async throws {
+    func testGETAfterPOSTDoesNotJoinAnEarlierFetch() async throws {
         let server = try LoopbackServer()
         let late = LoopbackSignal()
         let old = LoopbackResponse.text("old", headers: ["Cache-Control": "max-age=60"])
@@ -116,7 +116,7 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertTrue(kept.source.isCache)
     }
 
-    func testAStreamFromBeforeAWriteIsNotKept() async throws {
+    func testStreamStartedBeforeAPOSTIsNotStored() async throws {
         let server = try LoopbackServer()
         let late = LoopbackSignal()
         let chunks = ["a\n", "b"].map { Data($0.utf8) }

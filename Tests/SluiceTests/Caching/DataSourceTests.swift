@@ -22,7 +22,7 @@ final class DataSourceTests: XCTestCase {
 
     private func answer(_ name: String) { server?.on("/user", .json(#"{"id":1,"name":"\#(name)"}"#)) }
 
-    func testTheServerIsAskedAndNothingIsKeptByDefault() async throws {
+    func testDefaultSourceIsTheServerWithoutStoring() async throws {
         let client = try client()
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -34,7 +34,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testTheCacheAnswersBeforeTheServerIsAsked() async throws {
+    func testCacheElseServerReturnsTheStoredResponse() async throws {
         let client = try client { $0.caching.source = .cacheElseServer }
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -48,7 +48,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testTheCacheAloneNeverAsksTheServer() async throws {
+    func testCacheSourceSendsNoRequest() async throws {
         let client = try client()
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -58,7 +58,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(user.name, "Ada")
     }
 
-    func testBothResultsComeInTheirOrderAndValueIsTheLast() async throws {
+    func testCacheThenServerYieldsBothAndValueIsTheLast() async throws {
         let client = try client { $0.caching.source = .cacheThenServer }
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -80,7 +80,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testWhatIsKeptIsShownThoughTheServerFails() async throws {
+    func testCacheThenServerYieldsTheCachedValueIfTheServerFails() async throws {
         let client = try client { $0.caching.source = .cacheThenServer }
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -99,7 +99,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(kept.name, "Ada")
     }
 
-    func testALoopThatIsLeftEarlyStopsTheRequest() async throws {
+    func testBreakOutOfValuesCancelsTheRequest() async throws {
         let client = try client { $0.caching.source = .cacheThenServer }
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -114,7 +114,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? APIError)?.isCancellation, true) }
     }
 
-    func testTheFirstRequestAfterLaunchShowsWhatIsKeptAndLaterOnesDoNot() async throws {
+    func testFirstLaunchYieldsTheCachedValueOnce() async throws {
         answer("Ada")
         let request: APIRequest<User, APIError> = try client().codable.request("user")
         _ = try await request.dataSource(.cacheElseServer).sender().value
@@ -128,7 +128,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(counts, [2, 1, 1])
     }
 
-    func testTheAppDecidesByWhatIsKept() async throws {
+    func testCustomSourceDecidesByTheStoredResponse() async throws {
         let client = try client()
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user").dataSource(
@@ -149,7 +149,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(kept.name, "Ada")
     }
 
-    func testWhatNoLongerDecodesIsAskedForAnew() async throws {
+    func testUndecodableStoredResponseIsFetchedAgain() async throws {
         struct Renamed: Decodable, Sendable { let title: String }
         let client = try client { $0.caching.source = .cacheElseServer }
         answer("Ada")
@@ -163,7 +163,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(error?.code, .decodingFailed)
     }
 
-    func testWhatIsKeptIsGoneWhenItsTimeIsOver() async throws {
+    func testStoredResponseExpires() async throws {
         let client = try client()
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user")
@@ -175,7 +175,7 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(user.name, "Grace")
     }
 
-    func testObserversAreToldOfAnswersFromTheCache() async throws {
+    func testObserversReceiveCachedEvents() async throws {
         let events = Shared<[String]>([])
         let client = try client {
             $0.caching.source = .cacheElseServer

@@ -28,7 +28,7 @@ final class DiskHitTests: XCTestCase {
         await client.pipeline.configuration.cache?.flush()
     }
 
-    func testAnAnswerFromStoragePassesGatesAndInterceptorsAndGivesPassesBack() async throws {
+    func testStorageHitsPassInterceptorsAndReleasePermits() async throws {
         let client = try client {
             $0.gates = [ConcurrencyLimit(1)]
             $0.responseInterceptors = [
@@ -48,7 +48,7 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testWhatIsNotInStorageIsSent() async throws {
+    func testStorageMissIsSent() async throws {
         let client = try client()
         try await fill(client)
         server?.on("/other", .text("sent", headers: ["Cache-Control": "no-store"]))
@@ -59,7 +59,7 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 3)
     }
 
-    func testWhatIsStaleInStorageIsValidated() async throws {
+    func testStaleStorageEntryIsRevalidated() async throws {
         let client = try client()
         server?.on("/old") { request in
             let headers: HTTPHeaders = ["Cache-Control": "max-age=0", "ETag": "\"1\""]
@@ -72,7 +72,7 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server?.requests.last?.headers["If-None-Match"], "\"1\"")
     }
 
-    func testManyAtOnceAreAnsweredByStorage() async throws {
+    func testConcurrentRequestsAreServedFromStorage() async throws {
         let client = try client()
         try await fill(client)
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -82,7 +82,7 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testARequestThatIsCancelledWhileStorageIsAskedIsNotSent() async throws {
+    func testRequestCancelledDuringStorageLookupIsNotSent() async throws {
         let asked = AsyncSignal()
         let storage = SlowStorage(asked: asked)
         let server = try XCTUnwrap(server)
@@ -94,16 +94,16 @@ final class DiskHitTests: XCTestCase {
         let result = Task { await sender.result }
         await asked.wait()
         sender.cancel()
-        guard case .failure(let error) = await result.value else { return XCTFail("It was answered.") }
+        guard case .failure(let error) = await result.value else { return XCTFail("The request succeeded.") }
         XCTAssertTrue(error.isCancellation)
         storage.answer()
-        // Later requests are answered as usual, and no request has reached the server before.
+        // The next request succeeds, and is the first that reaches the server.
         let other = APIClient(baseURL: server.url)
         _ = try await other.string.get("page").sender().value
         XCTAssertEqual(server.requests.count, 1)
     }
 
-    func testWhatStopsAPartStopsTheNextOneToo() {
+    func testDeferredStopRunsItsActionOnce() {
         let stops = Shared(0)
         let early = DeferredStop()
         XCTAssertFalse(early.isStopped)

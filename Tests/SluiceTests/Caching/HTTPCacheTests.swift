@@ -31,7 +31,7 @@ final class HTTPCacheTests: XCTestCase {
         return await request.sender().response
     }
 
-    func testAFreshResponseIsGivenWithoutAskingTheServer() async throws {
+    func testFreshResponseIsReusedWithoutARequest() async throws {
         let client = try client()
         serve("one", "max-age=60")
         let first = try await read(client)
@@ -50,7 +50,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testAStaleResponseIsValidatedAndA304BringsItBack() async throws {
+    func testStaleResponseIsFreshenedBy304() async throws {
         let client = try client()
         serve("one", "max-age=60", ["ETag": "\"v1\"", "X-Count": "1"])
         _ = try await read(client)
@@ -70,7 +70,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testResponsesAreToldApartByWhatVaryNames() async throws {
+    func testVarySelectsTheStoredResponse() async throws {
         let client = try client()
         server?.on("/page") { request in
             let language = request.headers["Accept-Language"] ?? "none"
@@ -85,7 +85,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 3)
     }
 
-    func testAnUnsafeRequestMakesTheServerBeAskedAnew() async throws {
+    func testUnsafeRequestInvalidatesTheStoredResponse() async throws {
         let client = try client()
         serve("one", "max-age=60")
         _ = try await read(client)
@@ -96,7 +96,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(try response.result.get(), "two")
     }
 
-    func testAFailedUnsafeRequestChangesNothing() async throws {
+    func testFailedUnsafeRequestDoesNotInvalidate() async throws {
         let client = try client()
         serve("one", "max-age=60")
         _ = try await read(client)
@@ -106,7 +106,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertTrue(response.source.isCache)
     }
 
-    func testAResponseThatHasJustGoneStaleIsGivenAndAskedForBehindThat() async throws {
+    func testStaleWhileRevalidateRevalidatesInBackground() async throws {
         let client = try client()
         serve("one", "max-age=60, stale-while-revalidate=30")
         _ = try await read(client)
@@ -120,7 +120,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testAStaleResponseStandsInForAServerThatFails() async throws {
+    func testStaleIfErrorServesTheStaleResponse() async throws {
         let client = try client { $0.caching.http = HTTPCaching(staleIfError: .seconds(600)) }
         serve("one", "max-age=60")
         _ = try await read(client)
@@ -137,14 +137,14 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(late.failure?.code, .cannotConnect)
     }
 
-    func testNothingIsSentThatWantsTheCacheOnly() async throws {
+    func testOnlyIfCachedMissReturns504() async throws {
         let client = try client()
         let response = await client.string.get("page").cachePolicy(.onlyIfCached).sender().response
         XCTAssertEqual(response.status, .gatewayTimeout)
         XCTAssertEqual(server?.requests.count, 0)
     }
 
-    func testARangeIsCutFromTheWhole() async throws {
+    func testRangeIsServedFromACompleteResponse() async throws {
         let client = try client()
         serve("0123456789", "max-age=60", ["ETag": "\"v1\""])
         _ = try await read(client)
@@ -155,7 +155,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testPartsArePutTogether() async throws {
+    func testPartialResponsesAreCombined() async throws {
         let client = try client()
         let page = Data((0..<1000).map { UInt8($0 % 251) })
         server?.on("/file", .resource(LoopbackResource(page, eTag: "\"v1\"", headers: ["Cache-Control": "max-age=60"])))
@@ -170,7 +170,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testARedirectIsKeptToo() async throws {
+    func testRedirectIsStored() async throws {
         let client = try client()
         serve("one", "max-age=60")
         server?.on("/old", .status(.movedPermanently, headers: ["Location": "/page", "Cache-Control": "max-age=60"]))
@@ -181,7 +181,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.map(\.path), ["/old", "/page"])
     }
 
-    func testAHeadIsAnsweredFromWhatAGetBrought() async throws {
+    func testHEADIsServedFromAStoredGETResponse() async throws {
         let client = try client()
         serve("one", "max-age=60")
         _ = try await read(client)
@@ -191,7 +191,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertTrue(head.source.isCache)
     }
 
-    func testAStreamIsKeptAsItIsRead() async throws {
+    func testStreamIsStoredWhileItIsRead() async throws {
         let client = try client()
         server?.on(
             "/lines",
@@ -207,7 +207,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(text, "a\nb\nc")
     }
 
-    func testAStreamThatIsLeftEarlyIsNotKept() async throws {
+    func testAbandonedStreamIsNotStored() async throws {
         let client = try client()
         let never = LoopbackSignal()
         let chunks = ["a\n", "b\n", "c"].map { Data($0.utf8) }
@@ -222,7 +222,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
-    func testABodyThatBreaksOffIsNotKept() async throws {
+    func testTruncatedBodyIsNotStored() async throws {
         let client = try client()
         server?.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]).cutOff(after: 2))
         let broken = try await read(client)
@@ -232,7 +232,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(whole.source, .server)
     }
 
-    func testWhatMustNotBeStoredIsNot() async throws {
+    func testNoStoreResponseIsNotStored() async throws {
         let client = try client()
         serve("one", "no-store")
         _ = try await read(client)
@@ -242,7 +242,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(size.memory.count, 0)
     }
 
-    func testARequestCanGoWithoutTheCache() async throws {
+    func testRequestCanDisableHTTPCaching() async throws {
         let client = try client()
         serve("one", "max-age=60")
         for _ in 0..<2 { _ = try await client.string.get("page").httpCaching(nil).sender().value }

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A program that shows stored responses without network, token or gate.
+/// Stored responses without a network, and with gates that fail.
 final class OfflineTests: XCTestCase {
     private struct NoToken: Constraint {
         func isSatisfied(for request: RequestContext) -> Bool { false }
@@ -10,7 +10,7 @@ final class OfflineTests: XCTestCase {
         struct Offline: Error {}
     }
 
-    func testWhatIsKeptIsShownWithoutNetworkTokenOrGate() async throws {
+    func testCacheElseServerNeedsNoNetworkOrGate() async throws {
         let server = try LoopbackServer()
         server.on("/feed", .json(#"{"id":7,"name":"Feed"}"#))
         let directory = try DownloadFolder()
@@ -19,7 +19,7 @@ final class OfflineTests: XCTestCase {
         _ = try await request.sender().value
         await online.configuration.cache?.flush()
         server.stop()
-        // The program starts again.
+        // A new client, as after a restart of the program.
         let offline = APIClient(baseURL: server.url) {
             $0.cache = CacheStore(directory: directory.url)
             $0.constraints = [NoToken()]
@@ -31,7 +31,7 @@ final class OfflineTests: XCTestCase {
         XCTAssertEqual(error?.code, .gateFailed)
     }
 
-    func testAStaleResponseStandsInForAFailedGateAndForADeadServer() async throws {
+    func testStaleIfErrorCoversFailedGateAndUnreachableServer() async throws {
         let server = try LoopbackServer()
         server.on(
             "/feed",

@@ -5,7 +5,7 @@ import XCTest
 
 /// Equal requests with a cache miss at the same time.
 final class SharedMissTests: XCTestCase {
-    func testThoseThatMissAtTheSameTimeShareOneFetch() async throws {
+    func testConcurrentMissesShareOneFetch() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .text("one", headers: ["Cache-Control": "max-age=60"])))
@@ -21,7 +21,7 @@ final class SharedMissTests: XCTestCase {
         XCTAssertEqual(responses.filter { $0.source == .server }.count, 1)
     }
 
-    func testThoseForWhomTheAnswerIsNotAskThemselves() async throws {
+    func testUnstorableResponseIsNotShared() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "no-store"]))
         let client = APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) }
@@ -33,7 +33,7 @@ final class SharedMissTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 20)
     }
 
-    func testTheFetchGoesOnForOthersWhenTheFirstLeavesAndStopsWithTheLast() async throws {
+    func testFetchIsCancelledWithItsLastWaiter() async throws {
         let fetches = RequestCoalescer()
         let key = Self.key
         let isStopped = AsyncSignal()
@@ -61,15 +61,15 @@ final class SharedMissTests: XCTestCase {
         let left = await tasks[0].value
         XCTAssertNil(left)
         let third = try XCTUnwrap(fetches.flight(key, work))
-        XCTAssertFalse(third.isFirst, "The fetch goes on.")
+        XCTAssertFalse(third.isFirst, "The fetch continues.")
         tasks[1].cancel()
         _ = await tasks[1].value
         await isStopped.wait()
         let fourth = try XCTUnwrap(fetches.flight(key, work))
-        XCTAssertTrue(fourth.isFirst, "Who comes later begins anew.")
+        XCTAssertTrue(fourth.isFirst, "A later request starts a new fetch.")
     }
 
-    func testNobodyWaitsTwiceForWhatServesTheFirstAlone() async throws {
+    func testFinishedUnsharedFetchIsNotJoinedAgain() async throws {
         let fetches = RequestCoalescer()
         let response = ServerResponse(
             request: HTTPRequest(scheme: "http", authority: "a", path: "/"),

@@ -23,7 +23,7 @@ final class CacheBodyWriterTests: XCTestCase {
         return try XCTUnwrap(writer)
     }
 
-    func testNobodySeesAnEntryBeforeItIsWhole() async throws {
+    func testEntryIsInvisibleUntilCommit() async throws {
         for pieces in [1, 10, 100] {
             let store = makeStore()
             storage.state.change { $0 = ScriptedStorage.State() }
@@ -45,7 +45,7 @@ final class CacheBodyWriterTests: XCTestCase {
         }
     }
 
-    func testWhatIsNotCommittedLeavesNothing() async throws {
+    func testUncommittedBodyLeavesTheStoredEntry() async throws {
         let store = makeStore()
         store.keep(CacheEntry(of: "a", "old"))
         for pieces in [1, 20] {
@@ -60,7 +60,7 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertEqual(storage.state.read.entries.map(\.text), ["old"])
     }
 
-    func testABodyOverAllLimitsIsGivenUpQuietly() async throws {
+    func testBodyOverAllLimitsIsAbandonedWithoutError() async throws {
         let store = makeStore {
             $0.memory.entryBytes = 100 << 10
             $0.disk.entryBytes = 500 << 10
@@ -79,7 +79,7 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertNil(endless)
     }
 
-    func testABodyTooLargeForStorageMayStayInMemory() async throws {
+    func testBodyOverTheDiskLimitIsStoredInMemory() async throws {
         let store = makeStore { $0.disk.entryBytes = 300 << 10 }
         let writer = try await writer(store)
         for _ in 0..<10 { await writer.write(piece) }
@@ -89,7 +89,7 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertEqual(storage.names, [])
     }
 
-    func testStorageThatFailsLeavesABodyToMemory() async throws {
+    func testBodyIsStoredInMemoryIfStorageFails() async throws {
         let store = makeStore()
         storage.fail { _ in true }
         for pieces in [2, 10] {
@@ -103,7 +103,7 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertTrue(events.read.contains { if case .writeFailed = $0 { true } else { false } })
     }
 
-    func testARemovalThatComesWhileABodyIsMadeSeenIsNotUndone() async throws {
+    func testRemovalDuringCommitIsNotUndone() async throws {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)

@@ -14,7 +14,7 @@ final class CacheDirectoryTests: XCTestCase {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    func testWhatWasKeptIsThereAfterARestart() async throws {
+    func testStoredValuesAndResponsesSurviveARestart() async throws {
         let store = CacheStore(directory: directory)
         try await store.set(User(id: 1, name: "Ada"), for: "me", tags: ["account"])
         try await store.partition("ada").memoryAndDisk.set([1.5, .infinity], for: "numbers")
@@ -45,7 +45,7 @@ final class CacheDirectoryTests: XCTestCase {
         XCTAssertNil(again)
     }
 
-    func testALargeBodyIsWrittenAsItComesAndReadWhole() async throws {
+    func testLargeBodyIsWrittenInPiecesAndReadBack() async throws {
         let store = CacheStore(directory: directory)
         let entry = CacheEntry(of: "large", stored: Date())
         let begun = await store.writer(for: entry)
@@ -63,13 +63,13 @@ final class CacheDirectoryTests: XCTestCase {
         XCTAssertTrue(store.recall(entry.key).isEmpty)
     }
 
-    func testADirectoryThatCannotBeOneCostsStorageOnly() async throws {
+    func testUnusableDirectoryStillStoresInMemory() async throws {
         try Data("a file".utf8).write(to: directory)
         let events = Shared<[CacheEvent]>([])
         let store = CacheStore(directory: directory) { $0.onEvent = { event in events.change { $0.append(event) } } }
         do {
             try await store.set(1, for: "n")
-            XCTFail("It was written.")
+            XCTFail("The value was written.")
         } catch {
             XCTAssertEqual(error.code, .cacheFailed)
         }
@@ -80,7 +80,7 @@ final class CacheDirectoryTests: XCTestCase {
         for event in events.read { XCTAssertFalse("\(event)".isEmpty) }
     }
 
-    func testTwoStoresOfADirectorySeeEachOthersChanges() async throws {
+    func testChangesAreVisibleToAnotherStoreOfTheDirectory() async throws {
         let time = TestClock(date: Date())
         let stores = (0..<2).map { _ in CacheStore(directory: directory) { $0.time = time } }
         try await stores[0].set(1, for: "n")

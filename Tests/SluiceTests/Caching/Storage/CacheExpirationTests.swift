@@ -16,18 +16,18 @@ import XCTest
         (.days(.greatestFiniteMagnitude), 1e11),
         (.after(.seconds(Int64.max)), 1e11), (.after(.seconds(Int64.min)), -1e11), (.date(now + 7), 7),
     ])
-    func itEndsAfterItsTime(expiration: CacheExpiration, seconds: Double) throws {
+    func dateIsClampedAndRelativeToStorage(expiration: CacheExpiration, seconds: Double) throws {
         let date = try #require(expiration.date(from: Self.now))
         #expect(abs(date.timeIntervalSince(Self.now) - seconds) < 1e-3)
         #expect(expiration.renewal == nil)
     }
 
-    @Test func whatNeverEndsHasNoEnd() {
+    @Test func neverHasNoDateAndNoRenewal() {
         #expect(CacheExpiration.never.date(from: Self.now) == nil)
         #expect(CacheExpiration.never.extendedOnAccess.renewal == nil)
     }
 
-    @Test func anAccessPutsTheEndOffByTheSameTimeUnlessItIsADate() {
+    @Test func extendedOnAccessRenewsDurationsButNotDates() {
         #expect(CacheExpiration.days(1).extendedOnAccess.renewal == .seconds(86_400))
         #expect(CacheExpiration.date(Self.now).extendedOnAccess.renewal == nil)
         #expect(CacheExpiration.seconds(-1).extendedOnAccess.renewal == nil)
@@ -42,7 +42,7 @@ import XCTest
         (3610, 10, 3605, true), (3610, 10, 3000, false),
         (.infinity, 0, -1e9, true), (.nan, 0, 0, false),
     ])
-    func whatIsGoneOrFromTheFutureIsNotGivenOut(expires: Double, renewal: Double, now: Double, isLive: Bool) {
+    func expiredEntriesAndEntriesOfTheFutureAreNotLive(expires: Double, renewal: Double, now: Double, isLive: Bool) {
         let entry = CacheEntry(
             key: CacheKey("a"),
             body: Data(),
@@ -70,7 +70,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(value, expected, line: line)
     }
 
-    func testAValueIsGoneWhenItsTimeIsUpInMemoryAndInStorage() async throws {
+    func testValueExpiresInMemoryAndStorage() async throws {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(10))
         time.advance(by: .seconds(9))
@@ -81,7 +81,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         try await assertValue(makeStore(), is: nil)
     }
 
-    func testTheStoresOwnExpirationIsForWhatSaysNothingElse() async throws {
+    func testDefaultExpirationAppliesUnlessAValueHasItsOwn() async throws {
         let store = makeStore { $0.expiration = .seconds(10) }
         try await store.set(1, for: "n")
         try await store.set(2, for: "forever", expiration: .never)
@@ -91,7 +91,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(kept, 2)
     }
 
-    func testEachAccessPutsTheEndOff() async throws {
+    func testAccessExtendsExpiration() async throws {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
         for _ in 0..<5 {
@@ -104,7 +104,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         try await assertValue(store, is: nil)
     }
 
-    func testAnAccessPutsTheEndOffWithoutAnyRoomInMemoryToo() async throws {
+    func testAccessExtendsExpirationInStorageOnly() async throws {
         let store = makeStore { $0.memory.count = 0 }
         try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
         await store.flush()
@@ -114,7 +114,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(storage.state.read.touches.map(\.expires), [time.date + 10])
     }
 
-    func testAnExtensionIsNotAWriteForEachAccess() async throws {
+    func testExtensionsAreWrittenInSteps() async throws {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(80).extendedOnAccess)
         for _ in 0..<100 {
@@ -126,7 +126,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(storage.state.read.touches.count, 5)
     }
 
-    func testAValueThatIsGoneWhenItIsSetRemovesWhatWasThere() async throws {
+    func testSettingAnExpiredValueRemovesTheStoredOne() async throws {
         let store = makeStore()
         try await store.set(1, for: "n")
         try await store.set(2, for: "n", expiration: .seconds(0))
@@ -134,7 +134,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(storage.names, [])
     }
 
-    func testWhatIsGoneIsCleanedAway() async throws {
+    func testRemoveExpiredRemovesFromMemoryAndStorage() async throws {
         let store = makeStore()
         for number in 0..<7 { try await store.set(number, for: "\(number)", expiration: .seconds(10)) }
         try await store.memory.set(8, for: "8", expiration: .date(time.date + 10))
@@ -147,7 +147,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         XCTAssertEqual(storage.names, ["later", "n"])
     }
 
-    func testAContainerCleansItsOwnOnly() async throws {
+    func testRemoveExpiredOfAContainerLeavesTheOthers() async throws {
         let store = makeStore()
         try await store.memory.set(1, for: "n", expiration: .seconds(1))
         try await store.set(1, for: "n", expiration: .seconds(1))

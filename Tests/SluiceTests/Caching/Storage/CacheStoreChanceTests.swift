@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: 1...4)
-    func noReadGivesWhatWasReplacedOrRemovedBeforeItBegan(seed: UInt64) async {
+    func readsNeverReturnReplacedOrRemovedEntries(seed: UInt64) async {
         let storage = ScriptedStorage()
         if seed % 2 == 0 {
             let writes = Shared(0)

@@ -18,7 +18,7 @@ final class CacheStoreTests: XCTestCase {
         return CacheStore(storage: storage, configuration: configuration)
     }
 
-    func testAValueIsReadAsItWasSetAndAfterARestart() async throws {
+    func testValueIsReadBackAndAfterARestart() async throws {
         let store = makeStore()
         try await store.set(User(id: 1, name: "Ada"), for: "me")
         let user: User? = try await store.value(for: "me")
@@ -30,7 +30,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertNil(nobody)
     }
 
-    func testContainersDoNotMix() async throws {
+    func testContainersAreSeparate() async throws {
         let store = makeStore()
         try await store.memory.set(1, for: "n")
         try await store.memoryAndDisk.set(2, for: "n")
@@ -58,7 +58,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(storage.names, [])
     }
 
-    func testAWholePartitionGoesWithItsResponses() async throws {
+    func testRemovingAPartitionRemovesItsResponses() async throws {
         let store = makeStore()
         for partition in ["", "ada", "bob"] {
             for space in CacheKey.Space.allCases {
@@ -77,7 +77,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(storage.names.count, 6)
     }
 
-    func testPartitionsThatOnlyLookTheSameDoNotMix() async throws {
+    func testCanonicallyEquivalentNamesAreDifferentKeys() async throws {
         let store = makeStore()
         try await store.partition("Ren\u{E9}").memory.set(1, for: "n")
         let other: Int? = try await store.partition("Rene\u{301}").memory.value(for: "n")
@@ -90,7 +90,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(same, 1)
     }
 
-    func testTagsRemoveWhatHasThemEverywhere() async throws {
+    func testRemovalByTagAppliesToAllContainers() async throws {
         let store = makeStore()
         try await store.set(1, for: "a", tags: ["x", "y"])
         try await store.set(2, for: "b", tags: ["y"])
@@ -105,7 +105,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(storage.names, ["b"])
     }
 
-    func testTheSizeIsMeasured() async throws {
+    func testSizeCountsMemoryAndDisk() async throws {
         let store = makeStore()
         try await store.set(Data(count: 1000), for: "a")
         try await store.memory.set(Data(count: 1000), for: "b")
@@ -119,7 +119,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(size, CacheStore.Size())
     }
 
-    func testAValueOverTheLimitsIsSkippedAndTakesWhatItReplacesAlong() async throws {
+    func testValueOverTheLimitsIsSkippedAndRemovesTheOldOne() async throws {
         let store = makeStore {
             $0.memory.entryBytes = 1000
             $0.disk.entryBytes = 2000
@@ -137,12 +137,12 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertGreaterThan(bytes, 3000)
     }
 
-    func testAFullDiskIsATypedErrorForWhoSetsAValueAndTheValueIsInMemory() async throws {
+    func testFullDiskThrowsATypedErrorAndKeepsTheValueInMemory() async throws {
         let store = makeStore()
         storage.fail { _ in true }
         do {
             try await store.set(1, for: "a")
-            XCTFail("It was kept.")
+            XCTFail("The value was stored on disk.")
         } catch {
             XCTAssertEqual(error.code, .cacheFailed)
         }
@@ -150,7 +150,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(value, 1)
         do {
             try await store.removeAll()
-            XCTFail("It was removed.")
+            XCTFail("The removal did not fail.")
         } catch {
             XCTAssertEqual(error.code, .cacheFailed)
         }
@@ -158,7 +158,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertNil(removed)
     }
 
-    func testManyValuesSetAtOnceShareTransactions() async throws {
+    func testConcurrentValuesShareTransactions() async throws {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -176,7 +176,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertLessThanOrEqual(storage.state.read.batches.count, 2)
     }
 
-    func testStorageIsBroughtBackToItsLimitsInSteps() async throws {
+    func testStorageIsEvictedToItsLimitsInSteps() async throws {
         let store = makeStore { $0.disk.count = 10 }
         for number in 0..<35 { store.keep(CacheEntry(of: "\(number)")) }
         await store.flush()
@@ -185,7 +185,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertGreaterThan(storage.state.read.evictions.count { $0 > 0 }, 10)
     }
 
-    func testAStoreWithoutStorageKeepsAllInMemory() async throws {
+    func testStoreWithoutStorageUsesMemoryOnly() async throws {
         let store = CacheStore(storage: nil)
         try await store.set([1, 2], for: "a")
         let value: [Int]? = try await store.value(for: "a")
@@ -197,7 +197,7 @@ final class CacheStoreTests: XCTestCase {
         XCTAssertEqual(size, CacheStore.Size())
     }
 
-    func testAWholeResponseComesBackWithoutItsRequestsSecrets() async throws {
+    func testStoredResponseOmitsSecretsOfItsRequest() async throws {
         let store = makeStore()
         var request = HTTPRequest(
             method: .post,

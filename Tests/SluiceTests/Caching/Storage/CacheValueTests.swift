@@ -27,7 +27,7 @@ import Testing
         #expect(back == value, sourceLocation: location)
     }
 
-    @Test func whatIsSetComesBack() async throws {
+    @Test func valuesOfAllTypesAreReadBack() async throws {
         try await expectBack(1)
         try await expectBack(UInt64.max)
         try await expectBack(Int64.min)
@@ -62,7 +62,7 @@ import Testing
         0.1, -0.0, .pi, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 1e22,
         9_007_199_254_740_992,
     ])
-    func aNumberComesBackToItsLastBit(number: Double) async throws {
+    func numbersKeepTheirBitPattern(number: Double) async throws {
         try await store.set(number, for: "n")
         try await store.set([Float(number)], for: "f")
         let back: Double? = try await store.value(for: "n")
@@ -71,13 +71,13 @@ import Testing
         #expect(floats?.first?.bitPattern == Float(number).bitPattern)
     }
 
-    @Test func whatIsNoNumberComesBackAsNone() async throws {
+    @Test func notANumberIsReadBackAsNaN() async throws {
         try await store.set(["a": Double.nan], for: "n")
         let back: [String: Double]? = try await store.value(for: "n")
         #expect(back?["a"]?.isNaN == true)
     }
 
-    @Test func aDateComesBackToItsLastBit() async throws {
+    @Test func datesAreReadBackExactly() async throws {
         for date in [
             Date(timeIntervalSinceReferenceDate: 0.1 + 0.2), Date(), .distantFuture, Date(timeIntervalSince1970: -1e-7),
         ] {
@@ -95,7 +95,7 @@ import Testing
         #expect(back?.encoded() == json.encoded())
     }
 
-    @Test func nilComesBackAsNothing() async throws {
+    @Test func nilIsReadBackAsNil() async throws {
         try await store.set(nil as Int?, for: "n")
         let plain: Int? = try await store.value(for: "n")
         #expect(plain == nil)
@@ -105,7 +105,7 @@ import Testing
         #expect(absent == .none)
     }
 
-    @Test func anOptionalThatIsThereIsReadAsWhatItWraps() async throws {
+    @Test func optionalValuesAreReadAsTheirWrappedType() async throws {
         try await store.set(5 as Int?, for: "n")
         let plain = try await store.value(for: "n", as: Int.self)
         #expect(plain == 5)
@@ -118,13 +118,13 @@ import Testing
         #expect(data == Data([1]))
     }
 
-    @Test func bytesBeginWithTheIndexZero() async throws {
+    @Test func dataStartsAtIndexZero() async throws {
         try await store.set(Data([9, 8, 7]).dropFirst(), for: "d")
         let data = try await store.value(for: "d", as: Data.self)
         #expect(data?[0] == 8)
     }
 
-    @Test func anotherTypeThanWasSetIsAnErrorThatNamesKeyAndTypes() async throws {
+    @Test func errorOfAnotherTypeContainsKeyAndTypes() async throws {
         try await store.set(User(id: 1, name: "Ada"), for: "me")
         let error = await #expect(throws: SluiceError.self) { _ = try await store.value(for: "me", as: [Int].self) }
         #expect(error?.code == .decodingFailed)
@@ -139,7 +139,7 @@ import Testing
         #expect(response?.code == .decodingFailed)
     }
 
-    @Test func aResponseIsNoValue() async throws {
+    @Test func readingAResponseAsAValueFails() async throws {
         let request = HTTPRequest(scheme: "https", authority: "a.example", path: "/")
         try await store.set(
             ServerResponse(request: request, head: HTTPResponse(status: .ok), body: Data("1".utf8)),
@@ -149,7 +149,7 @@ import Testing
         #expect(error?.code == .decodingFailed)
     }
 
-    @Test func whatCannotBeEncodedIsAnErrorThatNamesTheField() async throws {
+    @Test func encodingErrorContainsThePathOfTheField() async throws {
         struct Stubborn: Codable, Sendable {
             struct Part: Codable, Sendable {
                 var id = 0
@@ -167,7 +167,7 @@ import Testing
         )
     }
 
-    @Test func aModelThatHasChangedIsAnErrorThatNamesTheField() throws {
+    @Test func decodingErrorContainsThePathOfTheField() throws {
         let body = try ValueCoding(name: "me").encode(User(id: 1, name: "Ada"))
         let garbled = Data(String(decoding: body, as: UTF8.self).replacing("\"id\":1", with: "\"id\":\"1\"").utf8)
         let error = #expect(throws: SluiceError.self) {
@@ -176,7 +176,7 @@ import Testing
         #expect(error?.reason == "The value for “me” could not be decoded as SluiceTests.User: at “id”, expected Int.")
     }
 
-    @Test func garbageIsAnErrorAndNoTrap() throws {
+    @Test func truncatedValuesFailWithoutTrap() throws {
         let whole = try ValueCoding(name: "n").encode([1, 2, 3])
         for count in 0..<whole.count {
             for body in [whole.prefix(count), whole.dropFirst(count + 1)] {
@@ -191,7 +191,7 @@ import Testing
         #expect(try ValueCoding(name: "n").decode([Int].self, from: shifted) == [1, 2, 3])
     }
 
-    @Test func aTypesNameIsTheSameInEveryProcess() {
+    @Test func typeNamesAreStableAcrossProcesses() {
         struct Local {}
         for type in [Local.self, Suit.self, [Suit].self, Local?.self, User.self] as [Any.Type] {
             #expect(!ValueCoding.typeName(type).contains("$"))

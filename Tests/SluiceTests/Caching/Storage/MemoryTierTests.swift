@@ -20,7 +20,7 @@ import Testing
         return tier.recall(.of(name), at: now, touches: &touches)
     }
 
-    @Test func whatWasAskedForTheLongestAgoGoesFirst() {
+    @Test func leastRecentlyUsedEntryIsEvictedFirst() {
         var tier = MemoryTier(limits: CacheLimits(count: 3))
         for name in ["a", "b", "c"] { tier.insert(entry(name), isStored: false, at: 0) }
         #expect(recall(&tier, "a").count == 1)
@@ -30,7 +30,7 @@ import Testing
         #expect(tier.size.count == 3)
     }
 
-    @Test func asManyGoAsTheNewOneNeedsRoom() {
+    @Test func evictsOnlyAsMuchAsTheNewEntryNeeds() {
         let one = entry("0").byteCount
         var tier = MemoryTier(limits: CacheLimits(bytes: one * 4))
         for name in 0..<4 { tier.insert(entry("\(name)"), isStored: false, at: 0) }
@@ -44,7 +44,7 @@ import Testing
         CacheLimits(bytes: 100), CacheLimits(bytes: 0), CacheLimits(count: 0), CacheLimits(entryBytes: 1),
         CacheLimits(bytes: -1), CacheLimits(bytes: .min, count: .min, entryBytes: .min),
     ])
-    func whatIsOverTheLimitsIsNotKeptAndCostsNobodyHisPlace(limits: CacheLimits) {
+    func entryOverTheLimitsIsNotInserted(limits: CacheLimits) {
         var tier = MemoryTier(limits: limits)
         let isKept = tier.insert(entry("a", bytes: 1000), isStored: false, at: 0)
         #expect(!isKept)
@@ -52,7 +52,7 @@ import Testing
         #expect(recall(&tier, "a").isEmpty)
     }
 
-    @Test func whatIsTooLargeTakesWhatItReplacesAlong() {
+    @Test func entryOverTheLimitsRemovesTheOneItReplaces() {
         var tier = MemoryTier(limits: CacheLimits(entryBytes: 1000))
         tier.insert(entry("a", bytes: 10), isStored: false, at: 0)
         let isKept = tier.insert(entry("a", bytes: 2000), isStored: false, at: 0)
@@ -60,7 +60,7 @@ import Testing
         #expect(recall(&tier, "a").isEmpty)
     }
 
-    @Test func variantsComeTheNewestFirst() {
+    @Test func variantsAreReturnedNewestFirst() {
         var tier = MemoryTier(limits: CacheLimits())
         for stored in [3.0, 1, 4, 2] {
             tier.insert(entry("a", variant: "\(stored)", stored: stored), isStored: false, at: 9)
@@ -70,7 +70,7 @@ import Testing
         #expect(tier.recallOnly(.of("a"), at: 9, touches: &touches) == nil)
     }
 
-    @Test func anAccessIsNotedForStorageOnceAMinute() {
+    @Test func accessIsReportedToStorageOncePerMinute() {
         var tier = MemoryTier(limits: CacheLimits())
         tier.insert(entry("a", stored: 100), isStored: true, at: 100)
         tier.insert(entry("b", stored: 100), isStored: false, at: 100)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: 1...8)
-    func itIsWhatAListWouldBe(seed: UInt64) {
+    func randomOperationsMatchAModel(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let limits = CacheLimits(bytes: 20_000, count: seed % 2 == 0 ? 25 : nil, entryBytes: 2000)
         var tier = MemoryTier(limits: limits)
@@ -154,7 +154,9 @@ import Testing
                 }
             }
             guard tier.size == CacheSize(bytes: model.bytes, count: model.entries.count) else {
-                Issue.record("At step \(step) it is \(tier.size), and not \(model.bytes), \(model.entries.count).")
+                Issue.record(
+                    "At step \(step) the size is \(tier.size) instead of \(model.bytes), \(model.entries.count)."
+                )
                 return
             }
         }

@@ -62,12 +62,12 @@ import Testing
             let expected = Set(truth.entries.filter { $0.key == read.key }.map { ObjectIdentifier($0) })
             pending.endRead(read.begun)
             let isRight = mayLose ? found.isSubset(of: expected) : found == expected
-            if !isRight { Issue.record("At step \(step) a read of \(read.key.name) gave what was not there.") }
+            if !isRight { Issue.record("At step \(step) a read of \(read.key.name) returned unexpected entries.") }
         }
     }
 
     @Test(arguments: 1...40)
-    func aReadGivesWhatAllChangesMake(seed: UInt64) {
+    func readsReturnTheResultOfAllChanges(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var world = World()
         let failureChance = seed % 2 == 0 ? 0 : 6
@@ -124,7 +124,7 @@ import Testing
         #expect(world.pending.settled.isEmpty)
     }
 
-    @Test func whatStorageNeverRemovesTakesNoMoreRoomThanItMay() {
+    @Test func failedRemovalsAreMergedAtTheirLimit() {
         var pending = PendingChanges()
         for round in 0..<3 {
             for number in 0..<10_000 { _ = pending.remove(CacheSelection(.of("\(round) \(number)"))) }
@@ -140,7 +140,7 @@ import Testing
         #expect(batch.map { $0.count <= PendingChanges.owedLimit } == true)
     }
 
-    @Test func oneOfSeveralValuesForAKeyIsWritten() {
+    @Test func onlyTheLastValueOfAKeyIsWritten() {
         var pending = PendingChanges()
         for number in 0..<5 { _ = pending.store(CacheEntry(of: "a", "\(number)"), bytes: 10) }
         #expect(pending.bytes == 50)

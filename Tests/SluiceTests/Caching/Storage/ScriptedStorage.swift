@@ -82,8 +82,8 @@ final class ScriptedStorage: CacheStorage {
         state.change { state in
             var removed = 0
             while removed < state.evictionStep {
-                if let gone = state.entries.firstIndex(where: { ($0.expires ?? .distantFuture) <= now }) {
-                    state.entries.remove(at: gone)
+                if let expired = state.entries.firstIndex(where: { ($0.expires ?? .distantFuture) <= now }) {
+                    state.entries.remove(at: expired)
                 } else if state.entries.count > limits.count ?? .max {
                     state.entries.removeFirst()
                 } else {

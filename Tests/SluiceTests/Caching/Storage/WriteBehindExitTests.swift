@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aProcessThatExitsHasWrittenWhatItKept() async throws {
+    @Test func pendingEntriesAreWrittenBeforeExit() async throws {
         let result = try await #require(processExitsWith: .exitCode(7), observing: [\.standardOutputContent]) {
             let store = CacheStore(storage: SlowStorage())
             store.keep(CacheEntry(of: "a"))
@@ -32,7 +32,7 @@ import Testing
         #expect(String(decoding: result.standardOutputContent, as: UTF8.self).contains("written"))
     }
 
-    @Test func aProcessThatExitsDoesNotWaitForeverForADisk() async {
+    @Test func exitDoesNotWaitForeverForStorage() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let storage = ScriptedStorage()
             storage.hold(writes: AsyncSignal())

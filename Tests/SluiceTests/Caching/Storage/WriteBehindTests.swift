@@ -22,7 +22,7 @@ final class WriteBehindTests: XCTestCase {
         return CacheStore(storage: storage, configuration: configuration)
     }
 
-    func testAHitNeverWaitsForAWrite() async {
+    func testHitsDoNotWaitForWrites() async {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -38,7 +38,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.names, ["a", "b"])
     }
 
-    func testWhatGathersWhileStorageWritesIsWrittenTogether() async {
+    func testEntriesStoredDuringAWriteAreBatched() async {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -50,7 +50,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.state.read.batches.map(\.count), [1, 100])
     }
 
-    func testWhatMemoryHasNoRoomForIsReadWhileItWaitsToBeWritten() async {
+    func testEvictedEntriesAreReadWhilePending() async {
         let store = makeStore(memory: CacheLimits(count: 1))
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -63,7 +63,7 @@ final class WriteBehindTests: XCTestCase {
         await store.flush()
     }
 
-    func testWhatIsRemovedIsNotReadFromStorageThatStillHasIt() async {
+    func testRemovedEntriesAreNotReadFromStorage() async {
         let store = makeStore(memory: CacheLimits(count: 0))
         store.keep(CacheEntry(of: "a", tags: ["t"]))
         store.keep(CacheEntry(of: "b"))
@@ -84,7 +84,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.names, [])
     }
 
-    func testAReadThatIsOvertakenByARemovalDoesNotUndoIt() async {
+    func testRemovalDuringAReadIsNotUndone() async {
         let store = makeStore()
         storage.state.change { $0.entries = [CacheEntry(of: "a", "old", tags: ["t"])] }
         let gate = AsyncSignal()
@@ -101,7 +101,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertTrue(store.recall(.of("a")).isEmpty)
     }
 
-    func testAReadThatIsOvertakenByANewerEntryGivesTheNewerOne() async {
+    func testReadReturnsAnEntryStoredMeanwhile() async {
         for memory in [CacheLimits(), CacheLimits(count: 0)] {
             let store = makeStore(memory: memory)
             storage.state.change { $0 = ScriptedStorage.State(entries: [CacheEntry(of: "a", "old")]) }
@@ -120,7 +120,7 @@ final class WriteBehindTests: XCTestCase {
         }
     }
 
-    func testStorageThatFailsCostsNothingOfMemory() async {
+    func testMemoryServesEntriesIfStorageFails() async {
         let store = makeStore()
         storage.fail { _ in true }
         storage.state.change { $0.isReadBroken = true }
@@ -136,7 +136,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertTrue(events.read.contains { if case .readFailed = $0 { true } else { false } })
     }
 
-    func testAnEntryThatCannotBeWrittenCostsTheOthersNothing() async {
+    func testFailedEntryDoesNotPreventOtherWrites() async {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -148,7 +148,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(store.recall(.of("bad")).count, 1)
     }
 
-    func testWhatCouldNotBeReplacedInStorageIsNotReadFromIt() async {
+    func testOldEntryIsNotReadAfterAFailedReplacement() async {
         let store = makeStore(memory: CacheLimits(count: 1))
         store.keep(CacheEntry(of: "a", "old"))
         await store.flush()
@@ -164,7 +164,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.names, [])
     }
 
-    func testARemovalThatFailedIsRememberedAndMadeLater() async {
+    func testFailedRemovalIsRetried() async {
         let time = TestClock()
         let store = makeStore(memory: CacheLimits(count: 0)) { $0.time = time }
         store.keep(CacheEntry(of: "a"))
@@ -181,7 +181,7 @@ final class WriteBehindTests: XCTestCase {
         await eventually { [storage] in storage.names.isEmpty }
     }
 
-    func testWhatStorageCannotKeepPaceWithStaysInMemoryOnly() async {
+    func testEntriesOverThePendingLimitStayInMemory() async {
         let store = makeStore { $0.pendingBytes = 10_000 }
         let gate = AsyncSignal()
         storage.hold(writes: gate)
@@ -195,7 +195,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(dropped.reduce(0, +), 6)
     }
 
-    func testOthersChangesMakeMemoryForgetWhatStorageHas() async {
+    func testForeignChangesInvalidateMemory() async {
         let time = TestClock()
         let store = makeStore { $0.time = time }
         store.keep(CacheEntry(of: "a", "mine"))
@@ -211,7 +211,7 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(found.map(\.text), ["theirs"])
     }
 
-    func testAnEntryReadFromStorageIsAtHandTheNextTime() async {
+    func testEntriesReadFromStorageAreKeptInMemory() async {
         let store = makeStore()
         storage.state.change { $0.entries = [CacheEntry(of: "a", "1"), CacheEntry(of: "a", "2", variant: "v")] }
         let found = await store.entries(for: .of("a"))

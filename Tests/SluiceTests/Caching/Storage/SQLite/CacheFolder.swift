@@ -48,7 +48,7 @@ final class CacheFolder: Sendable {
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 
     /// The events as text, without paths.
-    var told: [String] {
+    var eventNames: [String] {
         events.read.map { event in
             switch event {
             case .opened: "opened"
@@ -143,7 +143,7 @@ extension Data {
     }
 }
 
-/// Returns the error code of a failure, or nil.
+/// Returns the `SluiceError` that a closure throws; nil if it throws nothing or another error.
 func cacheFailure(of work: () async throws -> Void) async -> SluiceError? {
     do {
         try await work()

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64](0..<6))
-    func aThousandRandomChangesComeToWhatTheyShould(seed: UInt64) async throws {
+    func randomChangesMatchAModel(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let storage = folder.storage()
         var model: [Slot: CacheEntry] = [:]
@@ -81,7 +81,7 @@ import Testing
         #expect(try folder.count("garbage") == 0)
     }
 
-    @Test func removingVeryManyGoesByStepsAndLeavesTheOthers() async throws {
+    @Test func largeRemovalsRunInStepsAndLeaveOtherEntries() async throws {
         let storage = folder.storage()
         try await storage.apply(
             (0..<500).map { .store(CacheEntry("\($0)", partition: $0 % 5 == 0 ? "p" : "", tags: ["t"])) }
@@ -102,7 +102,7 @@ import Testing
         #expect(try folder.count("piece") == 1)
     }
 
-    @Test func whatIsGoneIsEvictedFirstAndThenWhatNobodyAskedForTheLongest() async throws {
+    @Test func expiredEntriesAreEvictedBeforeLeastRecentlyUsed() async throws {
         let storage = folder.storage()
         let now = Date(timeIntervalSinceReferenceDate: 1000)
         for name in 0..<10 {
@@ -121,7 +121,7 @@ import Testing
         #expect(try folder.totals().kept == folder.totals().counted)
     }
 
-    @Test func whatWasAskedForInTheFutureIsEvictedToo() async throws {
+    @Test func entriesAccessedInTheFutureAreEvicted() async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("future", stored: 1e9), CacheEntry("past", stored: 0))
         let now = Date(timeIntervalSinceReferenceDate: 1000)
@@ -130,7 +130,7 @@ import Testing
         #expect(try await storage.entries("past").count == 1)
     }
 
-    @Test func evictionGoesBySmallSteps() async throws {
+    @Test func evictionRunsInSmallSteps() async throws {
         let storage = folder.storage()
         try await storage.apply((0..<30).map { .store(CacheEntry("\($0)", body: .noise(100))) })
         var steps: [Int] = []
@@ -140,14 +140,14 @@ import Testing
         #expect(steps.allSatisfy { $0 <= CacheFolder.tuning.stepCount })
         #expect(steps.count >= 3)
         let size = try await storage.size()
-        #expect(size.bytes <= 500 && size.bytes > 300, "no more than has to")
+        #expect(size.bytes <= 500 && size.bytes > 300, "evicts no more than necessary")
         // By bytes as well: the limit is below 20,000, and one entry of 15,000 and one more exceed it.
         try await storage.apply((0..<6).map { .store(CacheEntry("large \($0)", body: .noise(15_000), stored: 5)) })
-        #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) > 2, "the small ones first")
+        #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) > 2, "small entries first")
         #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) == 2)
     }
 
-    @Test func aTotalThatIsWrongHoldsNobodyUp() async throws {
+    @Test func incorrectTotalsDoNotBlockEviction() async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("a"))
         try folder.connection().run("UPDATE total SET count = 9223372036854775807, bytes = -5")
@@ -157,7 +157,7 @@ import Testing
         #expect(try await storage.size() == CacheSize())
     }
 
-    @Test func aLargeFileThatIsEmptyGivesWayToANewOne() async throws {
+    @Test func largeEmptyFileIsReplaced() async throws {
         let storage = folder.storage { $0.renewalPages = 100 }
         let other = folder.storage { $0.renewalPages = 100 }
         try await storage.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })
@@ -180,7 +180,7 @@ import Testing
         #expect(try await storage.body("next")?.count == 15_000)
     }
 
-    @Test func theFileBecomesShortAgain() async throws {
+    @Test func fileShrinksAfterRemoval() async throws {
         let storage = folder.storage()
         try await storage.apply((0..<300).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })
         #expect(try await fileSize { $0 > 6_000_000 } > 6_000_000)
@@ -192,14 +192,14 @@ import Testing
 
     /// Returns the size of the file after a checkpoint. A checkpoint has no effect while the storage runs its own, so it is
     /// repeated.
-    private func fileSize(_ isRight: (Int) -> Bool) async throws -> Int {
+    private func fileSize(_ isExpected: (Int) -> Bool) async throws -> Int {
         let file = folder.url.appending(path: "cache.sqlite").path
         let connection = try folder.connection()
         let end = ContinuousClock.now + .seconds(30)
         while true {
             try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
             let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
-            if isRight(size) || ContinuousClock.now > end { return size }
+            if isExpected(size) || ContinuousClock.now > end { return size }
             await Task.yield()
         }
     }

@@ -19,7 +19,7 @@ import Testing
         for statement in statements { try connection.execute(statement) }
     }
 
-    @Test func anEmptyFileBecomesACache() async throws {
+    @Test func emptyFileIsInitialised() async throws {
         try make()
         let storage = folder.storage()
         try await storage.store(CacheEntry("a"))
@@ -27,19 +27,19 @@ import Testing
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.integer("PRAGMA application_id") == CacheSchema.application)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 2)
-        #expect(folder.told == ["opened"])
+        #expect(folder.eventNames == ["opened"])
     }
 
-    @Test func anOlderFileIsBroughtToThisVersionWithWhatIsInIt() async throws {
+    @Test func olderSchemaIsMigratedWithItsEntries() async throws {
         try await folder.storage().store(CacheEntry("a"))
         let storage = folder.storage(schema: Self.next)
         #expect(try await storage.entries("a").count == 1)
         #expect(try folder.connection().integer("PRAGMA user_version") == 2)
         #expect(try folder.connection().integer("SELECT hits FROM total") == 0)
-        #expect(folder.told == ["opened", "opened"])
+        #expect(folder.eventNames == ["opened", "opened"])
     }
 
-    @Test func aStepThatFailsLeavesTheFileAsItWas() async throws {
+    @Test func failedMigrationStepIsRolledBack() async throws {
         try await folder.storage().store(CacheEntry("a"))
         let broken = CacheSchema(steps: Self.next.steps + [["SELECT 1", "INSERT INTO total VALUES (1, 0, 0, 0, 0)"]])
         let connection = try folder.connection()
@@ -48,7 +48,7 @@ import Testing
         #expect(try await folder.storage().entries("a").count == 1)
     }
 
-    @Test func aNewerFileIsLeftAloneAndTriedAgainLater() async throws {
+    @Test func newerSchemaIsNotChangedAndRetriedLater() async throws {
         let next = folder.storage(schema: Self.next)
         try await next.store(CacheEntry("a"))
         let storage = folder.storage()
@@ -59,16 +59,16 @@ import Testing
             #expect(error?.description.contains("its version is 2") == true)
             #expect(await cacheFailure { try await storage.store(CacheEntry("b")) }?.code == .cacheFailed)
         }
-        #expect(folder.told == ["opened", "unavailable"])
+        #expect(folder.eventNames == ["opened", "unavailable"])
         #expect(try await next.entries("a").count == 1)
         try folder.connection().run("PRAGMA user_version = 1")
         #expect(await cacheFailure { _ = try await storage.size() } != nil, "not yet")
         folder.time.advance(by: .seconds(6))
         #expect(try await storage.entries("a").count == 1)
-        #expect(folder.told == ["opened", "unavailable", "opened"])
+        #expect(folder.eventNames == ["opened", "unavailable", "opened"])
     }
 
-    @Test func aNewerProgramMayTakeAFileOverThatIsInUse() async throws {
+    @Test func migrationByANewerProgramFailsLaterOperations() async throws {
         let rebuilt = CacheSchema(
             steps: CacheSchema.current.steps + [["ALTER TABLE entry RENAME COLUMN size TO bytes"]]
         )
@@ -86,20 +86,20 @@ import Testing
                 }
             }
             #expect(error?.description.contains("its version is 2") == true, "\(first): \(String(describing: error))")
-            #expect(folder.told == ["opened", "unavailable"])
+            #expect(folder.eventNames == ["opened", "unavailable"])
             #expect(try folder.connection().integer("SELECT COUNT(*) FROM entry") == 1)
         }
     }
 
-    @Test func anotherProgramsDatabaseIsLeftAlone() async throws {
+    @Test func databaseOfAnotherProgramIsNotChanged() async throws {
         try make("CREATE TABLE accounts (name TEXT)", "INSERT INTO accounts VALUES ('ada')")
         let error = await cacheFailure { try await folder.storage().store(CacheEntry("a")) }
         #expect(error?.description.contains("a database of another program") == true)
         #expect(try folder.connection().integer("SELECT COUNT(*) FROM accounts") == 1)
-        #expect(folder.told == ["unavailable"])
+        #expect(folder.eventNames == ["unavailable"])
     }
 
-    @Test func tablesThatAreNotThereMakeItNoSoundDatabase() async throws {
+    @Test func storageRecoversFromMissingTables() async throws {
         for table in ["entry", "piece", "total", "tag", "draft", "garbage"] {
             let folder = CacheFolder()
             try await folder.storage().store(CacheEntry("a", tags: ["t"]))
@@ -113,11 +113,11 @@ import Testing
             try await writer.commit()
             #expect(try await storage.body("c") == .noise(5000), "\(table)")
             await folder.waitForSweeping(of: storage)
-            #expect(folder.told.filter { $0 == "set aside" }.count <= 1)
+            #expect(folder.eventNames.filter { $0 == "set aside" }.count <= 1)
         }
     }
 
-    @Test func aFolderThatCannotBeMadeIsToldOnce() async throws {
+    @Test func unusableFolderIsReportedOnce() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         try Data().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -133,7 +133,7 @@ import Testing
         #expect(events.read.count == 1)
     }
 
-    @Test func aFolderInTheFilesPlaceIsAnError() async throws {
+    @Test func folderInPlaceOfTheFileFails() async throws {
         try FileManager.default.createDirectory(atPath: folder.files.database, withIntermediateDirectories: true)
         #expect(await cacheFailure { _ = try await folder.storage().size() }?.code == .cacheFailed)
     }

@@ -13,7 +13,7 @@ import Testing
     private static func body(of index: Int) -> Data { .noise(index * index * 5, seed: UInt64(index)) }
 
     /// An undamaged database in a single file.
-    private static let sound = Task { () throws -> Data in
+    private static let undamaged = Task { () throws -> Data in
         let folder = CacheFolder()
         let storage = folder.storage()
         for (index, name) in names.enumerated() {
@@ -54,7 +54,7 @@ import Testing
             #expect(found.count <= 1)
             count += found.count
         }
-        let works = await cacheFailure {
+        let error = await cacheFailure {
             try await storage.store(CacheEntry("new", body: .noise(5000)))
             // Damage that SQLite does not detect may hide the entry.
             #expect([nil, .noise(5000)].contains(try await storage.body("new")))
@@ -66,29 +66,29 @@ import Testing
             try await storage.apply([.remove(CacheSelection(CacheKey(names[2]))), .store(CacheEntry(names[3]))])
             #expect([nil, Data("body".utf8)].contains(try await storage.body(names[3])))
         }
-        #expect(works == nil || works?.description.contains("the file was not changed") == true)
+        #expect(error == nil || error?.description.contains("the file was not changed") == true)
         return count
     }
 
-    @Test func aSoundFileIsWhole() async throws {
-        let folder = try Self.folder(with: try await Self.sound.value)
+    @Test func undamagedFileReturnsAllEntries() async throws {
+        let folder = try Self.folder(with: try await Self.undamaged.value)
         #expect(try await Self.useAll(of: folder.storage(), in: folder) == 40)
-        #expect(folder.told == ["opened"])
+        #expect(folder.eventNames == ["opened"])
     }
 
     @Test(arguments: 0..<40)
-    func aFileThatIsCutOffGivesWhatIsWholeOrNothing(part: Int) async throws {
-        let file = try await Self.sound.value
+    func truncatedFileReturnsIntactEntriesOrNone(part: Int) async throws {
+        let file = try await Self.undamaged.value
         let length = part < 8 ? [0, 1, 15, 16, 99, 100, 511, 4096][part] : file.count * part / 40 + part
         let folder = try Self.folder(with: file.prefix(length))
         let storage = folder.storage()
         _ = try await Self.useAll(of: storage, in: folder)
-        #expect(try await storage.body(Self.names[3]) == Data("body".utf8), "and it works again")
+        #expect(try await storage.body(Self.names[3]) == Data("body".utf8), "The storage works again.")
     }
 
     @Test(arguments: [UInt64](0..<80))
-    func bytesThatAreOthersGiveWhatIsWholeOrNothing(seed: UInt64) async throws {
-        var file = try await Self.sound.value
+    func changedBytesReturnIntactEntriesOrNone(seed: UInt64) async throws {
+        var file = try await Self.undamaged.value
         var random = SeededGenerator(seed: seed)
         // A few bytes anywhere in the file, or many in one region. Without the first page the database is unreadable.
         let start = seed.isMultiple(of: 4) ? 0 : Int.random(in: 4096..<file.count, using: &random)
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test(arguments: [UInt64](0..<30))
-    func pagesInOthersPlacesGiveWhatIsWholeOrNothing(seed: UInt64) async throws {
-        var file = try await Self.sound.value
+    func exchangedPagesReturnIntactEntriesOrNone(seed: UInt64) async throws {
+        var file = try await Self.undamaged.value
         var random = SeededGenerator(seed: seed)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let pages = file.count / 4096
@@ -115,8 +115,8 @@ import Testing
     }
 
     @Test(arguments: [UInt64](0..<10))
-    func bytesThatChangeUnderAnOpenStorageGiveWhatIsWholeOrNothing(seed: UInt64) async throws {
-        let folder = try Self.folder(with: try await Self.sound.value)
+    func bytesChangedWhileOpenReturnIntactEntriesOrNone(seed: UInt64) async throws {
+        let folder = try Self.folder(with: try await Self.undamaged.value)
         let storage = folder.storage()
         #expect(try await storage.body(Self.names[9]) == Self.body(of: 9))
         var random = SeededGenerator(seed: seed)
@@ -128,7 +128,7 @@ import Testing
         _ = try await Self.useAll(of: storage, in: folder)
     }
 
-    @Test func anEntryThatIsDamagedIsRemoved() async throws {
+    @Test func damagedEntryIsRemoved() async throws {
         let folder = CacheFolder()
         let storage = folder.storage()
         try await storage.store(CacheEntry("a", body: .noise(5000)), CacheEntry("b"), CacheEntry("c"), CacheEntry("d"))
@@ -142,15 +142,15 @@ import Testing
         try await storage.store(CacheEntry("e"))
         #expect(try folder.count("entry") == 1)
         #expect(try folder.count("piece") == 1)
-        #expect(folder.told == ["opened"])
+        #expect(folder.eventNames == ["opened"])
     }
 
-    @Test func garbageIsSetAsideAndTold() async throws {
+    @Test func invalidFileIsSetAsideAndReported() async throws {
         for (index, length) in [10, 4096, 100_000].enumerated() {
             let folder = try Self.folder(with: .noise(length, seed: UInt64(index)))
             let storage = folder.storage()
             #expect(try await storage.entries("a").isEmpty)
-            #expect(folder.told == ["set aside", "opened"])
+            #expect(folder.eventNames == ["set aside", "opened"])
             guard case .databaseSetAside(let url, let reason)? = folder.events.read.first else { continue }
             #expect(try Data(contentsOf: url) == .noise(length, seed: UInt64(index)))
             #expect(reason == "file is not a database")
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func onlyAFewAreKeptOfThoseThatWereSetAside() async throws {
+    @Test func twoSetAsideFilesAreKept() async throws {
         let folder = try Self.folder(with: Data())
         for _ in 0..<5 {
             try Data.noise(5000).write(to: URL(filePath: folder.files.database))
@@ -171,7 +171,7 @@ import Testing
         #expect(folder.names.filter { $0.contains("corrupt") }.count == 2)
     }
 
-    @Test func aFileThatIsRemovedOrReplacedIsNoticed() async throws {
+    @Test func removedFileIsDetectedAndRecreated() async throws {
         let folder = CacheFolder()
         let storage = folder.storage()
         try await storage.store(CacheEntry("a"))
@@ -188,7 +188,7 @@ import Testing
         #expect(try await storage.entries("b").isEmpty)
     }
 
-    @Test func twoThatMeetGarbageBeginOneNewFile() async throws {
+    @Test func concurrentStoragesReplaceADamagedFileOnce() async throws {
         let folder = CacheFolder()
         let (one, other) = (folder.storage(), folder.storage())
         try await one.store(CacheEntry("a"))
@@ -203,6 +203,6 @@ import Testing
             #expect(try await storage.body("one") == .noise(5000))
             #expect(try await storage.body("other") == .noise(5000))
         }
-        #expect(folder.told.filter { $0 == "set aside" }.count == 1)
+        #expect(folder.eventNames.filter { $0 == "set aside" }.count == 1)
     }
 }

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: heads.indices)
-    func whatIsWrittenIsRead(index: Int) throws {
+    func encodedHeadsAreDecoded(index: Int) throws {
         let head = Self.heads[index]
         let read = try #require(Self.decoded(head.encoded))
         #expect(read.stored == head.stored)
@@ -68,20 +68,20 @@ import Testing
     }
 
     @Test(arguments: heads.indices)
-    func whatIsCutOffOrGoesOnIsNothing(index: Int) {
+    func truncatedOrExtendedBytesAreNotDecoded(index: Int) {
         let bytes = Self.heads[index].encoded
         let isRead = (0..<min(bytes.count, 2000)).contains { Self.decoded(bytes.prefix($0)) != nil }
         #expect(!isRead)
         #expect(Self.decoded(bytes + [0]) == nil)
     }
 
-    @Test func anotherVersionIsNotRead() {
+    @Test func otherVersionsAreNotDecoded() {
         let bytes = Self.heads[0].encoded
         #expect(Self.decoded([2] + bytes.dropFirst()) == nil)
-        #expect(Self.decoded([1, 0x80] + bytes.dropFirst(2)) == nil, "a part that is not known")
+        #expect(Self.decoded([1, 0x80] + bytes.dropFirst(2)) == nil, "unknown part")
     }
 
-    @Test func aRangeThatEndsBeforeItBeginsIsNotRead() throws {
+    @Test func rangeWithEndBeforeStartIsNotDecoded() throws {
         let response = StoredResponse(
             method: .get,
             url: "",
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64](0..<20))
-    func nothingTrapsOnBytesThatMeanNothing(seed: UInt64) {
+    func randomBytesDoNotTrap(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let bytes = Self.heads[2].encoded.suffix(600)
         var head = [UInt8](Self.heads[3].encoded + bytes)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func checksumsTellKeysApart() {
+    @Test func checksumsDifferByKeyVariantAndExpiration() {
         let keys = [
             CacheKey("bc", partition: "a"), CacheKey("c", partition: "ab"), CacheKey("abc"),
             CacheKey("bc", in: .exchanges, partition: "a"),

@@ -30,7 +30,7 @@ import Testing
         return found
     }
 
-    @Test func aFileThatMayNotGrowTakesMoreOnceSomeIsRemoved() async throws {
+    @Test func fullFileAcceptsEntriesAfterEviction() async throws {
         let folder = CacheFolder()
         let storage = folder.storage { $0.pageLimit = 300 }
         let (count, error) = await fill(storage)
@@ -42,15 +42,15 @@ import Testing
             try await storage.apply([.store(CacheEntry("new")), .store(CacheEntry("large", body: .noise(100_000)))])
         }
         #expect(error2 != nil)
-        #expect(try await storage.entries("new").isEmpty, "all of it or nothing")
+        #expect(try await storage.entries("new").isEmpty, "A transaction is atomic.")
         #expect(try await storage.evict(to: CacheLimits(count: count - 3), at: .distantPast) == 3)
         let again = await fill(storage, from: 2000)
         #expect(again.count > 2001)
         #expect(try folder.totals().kept == folder.totals().counted)
-        #expect(folder.told == ["opened"])
+        #expect(folder.eventNames == ["opened"])
     }
 
-    @Test func aBodyThatFindsNoRoomLeavesNothing() async throws {
+    @Test func bodyWithoutSpaceLeavesNothing() async throws {
         let folder = CacheFolder()
         let storage = folder.storage { $0.pageLimit = 300 }
         let writer = try await storage.writer(for: CacheEntry("a"))
@@ -71,7 +71,7 @@ import Testing
             "SLUICE_SMALL_FILE_SYSTEM names no folder on a file system of 1 MiB."
         )
     )
-    func aFullDiskIsAnErrorAndNoMoreThanThat() async throws {
+    func fullDiskFailsWritesAndLosesNothing() async throws {
         let path = try #require(ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"])
         let folder = CacheFolder(in: URL(filePath: path).appending(path: UUID().uuidString))
         defer {
@@ -91,8 +91,8 @@ import Testing
         try await storage.store(CacheEntry("new"))
         #expect(try await storage.entries("new").count == 1)
         #expect(try folder.totals().kept == folder.totals().counted)
-        #expect(folder.told == ["opened"])
-        // A storage that is opened on a full disk fails as well.
+        #expect(folder.eventNames == ["opened"])
+        // A storage that is opened on a full disk works, or fails with the same code.
         let rest = await fill(storage, from: 2000)
         #expect(rest.error?.code == .cacheFailed)
         let next = folder.storage()

@@ -8,14 +8,14 @@ import Testing
 @Suite struct SQLiteCacheStorageTests {
     private let folder = CacheFolder()
 
-    @Test func nothingIsMadeBeforeItIsUsed() async throws {
+    @Test func folderIsCreatedOnFirstUse() async throws {
         let storage = folder.storage()
         #expect(!FileManager.default.fileExists(atPath: folder.url.path))
         #expect(try await storage.entries("a").isEmpty)
-        #expect(folder.told == ["opened"])
+        #expect(folder.eventNames == ["opened"])
     }
 
-    @Test func onlyTheirOwnerSeesTheFiles() async throws {
+    @Test func filesAreAccessibleToTheirOwnerOnly() async throws {
         try await folder.storage().store(CacheEntry("a"))
         for name in folder.names + ["."] {
             let path = folder.url.appending(path: name).path
@@ -25,7 +25,7 @@ import Testing
         #expect(folder.names == ["cache.lock", "cache.sqlite", "cache.sqlite-shm", "cache.sqlite-wal"])
     }
 
-    @Test func whatIsKeptIsThereInTheNextProgramToo() async throws {
+    @Test func entriesAreReadByAnotherStorage() async throws {
         let entry = CacheEntry(
             key: CacheKey("n", in: .exchanges, partition: "p"),
             variant: "v",
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 900, 999, 1000, 1001, 2000, 12_345, 300_000])
-    func bodiesOfAnySizeComeBack(size: Int) async throws {
+    func bodiesOfAnySizeAreReadBack(size: Int) async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("a", body: .noise(size)))
         #expect(try await storage.body("a") == .noise(size))
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         "", "\u{0}", "a\u{0}b", "a", "A", " a", "'; DROP TABLE entry; --", "%", "\u{1F600}", "é", "e\u{301}",
     ])
-    func namesOfAnyCharactersAreNames(name: String) async throws {
+    func namesWithAnyCharactersAreKept(name: String) async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("other"), CacheEntry(name, partition: name, variant: name, tags: [name]))
         let key = CacheKey(name, partition: name)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await storage.entries("other").count == 1)
     }
 
-    @Test func namesMayBeHuge() async throws {
+    @Test func namesOfOneMegabyteAreKept() async throws {
         let storage = folder.storage()
         let name = String(repeating: "n", count: 1 << 20)
         try await storage.store(CacheEntry(name), CacheEntry(name + "x", body: Data("x".utf8)))
@@ -87,7 +87,7 @@ import Testing
         #expect(try await storage.body(name + "x") == Data("x".utf8))
     }
 
-    @Test func partitionsSpacesAndVariantsDoNotMix() async throws {
+    @Test func partitionsAndSpacesAreSeparate() async throws {
         let storage = folder.storage()
         for space in CacheKey.Space.allCases {
             for partition in ["", "p", "q"] {
@@ -108,7 +108,7 @@ import Testing
         #expect(try await storage.entries(for: CacheKey("n", partition: "r"), at: .distantPast).isEmpty)
     }
 
-    @Test func theNewestVariantComesFirst() async throws {
+    @Test func variantsAreReturnedNewestFirst() async throws {
         let storage = folder.storage()
         for (variant, stored) in [("a", 5.0), ("b", 9), ("c", 1), ("d", 9)] {
             try await storage.store(CacheEntry("n", variant: variant, stored: stored))
@@ -118,7 +118,7 @@ import Testing
         #expect(try await storage.entries("n").map(\.variant) == ["c", "d", "b", "a"])
     }
 
-    @Test func whatIsGoneIsNotThere() async throws {
+    @Test func expiredEntriesAreNotReturned() async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("n", expires: 10))
         #expect(try await storage.entries("n", at: 9.999).count == 1)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity, 1e308, -1e308, 0] as [Double])
-    func datesBeyondAllRangeDoNotTrap(time: Double) async throws {
+    func datesOutOfRangeDoNotTrap(time: Double) async throws {
         let storage = folder.storage()
         let date = Date(timeIntervalSinceReferenceDate: time)
         try await storage.store(CacheEntry("n", stored: time, expires: time), CacheEntry("m", stored: time))
@@ -150,7 +150,7 @@ import Testing
         #expect(try await storage.size() == CacheSize())
     }
 
-    @Test func changesComeAboutInTheirOrder() async throws {
+    @Test func changesAreAppliedInOrder() async throws {
         let storage = folder.storage()
         try await storage.apply([
             .store(CacheEntry("a", body: Data([1]))), .store(CacheEntry("b")), .remove(CacheSelection(CacheKey("a"))),
@@ -166,7 +166,7 @@ import Testing
         #expect(try folder.totals().kept == folder.totals().counted)
     }
 
-    @Test func aReadDoesNotWaitForAWrite() async throws {
+    @Test func readsDoNotWaitForWrites() async throws {
         let storage = folder.storage { $0.patience = 5 }
         try await storage.store(CacheEntry("a"))
         let other = try folder.connection()
@@ -181,7 +181,7 @@ import Testing
         #expect(try await storage.entries("b").count == 1)
     }
 
-    @Test func aLockThatIsHeldCostsManyChangesOneWait() async throws {
+    @Test func heldLockDelaysManyChangesOnce() async throws {
         let storage = folder.storage { $0.patience = 5 }
         try await storage.store(CacheEntry("a"))
         let failures = Shared(0)
@@ -199,7 +199,7 @@ import Testing
         other.rollBack()
     }
 
-    @Test func aLongLogIsEmptied() async throws {
+    @Test func longLogIsTruncated() async throws {
         let log = folder.url.appending(path: "cache.sqlite-wal").path
         let long = folder.storage()
         try await long.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(5000))) })
@@ -210,14 +210,14 @@ import Testing
         #expect(try await long.body("150") == .noise(5000))
     }
 
-    @Test func anotherStoragesChangesAreSeenAndToldOnce() async throws {
+    @Test func foreignChangesAreReportedOnce() async throws {
         let (one, other) = (folder.storage(), folder.storage())
         #expect(try await !one.hasForeignChanges())
         try await one.store(CacheEntry("a"))
-        #expect(try await !one.hasForeignChanges(), "its own are no other's")
+        #expect(try await !one.hasForeignChanges(), "Own changes are not foreign.")
         try await one.store(CacheEntry("x"), CacheEntry("y"), CacheEntry("z"))
         try await one.apply([.remove(CacheSelection(CacheKey("x"))), .store(CacheEntry("x")), .store(CacheEntry("y"))])
-        #expect(try await !one.hasForeignChanges(), "its own are no other's, however many")
+        #expect(try await !one.hasForeignChanges(), "Many own changes are not foreign.")
         try await other.store(CacheEntry("b"))
         try await one.store(CacheEntry("c"))
         #expect(try await one.hasForeignChanges())

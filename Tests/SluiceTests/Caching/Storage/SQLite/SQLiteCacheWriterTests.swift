@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 900, 999, 1000, 1001, 4000, 123_456], [1, 77, 1000, 50_000])
-    func aBodyInPiecesIsTheBody(size: Int, piece: Int) async throws {
+    func bodyWrittenInPiecesIsReadBack(size: Int, piece: Int) async throws {
         let storage = folder.storage()
         let body = Data.noise(piece == 1 ? min(size, 3000) : size)
         try await write(body, as: "a", to: storage, by: piece)
@@ -33,13 +33,13 @@ import Testing
         #expect(try folder.count("draft") == 0)
     }
 
-    @Test func nobodySeesItBeforeItIsWhole() async throws {
+    @Test func entryIsInvisibleUntilCommit() async throws {
         let storage = folder.storage()
         try await storage.store(CacheEntry("a", body: Data([1])))
         let before = try await storage.size()
         let writer = try await storage.writer(for: CacheEntry("a"))
         try await writer.write(.noise(10_000))
-        #expect(try folder.count("piece") > 5, "it is on the disk")
+        #expect(try folder.count("piece") > 5, "The pieces are on disk.")
         #expect(try await storage.body("a") == Data([1]))
         #expect(try await storage.size() == before)
         try await writer.commit()
@@ -47,7 +47,7 @@ import Testing
         #expect(try await storage.size().count == 1)
     }
 
-    @Test func whatIsDroppedLeavesNothing() async throws {
+    @Test func droppedWriterLeavesNothing() async throws {
         let storage = folder.storage()
         do {
             let writer = try await storage.writer(for: CacheEntry("a"))
@@ -62,7 +62,7 @@ import Testing
         #expect(try await storage.entries("a").isEmpty)
     }
 
-    @Test func theLastOfTwoToEndStays() async throws {
+    @Test func lastCommitOfTwoWritersWins() async throws {
         let storage = folder.storage()
         let one = try await storage.writer(for: CacheEntry("a"))
         let other = try await storage.writer(for: CacheEntry("a"))
@@ -79,7 +79,7 @@ import Testing
         #expect(try folder.totals().kept == folder.totals().counted)
     }
 
-    @Test func whatIsRemovedMeanwhileIsNotKept() async throws {
+    @Test func writerFailsAfterRemovalOfAllEntries() async throws {
         let storage = folder.storage()
         let writer = try await storage.writer(for: CacheEntry("a"))
         try await writer.write(.noise(5000))
@@ -90,7 +90,7 @@ import Testing
         #expect(try await storage.entries("a").isEmpty)
     }
 
-    @Test func afterItsEndItTakesNothing() async throws {
+    @Test func writesAfterCommitFail() async throws {
         let storage = folder.storage()
         let writer = try await storage.writer(for: CacheEntry("a"))
         try await writer.write(Data([1]))
@@ -100,7 +100,7 @@ import Testing
         #expect(try await storage.body("a") == Data([1]))
     }
 
-    @Test func whatADeadProcessLeftIsSweptAndWhatALivingOneWritesIsNot() async throws {
+    @Test func draftsOfDeadProcessesAreSwept() async throws {
         let storage = folder.storage()
         let living = try await storage.writer(for: CacheEntry("living"))
         try await living.write(.noise(5000))
@@ -123,7 +123,7 @@ import Testing
         #expect(try await next.size().count == 1)
     }
 
-    @Test func aFileThatIsReplacedMeanwhileTakesNoHalfOfIt() async throws {
+    @Test func writerFailsAfterFileIsReplaced() async throws {
         let storage = folder.storage()
         let writer = try await storage.writer(for: CacheEntry("a"))
         try await writer.write(.noise(5000))
