@@ -12,7 +12,7 @@ final class CallbackTests: XCTestCase {
 
     private func client() throws -> APIClient { APIClient(baseURL: try XCTUnwrap(server).url) }
 
-    func testARequestCallsBackOnceWithItsResponse() async throws {
+    func testSendCallsTheHandlerOnceWithTheResponse() async throws {
         server?.on("/motto", .text("Plus ultra"))
         let called = expectation(description: "called")
         try client().string.get("motto").send { response in
@@ -24,7 +24,7 @@ final class CallbackTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testItCallsOnTheQueueItIsGiven() async throws {
+    func testHandlerRunsOnTheGivenQueue() async throws {
         server?.on("/motto", .text("Plus ultra"))
         let queue = DispatchQueue(label: "test")
         let called = expectation(description: "called")
@@ -35,7 +35,7 @@ final class CallbackTests: XCTestCase {
         await fulfillment(of: [called], timeout: 60)
     }
 
-    func testAFailureIsCalledBackToo() async throws {
+    func testHandlerReceivesFailures() async throws {
         server?.on("/motto", .status(.notFound))
         let called = expectation(description: "called")
         try client().string.get("motto").send { response in
@@ -45,7 +45,7 @@ final class CallbackTests: XCTestCase {
         await fulfillment(of: [called], timeout: 60)
     }
 
-    func testCancellingCallsBackWithACancellation() async throws {
+    func testCancelCallsTheHandlerWithACancellation() async throws {
         server?.on("/motto", .after(LoopbackSignal(), .text("never")))
         let called = expectation(description: "called")
         let sender = try client().string.get("motto").send { response in
@@ -57,7 +57,7 @@ final class CallbackTests: XCTestCase {
         await fulfillment(of: [called], timeout: 60)
     }
 
-    func testAsManyAsWantToAskOneSender() async throws {
+    func testOneSenderCallsManyHandlersAndSendsOnce() async throws {
         server?.on("/motto", .text("Plus ultra"))
         let sender = try client().string.get("motto").sender()
         let called = (1...10).map { expectation(description: "call \($0)") }
@@ -73,7 +73,7 @@ final class CallbackTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testADownloadCallsBackWithItsFile() async throws {
+    func testDownloadCallsTheHandlerAfterWritingTheFile() async throws {
         server?.on("/file", .data(Data("contents".utf8)))
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -22,7 +22,7 @@ final class ChallengeCredentialsTests: XCTestCase {
         server.requests.map { $0.headers.values(for: .authorization) }
     }
 
-    func testAClientAnswersTheChallengesOfItsBaseURL() async throws {
+    func testClientAnswersChallengesOfItsBaseURL() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.credentials = ada }
         let text = try await client.string.get("a").sender().value
@@ -31,7 +31,7 @@ final class ChallengeCredentialsTests: XCTestCase {
     }
 
     #if os(Linux)
-    func testAServerThatAsksOnAndOnIsAnsweredAFewTimes() async throws {
+    func testRepeatedChallengesAreAnsweredFiveTimesAtMost() async throws {
         let server = try LoopbackServer()
         server.on("/") { request in
             let challenge =
@@ -47,7 +47,7 @@ final class ChallengeCredentialsTests: XCTestCase {
     }
     #endif
 
-    func testARedirectToAnotherOriginGoesWithoutThem() async throws {
+    func testCredentialsAreNotSentAfterCrossOriginRedirect() async throws {
         let away = try server()
         let home = try server(redirectingTo: away)
         for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
@@ -62,7 +62,7 @@ final class ChallengeCredentialsTests: XCTestCase {
         XCTAssertEqual(authorizations(away), [[], []])
     }
 
-    func testAWholeURLInAPathGetsNothing() async throws {
+    func testCredentialsAreNotSentToAnAbsoluteURLOfAnotherOrigin() async throws {
         let home = try server()
         let away = try server()
         let client = APIClient(baseURL: home.url) { $0.credentials = ada }
@@ -71,7 +71,7 @@ final class ChallengeCredentialsTests: XCTestCase {
         XCTAssertEqual(authorizations(away), [[]])
     }
 
-    func testARequestsOwnAreForWhereItGoes() async throws {
+    func testRequestCredentialsAreBoundToTheOriginOfItsURL() async throws {
         let away = try server()
         let home = try server(redirectingTo: away)
         let client = APIClient(baseURL: home.url)
@@ -82,21 +82,21 @@ final class ChallengeCredentialsTests: XCTestCase {
         XCTAssertEqual(authorizations(away), [[], ["Basic YWRhOnB3"], []])
     }
 
-    func testAClientWithoutABaseURLHasToSayWhereTheyMayGo() async throws {
+    func testClientWithoutBaseURLRequiresOriginForCredentials() async throws {
         let server = try server()
-        let lost = APIClient { $0.credentials = ada }
-        let error = await lost.data.get("\(server.url)/a").sender().result.failure
+        let unbound = APIClient { $0.credentials = ada }
+        let error = await unbound.data.get("\(server.url)/a").sender().result.failure
         XCTAssertEqual(error?.code, .unsupported)
         XCTAssertEqual(server.requestCount, 0)
         let origin = HTTPOrigin(scheme: "http", authority: server.authority)
-        let known = APIClient {
+        let bound = APIClient {
             $0.credentials = ChallengeCredentials(user: "ada", password: "pw", origin: origin)
         }
-        let text = try await known.string.get("\(server.url)/a").sender().value
+        let text = try await bound.string.get("\(server.url)/a").sender().value
         XCTAssertEqual(text, "in /a")
     }
 
-    func testTheyAreNeverPrinted() {
+    func testPasswordIsNotInDescriptionOrDump() {
         XCTAssertEqual("\(ada)", "credentials of “ada”")
         var dumped = ""
         dump(ada, to: &dumped)

@@ -34,7 +34,7 @@ final class CookieFileClientTests: XCTestCase {
         return echo.values(for: .cookie)
     }
 
-    func testCookiesSurviveTheProgram() async throws {
+    func testSavedCookiesAreLoadedByANewJar() async throws {
         let server = try server()
         let first = CookieJar(file: path)
         let before = APIClient(baseURL: server.url) { $0.cookies = first }
@@ -54,7 +54,7 @@ final class CookieFileClientTests: XCTestCase {
         XCTAssertEqual(kept.map(\.domain), ["127.0.0.1", "127.0.0.1"])
     }
 
-    func testWhatAServerSetsIsWrittenByItself() async throws {
+    func testReceivedCookiesAreSavedAutomatically() async throws {
         let server = try server()
         let file = URL(filePath: path)
         let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar(file: file.path) }
@@ -66,7 +66,7 @@ final class CookieFileClientTests: XCTestCase {
         try await waitUntil(within: .seconds(600)) { try !String(contentsOf: file, encoding: .utf8).contains("\ta\t") }
     }
 
-    func testACookieThatHasEndedInTheFileIsNotSent() async throws {
+    func testExpiredCookiesInTheFileAreNotSent() async throws {
         let server = try server()
         let text = [("old", "1000000000"), ("new", "4000000000"), ("session", "0")].map {
             "127.0.0.1\tFALSE\t/\tFALSE\t\($1)\t\($0)\t1\n"
@@ -81,7 +81,7 @@ final class CookieFileClientTests: XCTestCase {
         XCTAssertEqual(rest, ["new=1"])
     }
 
-    func testAFileThatCannotBeReadFailsNoRequestAndIsLeftAlone() async throws {
+    func testUnreadableFileIsReportedAndRequestsSucceed() async throws {
         let server = try server()
         let failures = Shared<[SluiceError]>([])
         // A folder, which even root cannot read as a file.
@@ -93,14 +93,14 @@ final class CookieFileClientTests: XCTestCase {
         XCTAssertEqual(failures.read.map(\.code), [.cookieFileFailed])
         do {
             try await jar.save()
-            XCTFail("It was written.")
+            XCTFail("The file was written.")
         } catch {
             XCTAssertEqual(error.code, .cookieFileFailed)
         }
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
     }
 
-    func testTwoClientsAndManyRequestsShareTheFileWhileItIsWritten() async throws {
+    func testConcurrentRequestsAndSavesLoseNoCookies() async throws {
         let server = try server()
         let jar = CookieJar(file: path)
         let clients = (0..<2).map { _ in APIClient(baseURL: server.url) { $0.cookies = jar } }
@@ -118,7 +118,7 @@ final class CookieFileClientTests: XCTestCase {
         XCTAssertEqual(names, ["cookies.txt"])
     }
 
-    func testARequestThatIsCancelledLeavesTheJarAsGoodAsItWas() async throws {
+    func testCancelledRequestsDoNotDamageTheJar() async throws {
         let server = try server()
         server.on("/hang", .hang)
         let jar = CookieJar(file: path)

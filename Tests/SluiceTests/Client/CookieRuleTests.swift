@@ -24,7 +24,7 @@ final class CookieRuleTests: XCTestCase {
         return try await request.sender().value.values(for: .cookie).first
     }
 
-    func testACookieGoesToItsPathAndWhatIsBelow() async throws {
+    func testCookieIsSentToItsPathAndBelow() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
         try await set("a=1; Path=/x", client)
@@ -34,7 +34,7 @@ final class CookieRuleTests: XCTestCase {
         }
     }
 
-    func testACookieGoesToItsHostAloneUnlessItSaysADomain() async throws {
+    func testCookieIsSentToItsHostOnlyUnlessItHasADomain() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
         try await set("own=1; Path=/", at: "a.shop.example", client)
@@ -50,7 +50,7 @@ final class CookieRuleTests: XCTestCase {
         }
     }
 
-    func testNoServerSetsACookieForAPublicSuffix() async throws {
+    func testCookiesForPublicSuffixesAreRefused() async throws {
         let server = try server()
         let jar = CookieJar()
         let client = APIClient(baseURL: server.url) { $0.cookies = jar }
@@ -66,15 +66,15 @@ final class CookieRuleTests: XCTestCase {
         XCTAssertEqual(kept.map(\.domain), ["b.co.uk"])
     }
 
-    func testASecureCookieDoesNotGoOverHTTP() async throws {
+    func testSecureCookieIsNotSentOverHTTP() async throws {
         let server = try server()
         let jar = CookieJar()
         let client = APIClient(baseURL: server.url) { $0.cookies = jar }
-        // As in browsers, only a loopback host is trusted with secure cookies over http, not another name that leads there.
+        // Browsers allow secure cookies over http for loopback hosts, but not for other names that resolve to them.
         let host = "a.shop.example"
         try await jar.set(Cookie(name: "s", value: "1", domain: host, isSecure: true))
         try await jar.set(Cookie(name: "p", value: "1", domain: host))
-        // Such a cookie cannot be set either.
+        // A server cannot set a secure cookie over http either.
         try await set("t=1; Secure", at: host, client)
         let got = try await sent(client, to: host)
         XCTAssertEqual(got, "p=1")
@@ -82,7 +82,7 @@ final class CookieRuleTests: XCTestCase {
         XCTAssertEqual(kept.map(\.name), ["p", "s"])
     }
 
-    func testAServerTakesItsCookiesBack() async throws {
+    func testExpiredSetCookieRemovesTheCookie() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
         for end in ["Max-Age=0", "Max-Age=-1", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"] {
@@ -95,7 +95,7 @@ final class CookieRuleTests: XCTestCase {
         }
     }
 
-    func testTheProgramChangesWhatTheEngineSends() async throws {
+    func testChangesOfTheJarApplyToLaterRequests() async throws {
         let server = try server()
         let jar = CookieJar()
         let client = APIClient(baseURL: server.url) { $0.cookies = jar }

@@ -16,7 +16,7 @@ final class CookieTests: XCTestCase {
         return try await request.sender().value.values(for: .cookie)
     }
 
-    func testNoCookiesAreKeptByDefault() async throws {
+    func testCookiesAreNotStoredByDefault() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url)
         _ = try await client.empty.get("sign-in").sender().value
@@ -24,7 +24,7 @@ final class CookieTests: XCTestCase {
         XCTAssertEqual(sent, [])
     }
 
-    func testAJarKeepsCookiesForLaterRequestsAndOneRequestCanDoWithout() async throws {
+    func testJarSendsCookiesUnlessTheRequestDisablesThem() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
         _ = try await client.empty.get("sign-in").sender().value
@@ -36,26 +36,26 @@ final class CookieTests: XCTestCase {
         XCTAssertEqual(again, ["session=s1"])
     }
 
-    func testACookieSetByARedirectGoesOn() async throws {
+    func testCookieSetByRedirectIsSentToItsTarget() async throws {
         let server = try server()
         let sent = try await cookies(APIClient(baseURL: server.url) { $0.cookies = CookieJar() }, "moved")
         XCTAssertEqual(sent, ["hop=h1"])
     }
 
-    func testEachJarIsApartAndSharedByThoseWhoHoldIt() async throws {
+    func testClientsShareCookiesOnlyThroughTheSameJar() async throws {
         let server = try server()
         let jar = CookieJar()
         let first = APIClient(baseURL: server.url) { $0.cookies = jar }
         let second = APIClient(baseURL: server.url) { $0.cookies = jar }
-        let stranger = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
+        let other = APIClient(baseURL: server.url) { $0.cookies = CookieJar() }
         _ = try await first.empty.get("sign-in").sender().value
         let shared = try await cookies(second)
-        let apart = try await cookies(stranger)
+        let apart = try await cookies(other)
         XCTAssertEqual(shared, ["session=s1"])
         XCTAssertEqual(apart, [])
     }
 
-    func testATargetSaysWhetherItTakesPartInCookiesAndCaches() async throws {
+    func testTargetSetsCookieUseAndCachePolicy() async throws {
         struct Private: Target {
             let baseURL: String
             var path: String { "echo" }
@@ -70,7 +70,7 @@ final class CookieTests: XCTestCase {
         XCTAssertEqual(echo.values(for: "Cache-Control"), ["no-store"])
     }
 
-    func testManyRequestsShareAJarAtTheSameTime() async throws {
+    func testConcurrentRequestsStoreAllCookiesInTheJar() async throws {
         let server = try LoopbackServer()
         server.on("/*") { .data(Data(), headers: ["Set-Cookie": "c\($0.path.dropFirst())=1; Path=/"]) }
         server.on("/echo", .echo)

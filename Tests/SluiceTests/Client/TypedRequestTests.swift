@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class TypedRequestTests: XCTestCase {
-    func testAModelIsDecodedFromTheBody() async throws {
+    func testModelIsDecodedFromTheBody() async throws {
         let server = try LoopbackServer()
         server.on(.get, "/users/1", .json(#"{"id":1,"name":"Ada"}"#))
         let client = APIClient(baseURL: server.url)
@@ -11,7 +11,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(user, User(id: 1, name: "Ada"))
     }
 
-    func testTheResponseHasAllThatCameOfTheRequest() async throws {
+    func testResponseHasResultHeadBodyRequestAndMetrics() async throws {
         let server = try LoopbackServer()
         server.on(.get, "/users/1", .json(#"{"id":1,"name":"Ada"}"#, headers: ["X-Trace": "t1"]))
         let client = APIClient(baseURL: server.url)
@@ -27,7 +27,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(response.metrics?.bytesReceived, 21)
     }
 
-    func testTheServerSeesWhatTheModifiersSaid() async throws {
+    func testModifiersDetermineTheSentRequest() async throws {
         let server = try LoopbackServer()
         server.on("/api/users", .echo)
         let client = APIClient(baseURL: "\(server.url)/api/") { $0.headers["X-Client"] = "tests" }
@@ -47,7 +47,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(sent, User(id: 1, name: "Ada"))
     }
 
-    func testAModifierChangesACopy() async throws {
+    func testModifiersDoNotChangeTheOriginalRequest() async throws {
         let server = try LoopbackServer()
         server.on("/echo", .echo)
         let request: APIRequest<LoopbackEcho, APIError> = APIClient(baseURL: server.url).codable.request("echo")
@@ -57,7 +57,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(methods.1, "POST")
     }
 
-    func testARequestsHeaderReplacesTheClientsAndNilRestoresIt() async throws {
+    func testRequestHeaderOverridesClientHeaderUntilSetToNil() async throws {
         let server = try LoopbackServer()
         server.on("/echo", .echo)
         let client = APIClient(baseURL: server.url) { $0.headers["Accept"] = "text/plain" }
@@ -68,7 +68,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(none.values(for: .accept), ["text/plain"])
     }
 
-    func testAClientDecodesWithItsDecoders() async throws {
+    func testModelDecoderOfTheRequestIsUsed() async throws {
         struct Renamed: Decodable, Sendable { let fullName: String }
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"full_name":"Ada"}"#))
@@ -79,14 +79,14 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(model.fullName, "Ada")
     }
 
-    func testTheBodyCanBeHadAsItCame() async throws {
+    func testBodyIsReturnedAsData() async throws {
         let server = try LoopbackServer()
         server.on("/raw", .data(Data([0, 255, 1])))
         let data = try await APIClient(baseURL: server.url).data.request("raw").sender().value
         XCTAssertEqual(Array(data), [0, 255, 1])
     }
 
-    func testASerializerOfOnesOwnMakesTheModel() async throws {
+    func testCustomSerializerCreatesTheModel() async throws {
         struct Lines: ResponseSerializer {
             func serialize(_ response: ServerResponse) throws(SluiceError) -> [String] {
                 String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -99,7 +99,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(lines, ["a", "b"])
     }
 
-    func testAFileAndAStreamAreSent() async throws {
+    func testFileAndStreamBodiesAreSent() async throws {
         let server = try LoopbackServer()
         server.on("/echo", .echo)
         let request: APIRequest<LoopbackEcho, APIError> = APIClient(baseURL: server.url).codable.request("echo")
@@ -117,7 +117,7 @@ final class TypedRequestTests: XCTestCase {
         XCTAssertEqual(stream.text, "from a stream")
     }
 
-    func testATimeOutOfOneRequestEndsIt() async throws {
+    func testTotalTimeOutOfTheRequestFailsIt() async throws {
         let server = try LoopbackServer()
         server.on("/slow", .hang)
         let request = APIClient(baseURL: server.url).data.request("slow").timeout(total: .milliseconds(50))
