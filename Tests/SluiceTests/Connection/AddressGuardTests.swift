@@ -11,7 +11,7 @@ final class AddressGuardTests: XCTestCase {
         await client.data.get(url).sender().response.failure
     }
 
-    func testAServerOfOnesOwnNetworkIsOutOfReachUnderAnyName() async throws {
+    func testPublicOnlyRefusesPrivateAddressesInAnyNotation() async throws {
         let server = try LoopbackServer()
         let port = try XCTUnwrap(server.authority.split(separator: ":").last)
         let guarded = APIClient(baseURL: "http://public.example") { $0.connection.addresses = .publicOnly }
@@ -26,7 +26,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testANameLeadsNowhereWhateverItResolvesTo() async throws {
+    func testNameThatResolvesToALoopbackAddressIsRefused() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: "http://public.example:\(server.port)") {
             $0.connection.addresses = .publicOnly
@@ -37,7 +37,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testAConnectionThatAnotherClientKeptOpenIsNotUsed() async throws {
+    func testConnectionOfAnUnrestrictedClientIsNotReused() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
         let free = APIClient(baseURL: server.url)
@@ -51,7 +51,7 @@ final class AddressGuardTests: XCTestCase {
         }
     }
 
-    func testARedirectIsJudgedAsTheFirstHostIs() async throws {
+    func testAddressRulesApplyToRedirects() async throws {
         let server = try LoopbackServer()
         let port = try XCTUnwrap(server.authority.split(separator: ":").last)
         let client = try APIClient(baseURL: server.url) {
@@ -69,10 +69,10 @@ final class AddressGuardTests: XCTestCase {
     }
 
     #if os(Linux)
-    func testOfSeveralAddressesThoseThatAreRefusedArePassedOver() async throws {
+    func testRefusedAddressesAreSkippedIfOthersAreAllowed() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        // A server listens at the first address, and would be asked first.
+        // A server listens at the first address, which would be tried first.
         let listener = try XCTUnwrap(SilentServer(address: "127.0.0.2", port: server.port))
         let addresses = [IPAddress(127, 0, 0, 2), IPAddress(127, 0, 0, 1)]
         let client = try APIClient(baseURL: "http://several.example:\(server.port)") {
@@ -81,19 +81,19 @@ final class AddressGuardTests: XCTestCase {
         }
         let text = try await client.string.get("/").sender().value
         XCTAssertEqual(text, "ok")
-        XCTAssertFalse(listener.hasBeenAsked)
-        // Without the restriction it is asked, by a client that cannot reuse the existing connection.
+        XCTAssertFalse(listener.hasConnection)
+        // Without the restriction, the client connects to it. The other host name prevents reuse of the existing connection.
         let free = APIClient(baseURL: "http://others.example:\(server.port)") {
             $0.connection.hostAddresses["others.example"] = addresses
         }
-        let asking = Task { await free.data.get("/").sender().response.failure }
-        await eventually { listener.hasBeenAsked }
-        asking.cancel()
-        _ = await asking.value
+        let request = Task { await free.data.get("/").sender().response.failure }
+        await eventually { listener.hasConnection }
+        request.cancel()
+        _ = await request.value
     }
     #endif
 
-    func testARefusalIsNotTriedAgain() async throws {
+    func testRefusedAddressIsNotRetried() async throws {
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
             $0.connection.addresses = .publicOnly
             $0.retry = .standard
@@ -103,7 +103,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(error?.code, .addressRefused)
     }
 
-    func testHostsThatAreNotAllowedAreNeverAsked() async throws {
+    func testHostsOutsideTheAllowListAreRefused() async throws {
         let server = try LoopbackServer()
         server.on("/ok", .text("ok"))
         let client = APIClient(baseURL: server.url) { $0.connection.hosts = HostRules(allowing: ["127.0.0.1"]) }
@@ -118,7 +118,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.path), ["/ok", "/out"])
     }
 
-    func testAnAddressThatIsWrittenInAnotherWayIsNotAskedEither() async throws {
+    func testDeniedAddressIsRefusedInAnyNotation() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) { $0.connection.hosts = HostRules(denying: ["127.0.0.1"]) }
         for host in ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]"] {
@@ -128,7 +128,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertTrue(server.requests.isEmpty)
     }
 
-    func testAnInterceptorCannotMakeAnotherHostOfThePath() async throws {
+    func testInterceptorCannotChangeTheHostThroughThePath() async throws {
         struct Path: RequestInterceptor {
             let path: String
             let authority: String?
@@ -156,7 +156,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertTrue(server.requests.isEmpty)
     }
 
-    func testTokensAreFetchedByTheClientsOwnRules() async throws {
+    func testAddressRulesApplyToTokenRequests() async throws {
         let server = try LoopbackServer()
         server.on("/token", .json(#"{"access_token":"t","token_type":"Bearer"}"#))
         let oauth = OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "\(server.url)/token") {
@@ -171,7 +171,7 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertTrue(server.requests.isEmpty)
     }
 
-    func testADeniedHostIsNotAskedThoughAllAreAllowed() async throws {
+    func testDeniedHostsAreRefusedWithoutAnAllowList() async throws {
         let client = APIClient(baseURL: "http://api.example") {
             $0.connection.hosts = HostRules(denying: ["*.internal", "LOCALHOST"])
             $0.stub = .text("ok")

@@ -27,7 +27,7 @@ final class SilentServer: Sendable {
     }
 
     /// True if a client has connected.
-    var hasBeenAsked: Bool {
+    var hasConnection: Bool {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&state, 1, 0) == 1
     }
