@@ -22,7 +22,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(good, Data("fine".utf8), file: file, line: line)
     }
 
-    func testAHeaderThatWouldSplitTheRequestIsRefused() async throws {
+    func testHeaderInjectionIsRefused() async throws {
         for value in ["a\r\nX-Injected: 1", "a\nb", "a\rb", "a\0b"] {
             try await assertFailure(.invalidHeader, of: .text("")) { $0.header("X-Value", value) }
         }
@@ -31,17 +31,17 @@ final class BadInputTests: XCTestCase {
         }
     }
 
-    func testAMethodThatIsNoTokenIsRefused() async throws {
+    func testInvalidMethodIsRefused() async throws {
         for method: HTTPMethod in ["", "GET /admin", "GET\r\n"] {
             try await assertFailure(.invalidMethod, of: .text("")) { $0.method(method) }
         }
     }
 
-    func testAHeadRequestWithABodyIsRefused() async throws {
+    func testHEADRequestWithBodyIsRefused() async throws {
         try await assertFailure(.unsupported, of: .text("")) { $0.method(.head).body(.data(Data("x".utf8))) }
     }
 
-    func testNothingReachesTheServerOfARequestThatIsRefused() async throws {
+    func testRefusedRequestOpensNoConnection() async throws {
         let server = try LoopbackServer()
         let request = APIClient(baseURL: server.url).data.request("x").header("X-Value", "a\r\nb")
         let error = await request.sender().result.failure
@@ -50,14 +50,14 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testConnectionsThatFail() async throws {
+    func testFailedConnectionsHaveTypedErrors() async throws {
         try await assertFailure(.cannotConnect, of: .text("")) { $0.path("http://127.0.0.1:1/") }
         try await assertFailure(.cannotResolveHost, of: .text("")) { $0.path("http://no-such-host.invalid/") }
         try await assertFailure(.connectionLost, of: .reset)
         try await assertFailure(.connectionLost, of: .drop)
     }
 
-    func testBodiesThatBreakOff() async throws {
+    func testTruncatedBodiesFail() async throws {
         try await assertFailure(.truncatedBody, of: .truncated(Data("abc".utf8), announced: 10))
         try await assertFailure(
             .truncatedBody,
@@ -65,7 +65,7 @@ final class BadInputTests: XCTestCase {
         )
     }
 
-    func testResponsesThatAreNoHTTP() async throws {
+    func testMalformedResponsesFail() async throws {
         try await assertFailure(.invalidResponse, of: .raw("SSH-2.0-OpenSSH_9.2\r\n\r\n", thenClose: true))
         try await assertFailure(
             .invalidResponse,
@@ -77,7 +77,7 @@ final class BadInputTests: XCTestCase {
         )
     }
 
-    func testResponsesOverTheLimits() async throws {
+    func testResponsesOverTheLimitsFail() async throws {
         try await assertFailure(.bodyTooLarge, of: .data(Data(count: 100_001)))
         try await assertFailure(.bodyTooLarge, of: .endless(chunk: Data(count: 1000)))
         try await assertFailure(
@@ -86,7 +86,7 @@ final class BadInputTests: XCTestCase {
         )
     }
 
-    func testABodyThatCannotBeEncodedNamesItsField() async throws {
+    func testEncodingErrorContainsThePathOfTheField() async throws {
         struct Reading: Encodable { let celsius: Double }
         try await assertFailure(.encodingFailed, of: .text("")) { $0.post().json([Reading(celsius: .nan)]) }
         let request = APIClient(baseURL: "http://127.0.0.1").data.request("x").post().json([Reading(celsius: .nan)])
@@ -99,7 +99,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(error?.error.step, .building)
     }
 
-    func testABodyThatCannotBeReadFailsBeforeAByteIsSent() async throws {
+    func testUnreadableBodyFileFailsTheRequest() async throws {
         try await assertFailure(.bodyUnavailable, of: .text("")) {
             $0.post().body(.file(URL(filePath: "/no/such/file")))
         }

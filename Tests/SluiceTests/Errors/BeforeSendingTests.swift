@@ -19,7 +19,7 @@ import Testing
             (.init("mine"), .transport, false),
         ] as [(SluiceError.Code, SluiceError.Step, Bool)]
     )
-    func onlyWhatCertainlyNeverReachedTheServerWasNotSent(
+    func isBeforeSendingFollowsFromCodeStepAndResponse(
         _ code: SluiceError.Code,
         _ step: SluiceError.Step,
         _ isBefore: Bool

@@ -3,13 +3,13 @@ import SluiceTesting
 import XCTest
 
 final class ErrorModelTests: XCTestCase {
-    func testAnErrorTypeOfOnesOwnIsMadeOfTheFailedBody() async throws {
+    func testCustomErrorIsDecodedFromTheErrorBody() async throws {
         let server = try LoopbackServer()
         server.on("/users/2", .json(#"{"message":"There is no user 2."}"#, status: .notFound))
         let request: APIRequest<User, ShopError> = APIClient(baseURL: server.url).codable.request("users/2")
         do {
             _ = try await request.sender().value
-            XCTFail("Should have thrown.")
+            XCTFail("The request did not fail.")
         } catch {
             // No cast: the request throws a ShopError.
             XCTAssertEqual(error.message, "There is no user 2.")
@@ -17,7 +17,7 @@ final class ErrorModelTests: XCTestCase {
         }
     }
 
-    func testAnErrorTypeOfOnesOwnIsMadeWithoutAResponseToo() async throws {
+    func testCustomErrorIsCreatedWithoutAResponse() async throws {
         let server = try LoopbackServer()
         server.stop()
         let request: APIRequest<User, ShopError> = APIClient(baseURL: server.url).codable.request("users/2")
@@ -26,7 +26,7 @@ final class ErrorModelTests: XCTestCase {
         XCTAssertEqual(error?.message.contains("The connection to \(server.authority) could not be established"), true)
     }
 
-    func testAPIErrorCarriesRequestResponseAndBody() async throws {
+    func testAPIErrorHasRequestResponseAndBody() async throws {
         let server = try LoopbackServer()
         server.on("/users/2", .json(#"{"message":"no"}"#, status: .conflict, headers: ["X-Trace": "t1"]))
         let request = APIClient(baseURL: server.url).data.request("users/2")
@@ -57,7 +57,7 @@ final class ErrorModelTests: XCTestCase {
         XCTAssertEqual(other?.status, .conflict)
     }
 
-    func testABodyThatIsNoModelNamesTypePathAndFirstBytes() async throws {
+    func testDecodingFailureHasTypePathAndBodyPrefix() async throws {
         struct Page: Decodable, Sendable { let items: [User] }
         let server = try LoopbackServer()
         server.on("/page", .json(#"{"items":[{"id":1,"name":"Ada"},{"id":"two","name":"Bob"}]}"#))
@@ -70,14 +70,14 @@ final class ErrorModelTests: XCTestCase {
         XCTAssertEqual(failure.codingPath, "items[1].id")
         XCTAssertTrue(failure.bodyPrefix.hasPrefix(#"{"items":[{"id":1"#))
         XCTAssertTrue(failure.cause is DecodingError)
-        // The description can be logged, since it contains nothing of the body.
+        // The description contains nothing of the body, so that it can be logged.
         XCTAssertTrue(error.description.contains("Page"), error.description)
         XCTAssertTrue(error.description.contains("items[1].id"), error.description)
         XCTAssertFalse(error.description.contains("Ada"), error.description)
         XCTAssertTrue(error.error.expandedDescription.contains("Ada"))
     }
 
-    func testAnEmptyBodyAndOneThatIsNoJSONSaySo() async throws {
+    func testEmptyAndInvalidBodiesFailToDecode() async throws {
         let server = try LoopbackServer()
         server.on("/user", .data(Data()), .text("<html>"))
         let request = APIClient(baseURL: server.url).codable.request("user", as: User.self)
@@ -89,7 +89,7 @@ final class ErrorModelTests: XCTestCase {
         XCTAssertEqual((html?.underlyingError as? DecodingFailure)?.bodyPrefix, "<html>")
     }
 
-    func testADescriptionHoldsNoSecrets() async throws {
+    func testDescriptionContainsNoSecrets() async throws {
         let server = try LoopbackServer()
         server.on("/login", .text("secret-body", status: .unauthorized, headers: ["Set-Cookie": "secret-cookie"]))
         let request = APIClient(baseURL: server.url).data.request("login")
