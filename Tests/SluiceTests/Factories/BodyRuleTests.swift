@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOnAMethodWithoutOneDoesNotCompile() async throws {
+    @Test func bodyOnABodilessMethodDoesNotCompile() async throws {
         let calls = Self.calls(["get", "head", "delete", "options"], Self.bodies)
         let errors = try await self.errors(in: calls)
         for call in calls {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func allElseCompiles() async throws {
+    @Test func modifiersAndBodiesOnOtherMethodsCompile() async throws {
         let modifiers = ["query(\"a\", 1)", "parameters([\"b\": user.id])", "header(\"a\", \"b\")"]
         let bodiless = Self.calls(["get", "head", "delete", "options"], modifiers)
         let calls = bodiless + Self.calls(["post", "put", "patch"], modifiers + Self.bodies)

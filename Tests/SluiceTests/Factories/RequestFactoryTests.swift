@@ -23,7 +23,7 @@ final class RequestFactoryTests: XCTestCase {
     /// A GIF of 3 by 2 pixels.
     private static let picture = Data("GIF89a".utf8) + Data([3, 0, 2, 0, 0, 0, 0]) + Data([0x3B])
 
-    func testTextIsReadInTheCharsetOfItsResponse() async throws {
+    func testTextIsDecodedInTheCharsetOfTheResponse() async throws {
         let server = try LoopbackServer()
         server.on("/cp1251", .data(Data([0xCF, 0xF0, 0xE8]), contentType: "text/plain; charset=windows-1251"))
         server.on("/utf8", .data(Data("grün".utf8), contentType: "text/plain"))
@@ -36,7 +36,7 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(error?.code, .decodingFailed)
     }
 
-    func testAPictureHasItsFormatAndSizeAndGarbageIsAnError() async throws {
+    func testImageHasFormatAndSizeAndInvalidDataFails() async throws {
         let server = try LoopbackServer()
         server.on("/logo", .data(Self.picture, contentType: "image/gif"))
         server.on("/garbage", .data(Data([1, 2, 3]), contentType: "image/gif"))
@@ -51,7 +51,7 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(again, logo)
     }
 
-    func testModelsThatBuildThemselvesAlsoInContainers() async throws {
+    func testJSONDecodableModelsInArraysAndDictionaries() async throws {
         let server = try LoopbackServer()
         server.on(
             "/tags",
@@ -70,7 +70,7 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("[1].tag.name"), true, "\(error?.description ?? "")")
     }
 
-    func testDeclaredTypesWinWithALenientDecoderOnly() async throws {
+    func testLenientDecoderConvertsValuesToDeclaredTypes() async throws {
         let server = try LoopbackServer()
         server.on("/item", .json(#"{"item_id":"7","unit_price":"1.5","is_new":1,"label":1.10}"#))
         let client = APIClient(baseURL: server.url)
@@ -87,7 +87,7 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(item, Careless(itemId: 7, unitPrice: 1.5, isNew: true, label: "1.10"))
     }
 
-    func testALenientFailureNamesTheFieldByItsPath() async throws {
+    func testLenientDecodingErrorContainsThePathOfTheField() async throws {
         let server = try LoopbackServer()
         server.on("/users", .json(#"{"data":[{"id":"1","name":"Ada"},{"id":"one","name":"Grace"}]}"#))
         let client = APIClient(baseURL: server.url) { $0.modelDecoder = LenientJSONDecoder() }
@@ -96,14 +96,14 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("“data[1].id”"), true, "\(error?.description ?? "")")
     }
 
-    func testAModelComesFromAString() throws {
+    func testModelIsDecodedFromParsedJSON() throws {
         let user = try JSON(parsing: #"{"data":[{"id":1,"name":"Ada"}]}"#)[path: "data[0]"].decoded(as: User.self)
         XCTAssertEqual(user, User(id: 1, name: "Ada"))
         let lenient = try JSON(parsing: #"{"id":"1","name":5}"#).decoded(as: User.self, by: LenientJSONDecoder())
         XCTAssertEqual(lenient, User(id: 1, name: "5"))
     }
 
-    func testErrorsAreDecodedByADecoderOfTheirOwn() async throws {
+    func testErrorDecoderDecodesErrorBodies() async throws {
         struct Refusal: Decodable, Sendable { let reasonText: String }
         let server = try LoopbackServer()
         server.on("/x", .json(#"{"reason_text":"no"}"#, status: .forbidden))
@@ -115,7 +115,7 @@ final class RequestFactoryTests: XCTestCase {
         XCTAssertEqual(error?.errorBody?.reasonText, "no")
     }
 
-    func testOneRequestFromEveryDoorIsTheSameRequest() throws {
+    func testAllFactoriesCreateTheSameRequest() throws {
         enum Shop: Target {
             case users
             var baseURL: String { "http://shop.test/v1" }
@@ -137,7 +137,7 @@ final class RequestFactoryTests: XCTestCase {
         }
     }
 
-    func testValidationByContentTypeAndByARuleOverHeadAndBody() async throws {
+    func testValidatesContentTypeAndCustomRule() async throws {
         struct Stale: Error {}
         let server = try LoopbackServer()
         server.on("/page", .json(#"{"version":1}"#, headers: ["X-Version": "1"]))

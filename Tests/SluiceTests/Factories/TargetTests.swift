@@ -70,14 +70,14 @@ final class TargetTests: XCTestCase {
         return try await client(server).request(target).sender().value
     }
 
-    func testACaseWithoutATaskIsAGet() async throws {
+    func testTargetWithPlainTaskIsSentAsGET() async throws {
         let server = try LoopbackServer()
         server.on(.get, "/v1/users/1", .json(#"{"id":1,"name":"Ada"}"#))
         let user: User = try await client(server).request(Shop.user(1)).sender().value
         XCTAssertEqual(user, User(id: 1, name: "Ada"))
     }
 
-    func testParametersGoIntoTheQueryWhereTheMethodHasNoBody() async throws {
+    func testParametersAreSentInTheQueryOfBodilessMethods() async throws {
         let echo = try await echo(of: .search("a b"))
         XCTAssertEqual(echo.method, "GET")
         XCTAssertEqual(echo.target, "/v1/search?page=2&q=a%20b")
@@ -85,7 +85,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(echo.values(for: "X-Shop"), ["1"])
     }
 
-    func testParametersGoIntoAFormWhereTheMethodHasABody() async throws {
+    func testParametersAreSentAsFormOfMethodsWithBody() async throws {
         let echo = try await echo(of: .rename(3, "Ada & Co"))
         XCTAssertEqual(echo.method, "PATCH")
         XCTAssertEqual(echo.target, "/v1/users/3")
@@ -93,7 +93,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(echo.text, "name=Ada%20%26%20Co")
     }
 
-    func testABodyAndURLParametersTogether() async throws {
+    func testBodyAndQueryParametersAreCombined() async throws {
         let echo = try await echo(of: .create(User(id: 1, name: "Ada")))
         XCTAssertEqual(echo.method, "POST")
         XCTAssertEqual(echo.target, "/v1/users?notify=1")
@@ -101,14 +101,14 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(sent, ["user": User(id: 1, name: "Ada")])
     }
 
-    func testBytesWithTheirMediaType() async throws {
+    func testDataIsSentWithItsContentType() async throws {
         let echo = try await echo(of: .picture(Data([1, 2, 3])))
         XCTAssertEqual(echo.method, "PUT")
         XCTAssertEqual(echo.values(for: .contentType), ["image/png"])
         XCTAssertEqual(echo.base64, Data([1, 2, 3]).base64EncodedString())
     }
 
-    func testACaseSaysWhichResponsesAreSuccesses() async throws {
+    func testTargetDeterminesAcceptableStatusCodes() async throws {
         let server = try LoopbackServer()
         server.on("/v1/*", .json(#"{"id":0,"name":"nobody"}"#, status: .notFound))
         let nobody: User = try await client(server).request(Shop.user(9)).sender().value
@@ -117,7 +117,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(refused?.code, .unacceptableStatus)
     }
 
-    func testOneClientSendsTargetsOfSeveralTypesAndModelsOfSeveralKinds() async throws {
+    func testOneClientSendsTargetsAndModelsOfSeveralTypes() async throws {
         let server = try LoopbackServer()
         server.on("/v1/users/1", .json(#"{"id":1,"name":"Ada"}"#))
         server.on("/weather/rome", .text("sunny"))
@@ -128,7 +128,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual([user.name, weather, name], ["Ada", "sunny", "Ada"])
     }
 
-    func testATargetIsModifiedAsAnyRequest() async throws {
+    func testModifiersApplyToTargetRequests() async throws {
         let server = try LoopbackServer()
         server.on("/v1/*", .echo)
         let request: APIRequest<LoopbackEcho, ShopError> = client(server).request(Shop.search("x"))
@@ -139,7 +139,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(echo.values(for: "X-Shop"), ["2"])
     }
 
-    func testClosuresOfTheClientMapTargetToDescriptionAndDescriptionToRequest() async throws {
+    func testEndpointAndRequestMappingsChangeTheRequest() async throws {
         let server = try LoopbackServer()
         server.on("/*", .echo)
         let client = APIClient {
@@ -162,7 +162,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(echo.values(for: "X-Target"), ["/search"])
     }
 
-    func testAMappingThatThrowsFailsTheRequestWithItsError() async throws {
+    func testErrorOfAMappingIsTheUnderlyingError() async throws {
         struct Closed: Error {}
         let server = try LoopbackServer()
         let closedTargets = APIClient(baseURL: server.url) { $0.endpointMapping = { _, _ in throw Closed() } }
@@ -175,7 +175,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testStubsTakeTheServersPlace() async throws {
+    func testStubsReplaceTheServer() async throws {
         let client = APIClient { $0.stubMode = .immediate }
         let user: User = try await client.request(Shop.user(7)).sender().value
         XCTAssertEqual(user, User(id: 7, name: "Sample"))
@@ -187,13 +187,13 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(real.name, "Real")
     }
 
-    func testATargetSetsTimeOutsTagsAndNetworks() throws {
+    func testTargetSetsTagsAndNetworkAccess() throws {
         let draft = Weather(city: "rome", baseURL: "http://a.b").draft()
         XCTAssertEqual(draft.tags, ["slow"])
         XCTAssertEqual(draft.networkAccess, .expensive)
     }
 
-    func testATimeOutOfATargetEndsItsRequest() async throws {
+    func testTimeOutOfTheTargetFailsTheRequest() async throws {
         struct Slow: Target {
             let baseURL: String
             var path: String { "slow" }

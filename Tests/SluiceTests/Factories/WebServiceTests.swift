@@ -78,14 +78,14 @@ final class WebServiceTests: XCTestCase {
         XCTAssertEqual(server.requests.last?.method, .delete)
     }
 
-    func testAPostCanBeSentWithoutABody() async throws {
+    func testPOSTWithoutBodyIsSent() async throws {
         let (shop, _) = try shop()
         let echo = try await shop.follow(1).sender().value
         XCTAssertEqual(echo.method, "POST")
         XCTAssertEqual(echo.text, "")
     }
 
-    func testFormFieldsAndBasicAuthorization() async throws {
+    func testFormAndBasicAuthorizationAreSent() async throws {
         let (shop, _) = try shop()
         let echo = try await shop.signIn("ada", "pässword:1").sender().value
         XCTAssertEqual(echo.text, "remember=1&user=ada")
@@ -95,7 +95,7 @@ final class WebServiceTests: XCTestCase {
         XCTAssertEqual(error?.message.contains("colon"), true)
     }
 
-    func testRawDataHasItsMediaType() async throws {
+    func testDataIsSentWithItsContentType() async throws {
         let (shop, _) = try shop()
         let echo = try await shop.note("# Title").sender().value
         XCTAssertEqual(echo.values(for: .contentType), ["text/markdown"])
@@ -104,7 +104,7 @@ final class WebServiceTests: XCTestCase {
         XCTAssertEqual(other.values(for: .contentType), ["text/plain"])
     }
 
-    func testACRUDNamespaceOfStaticFunctions() async throws {
+    func testStaticFunctionsReturnTypedRequests() async throws {
         let client = try shop().0.client
         let users = try await Users.all(of: client).sender().value
         let read = try await Users.read(1, of: client).sender().value
@@ -120,7 +120,7 @@ final class WebServiceTests: XCTestCase {
         _ = try await Users.delete(3, of: client).sender().value
     }
 
-    func testAFailureIsTheServicesError() async throws {
+    func testFailuresHaveTheErrorTypeOfTheService() async throws {
         let (shop, server) = try shop()
         server.on(.get, "/users/1", .json(#"{"message":"Gone for lunch."}"#, status: .serviceUnavailable))
         do {
@@ -131,7 +131,7 @@ final class WebServiceTests: XCTestCase {
         }
     }
 
-    func testTagsReachGatesAndInterceptors() async throws {
+    func testTagsArePassedToInterceptors() async throws {
         struct TagHeader: RequestInterceptor {
             func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
                 var request = request
