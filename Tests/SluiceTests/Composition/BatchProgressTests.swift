@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class BatchProgressTests: XCTestCase {
-    func testAnyNumberOfLoopsSeeTheStateFromTheBeginningToTheEnd() async throws {
+    func testProgressIsSharedByManyLoops() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/fast", .text("12345"))
@@ -33,7 +33,7 @@ final class BatchProgressTests: XCTestCase {
         XCTAssertEqual(late.map(\.fractionCompleted), [1])
     }
 
-    func testALoopSeesBytesBeforeAnyRequestIsOver() async throws {
+    func testProgressReportsBytesBeforeCompletion() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         let half = Data(repeating: 1, count: 500)
@@ -53,17 +53,17 @@ final class BatchProgressTests: XCTestCase {
         XCTAssertEqual(count, 1000)
     }
 
-    func testItEndsWhereTheBatchIsCancelledAndWhereItIsNeverSent() async throws {
+    func testProgressEndsForCancelledAndUnsentBatches() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let client = APIClient(baseURL: server.url)
         let requests: [APIRequest<Data, APIError>] = [client.data.get("hang"), client.data.get("hang")]
         let sender = client.batchSender(requests)
-        let watching = Task { await sender.progress.reduce(into: nil) { $0 = $1 } }
+        let progress = Task { await sender.progress.reduce(into: nil) { $0 = $1 } }
         let task = Task { await sender.results }
         await server.waitForRequests(2)
         task.cancel()
-        let last = await watching.value
+        let last = await progress.value
         XCTAssertEqual(last, BatchProgress(total: 2))
 
         let unsent = client.batchSender(requests).progress

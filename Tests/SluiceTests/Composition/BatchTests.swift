@@ -8,7 +8,7 @@ final class BatchTests: XCTestCase {
         return APIClient(baseURL: server.url)
     }
 
-    func testRequestsOfDifferentModelsAndErrorsComeBackTyped() async throws {
+    func testTupleBatchReturnsTypedModelsAndErrors() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         server.on("/motto", .text("Let it flow."))
@@ -23,7 +23,7 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(failure.failure?.code, .unacceptableStatus)
     }
 
-    func testAnArrayComesBackInItsOrderHoweverTheAnswersCome() async throws {
+    func testResultsHaveTheOrderOfTheRequests() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/0", .after(signal, .text("0")))
@@ -38,7 +38,7 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(numbers, (0..<20).map(String.init))
     }
 
-    func testNoRequestsGiveNoModelsAndTheProgressEnds() async throws {
+    func testEmptyBatchSucceedsAndItsProgressEnds() async throws {
         let client = APIClient(baseURL: "http://127.0.0.1:1")
         let none: [APIRequest<User, APIError>] = []
         let users = try await client.batch(none)
@@ -52,7 +52,7 @@ final class BatchTests: XCTestCase {
         try await client.batch()
     }
 
-    func testNoMoreRequestsAreUnderWayThanAllowed() async throws {
+    func testMaximumInFlightLimitsConcurrentRequests() async throws {
         for (maximum, expected) in [(3, 3), (0, 1)] {
             let server = try LoopbackServer()
             let signal = LoopbackSignal()
@@ -71,7 +71,7 @@ final class BatchTests: XCTestCase {
         }
     }
 
-    func testTheErrorIsThatOfTheRequestThatFailedFirstAndTheOthersAreCancelledOnTheWire() async throws {
+    func testFirstFailureIsThrownAndCancelsTheOtherRequests() async throws {
         let server = try LoopbackServer()
         let hanging = LoopbackSignal()
         server.on("/hang", .hang)
@@ -84,7 +84,7 @@ final class BatchTests: XCTestCase {
         hanging.fire()
         do {
             _ = try await sender.value
-            XCTFail("One has failed.")
+            XCTFail("The batch did not throw.")
         } catch {
             XCTAssertEqual(error.message, "No.")
         }
@@ -95,7 +95,7 @@ final class BatchTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
-    func testATupleThrowsTheErrorModelOfTheOneThatFailed() async throws {
+    func testTupleBatchThrowsTheErrorTypeOfTheFailedRequest() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         server.on("/bad", .json(#"{"message":"No."}"#, status: .badRequest))
@@ -104,13 +104,13 @@ final class BatchTests: XCTestCase {
         let failing: APIRequest<User, ShopError> = client.codable.get("bad")
         do {
             _ = try await client.batch(hanging, failing)
-            XCTFail("One has failed.")
+            XCTFail("The batch did not throw.")
         } catch let error as ShopError {
             XCTAssertEqual(error.message, "No.")
         }
     }
 
-    func testWhatHasNotBeenSentWhenOneFailsNeverIs() async throws {
+    func testQueuedRequestsAreNotSentAfterAFailure() async throws {
         let server = try LoopbackServer()
         server.on("/bad", .status(.badRequest))
         let client = client(server)
@@ -124,7 +124,7 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(last, BatchProgress(failed: 1, total: 10))
     }
 
-    func testEveryResultComesWhereFailuresAreCollected() async throws {
+    func testResultsIncludeAllFailuresWithoutFailsFast() async throws {
         let server = try LoopbackServer()
         for number in 0..<6 {
             server.on("/\(number)", number.isMultiple(of: 2) ? .text("fine") : .status(.badRequest))
@@ -136,7 +136,7 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(results.map { try? $0.get() }, ["fine", nil, "fine", nil, "fine", nil])
         do {
             _ = try await sender.value
-            XCTFail("Three have failed.")
+            XCTFail("The batch did not throw.")
         } catch {
             XCTAssertEqual(error.code, .unacceptableStatus)
         }
@@ -145,7 +145,7 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(last, BatchProgress(succeeded: 3, failed: 3, total: 6, bytesReceived: 12))
     }
 
-    func testCancellingTheCallerCancelsAllOnTheWire() async throws {
+    func testCancelledCallerCancelsAllRequests() async throws {
         let server = try LoopbackServer()
         server.on("/*", .hang)
         let client = client(server)
@@ -155,14 +155,14 @@ final class BatchTests: XCTestCase {
         task.cancel()
         do {
             _ = try await task.value
-            XCTFail("It was cancelled.")
+            XCTFail("The batch was not cancelled.")
         } catch {
             XCTAssertEqual((error as? APIError)?.isCancellation, true)
         }
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testCancelKeepsWhatHasCome() async throws {
+    func testCancelKeepsFinishedResults() async throws {
         let server = try LoopbackServer()
         server.on("/now", .text("here"))
         server.on("/hang", .hang)
@@ -170,12 +170,12 @@ final class BatchTests: XCTestCase {
         let requests: [APIRequest<String, APIError>] = [client.string.get("now"), client.string.get("hang")]
         let sender = client.batchSender(requests, failsFast: false)
         let results = Task { await sender.results }
-        let isHalf = Task {
+        let progressTask = Task {
             for await progress in sender.progress where progress.completed == 1 { return true }
             return false
         }
-        let hasSeenOne = await isHalf.value
-        XCTAssertTrue(hasSeenOne)
+        let hasCompletedOne = await progressTask.value
+        XCTAssertTrue(hasCompletedOne)
         await server.waitForRequests(2)
         sender.cancel()
         let kept = await results.value

@@ -14,7 +14,7 @@ final class ChainTests: XCTestCase {
         return APIClient(baseURL: server.url)
     }
 
-    func testTheNextRequestIsPickedFromTheLastResponseUntilThereIsNone() async throws {
+    func testNextRequestFollowsFromTheLastResponse() async throws {
         let server = try LoopbackServer()
         server.on("/a", .json(#"{"next":"b"}"#))
         server.on("/b", .json(#"{"next":"c"}"#))
@@ -32,7 +32,7 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
-    func testAChainThatIsCancelledSaysSoWhateverPicksItsNextRequest() async throws {
+    func testCancellationFailsTheChainWithCancelled() async throws {
         let server = try LoopbackServer()
         server.on("/job", .json("{}"))
         let client = client(server)
@@ -40,7 +40,7 @@ final class ChainTests: XCTestCase {
         for error in [CancellationError(), SluiceError.cancelled] as [any Error] {
             do {
                 for try await _ in client.chain(first, next: { _ in throw error }) {}
-                XCTFail("It has ended.")
+                XCTFail("The chain did not fail.")
             } catch {
                 XCTAssertEqual(error.code, .cancelled)
             }
@@ -58,7 +58,7 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(picks.read, 0)
     }
 
-    func testAFailureIsAnOutcomeFromWhichTheChainCanGoOn() async throws {
+    func testChainContinuesAfterAFailedRequest() async throws {
         let server = try LoopbackServer()
         server.on("/new", .status(.notFound))
         server.on("/old", .text("old"))
@@ -71,7 +71,7 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(statuses, [.notFound, .ok])
     }
 
-    func testAChainThatNeverEndsFailsBehindItsLimitAndSaysSo() async throws {
+    func testChainOverItsLimitFailsWithChainTooLong() async throws {
         let server = try LoopbackServer()
         server.on("/again", .text("x"))
         let client = client(server)
@@ -80,7 +80,7 @@ final class ChainTests: XCTestCase {
             let before = server.requestCount
             do {
                 for try await _ in client.chain(first, limit: limit, next: { _ in first }) {}
-                XCTFail("It never ends.")
+                XCTFail("The chain did not fail.")
             } catch {
                 XCTAssertEqual(error.code, .chainTooLong)
                 XCTAssertTrue(error.description.contains("\(sent)"))
@@ -89,14 +89,14 @@ final class ChainTests: XCTestCase {
         }
         do {
             for try await _ in client.chain(first, next: { _ in first }) {}
-            XCTFail("It never ends.")
+            XCTFail("The chain did not fail.")
         } catch {
             XCTAssertEqual(error.code, .chainTooLong)
         }
         XCTAssertEqual(server.requestCount, 104)
     }
 
-    func testOneOfJustAsManyRequestsAsAllowedEnds() async throws {
+    func testChainOfExactlyTheLimitSucceeds() async throws {
         let server = try LoopbackServer()
         server.on("/a", .json(#"{"next":"b"}"#))
         server.on("/b", .json("{}"))
@@ -107,7 +107,7 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(count, 2)
     }
 
-    func testWhatThePickingThrowsFailsTheChain() async throws {
+    func testErrorOfTheNextClosureFailsTheChain() async throws {
         let server = try LoopbackServer()
         server.on("/a", .text("x"))
         let client = client(server)
@@ -117,7 +117,7 @@ final class ChainTests: XCTestCase {
         XCTAssertEqual(response?.status, .ok)
         do {
             _ = try await outcomes.next(isolation: nil)
-            XCTFail("The picking has failed.")
+            XCTFail("The chain did not fail.")
         } catch {
             XCTAssertEqual(error.code, .chainFailed)
             XCTAssertTrue(error.underlyingError is Refusal)
@@ -126,7 +126,7 @@ final class ChainTests: XCTestCase {
         XCTAssertNil(end)
     }
 
-    func testRequestsOfSeveralModelsMakeOneChain() async throws {
+    func testChainLinksCombineDifferentModels() async throws {
         enum Outcome: Sendable {
             case token(String?)
             case user(User?)
@@ -142,11 +142,11 @@ final class ChainTests: XCTestCase {
             return ChainLink(user) { .user(try? $0.result.get()) }
         }
         let last = try await chain.reduce(Outcome?.none) { $1 }
-        guard case .user(let user) = last else { return XCTFail("The last is the user.") }
+        guard case .user(let user) = last else { return XCTFail("The last outcome is not a user.") }
         XCTAssertEqual(user?.name, "Ada")
     }
 
-    func testCancellingTheLoopCancelsTheRequestAndEndsTheChain() async throws {
+    func testCancelledLoopCancelsTheRequestAndEndsTheChain() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let client = client(server)

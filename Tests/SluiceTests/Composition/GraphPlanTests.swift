@@ -57,10 +57,10 @@ import Testing
             ("a, a: z, b: b", [(.duplicateName, ["a"]), (.missingStep, ["z", "a"]), (.cycle, ["b", "b"])]),
         ] as [(String, [(GraphDefect.Kind, [String])])]
     )
-    func allThatIsWrongIsNamed(_ lines: String, _ expected: [(GraphDefect.Kind, [String])]) {
+    func allDefectsAreReportedWithTheirSteps(_ lines: String, _ expected: [(GraphDefect.Kind, [String])]) {
         do throws(GraphFailure) {
             _ = try GraphPlan(Self.steps(lines))
-            Issue.record("\(lines) can be run.")
+            Issue.record("\(lines) was accepted.")
         } catch {
             #expect(error.defects.map(\.kind) == expected.map(\.0))
             #expect(error.defects.map(\.steps) == expected.map(\.1))
@@ -69,13 +69,13 @@ import Testing
         }
     }
 
-    @Test func aValueOfAnotherTypeIsNamed() {
+    @Test func mismatchedTypeIsReportedWithStepsAndTypes() {
         var steps = Self.steps("a")
         let need = GraphPlan.Need(name: "a", type: GraphType(String.self))
         steps.append(GraphPlan.Step(name: "b", gives: GraphType(Int.self), needs: [need]))
         do throws(GraphFailure) {
             _ = try GraphPlan(steps)
-            Issue.record("It can be run.")
+            Issue.record("The graph was accepted.")
         } catch {
             #expect(error.defects.map(\.kind) == [.mismatchedType])
             #expect(error.description == "The step “b” expects String from “a”, which gives Int.")
@@ -88,7 +88,7 @@ import Testing
             ("a, b: a, c: a, d: b c", "a", ["b", "c", "d"]),
         ]
     )
-    func whatNeedsAFailedStepIsSkippedOnce(_ lines: String, _ failed: String, _ expected: [String]) throws {
+    func dependentsOfAFailedStepAreSkippedOnce(_ lines: String, _ failed: String, _ expected: [String]) throws {
         let steps = Self.steps(lines)
         let plan = try GraphPlan(steps)
         var frontier = GraphFrontier(plan)
@@ -97,7 +97,7 @@ import Testing
         #expect(frontier.fail(position).isEmpty)
     }
 
-    @Test func aRandomGraphRunsEveryStepAfterAllThatItNeeds() throws {
+    @Test func randomGraphRunsStepsAfterTheirDependencies() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<50 {
             let count = 60
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aGraphOfAHundredThousandStepsIsPlannedInTimeThatGrowsWithTheirNumber() throws {
+    @Test func chainOfAHundredThousandStepsIsPlanned() throws {
         // A chain, which would take minutes if the planner examined all steps for each step.
         let steps = (0..<100_000).map { number in
             let needs = number == 0 ? [] : [GraphPlan.Need(name: "\(number - 1)", type: GraphType(Int.self))]

@@ -10,7 +10,7 @@ final class RequestGraphTests: XCTestCase {
         return APIClient(baseURL: server.url)
     }
 
-    func testAStepGetsTheTypedResultsOfThoseItComesAfter() async throws {
+    func testStepReceivesTypedResultsOfItsDependencies() async throws {
         let server = try LoopbackServer()
         server.on("/me", .json(#"{"id":7,"name":"Ada"}"#))
         server.on("/users/7/friends", .json(#"[{"id":8,"name":"Grace"}]"#))
@@ -35,7 +35,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4, "A graph can be run again.")
     }
 
-    func testWhatIsReadyRunsInParallel() async throws {
+    func testIndependentStepsRunConcurrently() async throws {
         let (first, second) = (AsyncSignal(), AsyncSignal())
         var graph = RequestGraph()
         let a = graph.add("a") {
@@ -53,7 +53,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(total, 3)
     }
 
-    func testNoMoreStepsRunThanAllowed() async throws {
+    func testMaximumInFlightLimitsConcurrentSteps() async throws {
         let running = Shared((now: 0, most: 0))
         var graph = RequestGraph()
         for number in 0..<50 {
@@ -72,7 +72,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(running.read.now, 0)
     }
 
-    func testWhatIsWrongIsReportedBeforeAnythingIsSent() async throws {
+    func testInvalidGraphFailsBeforeSending() async throws {
         let server = try LoopbackServer()
         let client = client(server)
         var graph = RequestGraph()
@@ -84,7 +84,7 @@ final class RequestGraphTests: XCTestCase {
         graph.add("farm", after: GraphStep<Int>("nest")) { "\($0)" }
         do {
             _ = try await graph.run(failsFast: false)
-            XCTFail("It cannot be run.")
+            XCTFail("The graph was accepted.")
         } catch {
             XCTAssertNil(error.step)
             XCTAssertEqual(error.defects.map(\.kind), [.duplicateName, .missingStep, .mismatchedType, .cycle])
@@ -94,7 +94,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testTheFirstFailureCancelsTheOthersOnTheWireAndNamesItsStep() async throws {
+    func testFirstFailureCancelsOtherRequestsAndHasItsStep() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/hang", .hang)
@@ -110,7 +110,7 @@ final class RequestGraphTests: XCTestCase {
         signal.fire()
         do {
             _ = try await run.value
-            XCTFail("A step has failed.")
+            XCTFail("The graph did not fail.")
         } catch let failure as GraphFailure {
             XCTAssertEqual(failure.step, "failing")
             XCTAssertEqual((failure.error as? ShopError)?.message, "No.")
@@ -120,7 +120,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
-    func testWhereFailuresAreCollectedAllRunThatDoNotNeedTheFailedOne() async throws {
+    func testIndependentStepsRunAfterAFailureWithoutFailsFast() async throws {
         var graph = RequestGraph()
         let bad = graph.add("bad") { () throws -> Int in throw Refusal() }
         let after = graph.add("after", after: bad) { $0 + 1 }
@@ -140,7 +140,7 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertThrowsError(try results.value(of: GraphStep<String>("good")))
     }
 
-    func testCancellingTheCallerCancelsAllOnTheWire() async throws {
+    func testCancelledCallerCancelsAllRequests() async throws {
         let server = try LoopbackServer()
         server.on("/*", .hang)
         let client = client(server)
@@ -154,7 +154,7 @@ final class RequestGraphTests: XCTestCase {
         run.cancel()
         do {
             _ = try await run.value
-            XCTFail("It was cancelled.")
+            XCTFail("The graph was not cancelled.")
         } catch let failure as GraphFailure {
             XCTAssertTrue(failure.isCancellation)
             XCTAssertNil(failure.step)
@@ -162,7 +162,7 @@ final class RequestGraphTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testOneThatIsCancelledAlreadySendsNothing() async throws {
+    func testCancelledTaskSendsNoRequests() async throws {
         let server = try LoopbackServer()
         let client = client(server)
         var graph = RequestGraph()
@@ -174,7 +174,7 @@ final class RequestGraphTests: XCTestCase {
         run.cancel()
         do {
             _ = try await run.value
-            XCTFail("It was cancelled.")
+            XCTFail("The graph was not cancelled.")
         } catch let failure as GraphFailure {
             XCTAssertTrue(failure.isCancellation)
             XCTAssertNil(failure.step)
@@ -182,12 +182,12 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testAGraphWithoutStepsGivesNothingAtOnce() async throws {
+    func testEmptyGraphSucceeds() async throws {
         let results = try await RequestGraph().run()
         XCTAssertTrue(results.failures.isEmpty)
     }
 
-    func testAValueThatIsNilIsPassedOnAsIt() async throws {
+    func testNilValuesArePassedOn() async throws {
         var graph = RequestGraph()
         let none = graph.add("none") { Int?.none }
         let isNil = graph.add("isNil", after: none) { $0 == nil }

@@ -4,8 +4,8 @@ import XCTest
 
 /// Callers that join and cancel at random.
 final class SharedTransferCancellationTests: XCTestCase {
-    func testNobodyIsCancelledByAnother() async {
-        let transport = DawdlingTransport()
+    func testCancellationDoesNotAffectOtherCallers() async {
+        let transport = YieldingTransport()
         let client = APIClient(baseURL: "http://a.example") {
             $0.sharing = .safeMethods
             $0.transport = transport
@@ -29,17 +29,17 @@ final class SharedTransferCancellationTests: XCTestCase {
             return await group.reduce(0, +)
         }
         XCTAssertEqual(mistakes, 0)
-        await eventually { transport.underWay.read == 0 }
+        await eventually { transport.inFlight.read == 0 }
     }
 }
 
 /// Yields some times before it answers, and fails when it is cancelled.
-private struct DawdlingTransport: Transport {
-    let underWay = Shared(0)
+private struct YieldingTransport: Transport {
+    let inFlight = Shared(0)
 
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
-        underWay.change { $0 += 1 }
-        defer { underWay.change { $0 -= 1 } }
+        inFlight.change { $0 += 1 }
+        defer { inFlight.change { $0 -= 1 } }
         for _ in 0..<8 {
             if Task.isCancelled { throw SluiceError(.cancelled, "It was cancelled.") }
             await Task.yield()

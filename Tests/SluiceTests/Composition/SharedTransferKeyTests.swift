@@ -32,10 +32,10 @@ import Testing
     @Test(
         arguments: [
             Change("nothing", { $0 }), Change("another model's rules", { $0.validate(statuses: 200..<500) }),
-            Change("a stub that nobody asks for", { $0.stub(.status(.ok)) }),
+            Change("an unused stub", { $0.stub(.status(.ok)) }),
         ] as [Change]
     )
-    func equalWhateverIsSaidOfTheModel(_ change: Change) throws {
+    func keyIgnoresValidationAndStubs(_ change: Change) throws {
         let plain = try #require(try key(page))
         #expect(try key(change.apply(page)) == plain)
         #expect(try key(change.apply(page))?.hashValue == plain.hashValue)
@@ -56,7 +56,7 @@ import Testing
             Change("networks", { $0.networkAccess([]) }), Change("idempotence", { $0.idempotent() }),
         ] as [Change]
     )
-    func notEqual(_ change: Change) throws {
+    func keyDiffersByRequestAndOptions(_ change: Change) throws {
         #expect(try #require(try key(change.apply(page))) != #require(try key(page)))
         #expect(try key(change.apply(page)) == key(change.apply(page)))
     }
@@ -68,11 +68,11 @@ import Testing
             Change("caching", { $0.httpCaching(nil) }), Change("observer", { $0.observer(RequestMetrics()) }),
         ] as [Change]
     )
-    func neverShared(_ change: Change) throws {
+    func optionsOfTheCallerPreventSharing(_ change: Change) throws {
         #expect(try key(change.apply(page)) == nil)
     }
 
-    @Test func bodiesInMemoryAreComparedAndOthersNeverShared() throws {
+    @Test func onlyBodiesInMemoryAreComparedAndShared() throws {
         let post = Self.client.string.post("page").shared(.allMethods)
         #expect(try key(post.data(Data([1]))) == key(post.data(Data([1]))))
         #expect(try #require(try key(post.data(Data([1])))) != #require(try key(post.data(Data([2])))))
@@ -81,7 +81,7 @@ import Testing
         #expect(try key(post.body(.stream(chunks))) == nil)
     }
 
-    @Test func whatIsIgnoredMakesNoDifferenceButSecretsDo() throws {
+    @Test func ignoredHeadersDoNotChangeTheKeyButSecretsDo() throws {
         let ignoring = RequestSharing.safeMethods.ignoring("X-ID", "Authorization", "X-Key", "Cookie")
         let only = RequestSharing.safeMethods.comparing(only: "Accept")
         for sharing in [ignoring, only] {

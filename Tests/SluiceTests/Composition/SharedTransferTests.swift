@@ -15,7 +15,7 @@ final class SharedTransferTests: XCTestCase {
         }
     }
 
-    func testTenThousandEqualRequestsMakeOneTransferAndPassTheGatesOnce() async throws {
+    func testTenThousandEqualRequestsShareOneTransfer() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
@@ -33,14 +33,14 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(gate.admitted.read, 1)
     }
 
-    func testAnEqualRequestOfAnInterceptorDoesNotWaitForItself() async throws {
+    func testEqualRequestOfAnInterceptorIsNotShared() async throws {
         struct Again: ResponseInterceptor {
-            let hasAsked = Shared(false)
+            let hasSent = Shared(false)
 
             func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
-                let isFirst = hasAsked.change { hasAsked in
-                    defer { hasAsked = true }
-                    return !hasAsked
+                let isFirst = hasSent.change { hasSent in
+                    defer { hasSent = true }
+                    return !hasSent
                 }
                 guard isFirst else { return outcome }
                 let response = await context.client.string.get("page").sender().response
@@ -56,7 +56,7 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
-    func testEachMakesItsOwnModelOfTheSameBytes() async throws {
+    func testEachCallerDecodesTheSharedBody() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
@@ -73,7 +73,7 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testEachCanBeCancelledAloneAndTheLastOneStopsTheTransfer() async throws {
+    func testTransferIsCancelledWithItsLastCaller() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let client = client(server)
@@ -91,20 +91,20 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testWhoComesAfterTheLastHasLeftBeginsAnew() async throws {
+    func testRequestAfterACancelledTransferStartsANewOne() async throws {
         let server = try LoopbackServer()
-        let asked = Shared(0)
-        server.on("/page") { _ in asked.counted == 1 ? .hang : .text("second") }
+        let requests = Shared(0)
+        server.on("/page") { _ in requests.counted == 1 ? .hang : .text("second") }
         let client = client(server)
         let task = Task { await client.string.get("page").sender().result }
-        await eventually { asked.read == 1 }
+        await eventually { requests.read == 1 }
         task.cancel()
         _ = await task.value
         let text = try await client.string.get("page").sender().value
         XCTAssertEqual(text, "second")
     }
 
-    func testWhoComesWhileTheLastIsLeavingIsNotCancelledWithIt() throws {
+    func testJoinDuringCancellationStartsANewTransfer() throws {
         let client = APIClient(baseURL: "http://a.example") { $0.sharing = .safeMethods }
         let request = client.string.get("page")
         let key = try XCTUnwrap(SharedTransferKey(request.httpRequest(), request.draft, client.pipeline))
@@ -137,10 +137,10 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(begun.read, 2)
         XCTAssertEqual(stopped.read, 1)
         XCTAssertEqual(answers.read, [])
-        XCTAssertEqual(transfers.waiting, 1, "What comes later can join it.")
+        XCTAssertEqual(transfers.waiting, 1, "A later request can join the new transfer.")
     }
 
-    func testWhatIsOverIsAskedForAnew() async throws {
+    func testFinishedTransferIsNotReused() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one"), .text("two"))
         let client = client(server)
@@ -149,7 +149,7 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual([first, second], ["one", "two"])
     }
 
-    func testAFailureIsSharedToo() async throws {
+    func testFailuresAreShared() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .drop))
@@ -163,7 +163,7 @@ final class SharedTransferTests: XCTestCase {
         }
     }
 
-    func testProgressIsSeenByThoseWhoJoined() async throws {
+    func testJoinedCallersReceiveProgress() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         let half = Data(repeating: 1, count: 500)
@@ -185,7 +185,7 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testProgressOfOneThatIsCancelledAloneEnds() async throws {
+    func testProgressOfACancelledCallerEnds() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let client = client(server)
@@ -193,26 +193,26 @@ final class SharedTransferTests: XCTestCase {
         let sender = client.data.get("hang").sender()
         let second = Task { await sender.result }
         await eventually { client.pipeline.transfers.waiting == 2 }
-        let watching = Task { await sender.downloadProgress.reduce(into: nil) { $0 = $1 } }
+        let progress = Task { await sender.downloadProgress.reduce(into: nil) { $0 = $1 } }
         second.cancel()
         _ = await second.value
-        let last = await watching.value
+        let last = await progress.value
         XCTAssertEqual(last?.completed, 0)
         first.cancel()
         _ = await first.value
     }
 
-    func testAChangeKeepsLaterRequestsFromJoiningWhatWasSentBefore() async throws {
+    func testGETAfterPOSTDoesNotJoinAnEarlierTransfer() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
-        let asked = Shared(0)
+        let requests = Shared(0)
         server.on(.get, "/note") { _ in
-            asked.counted == 1 ? .after(signal, .text("old")) : .text("new")
+            requests.counted == 1 ? .after(signal, .text("old")) : .text("new")
         }
         server.on(.post, "/note", .text("kept"))
         let client = client(server)
         let early = Task { try await client.string.get("note").sender().value }
-        await eventually { asked.read == 1 }
+        await eventually { requests.read == 1 }
         _ = try await client.string.post("note").sender().value
         let text = try await client.string.get("note").sender().value
         XCTAssertEqual(text, "new")
@@ -221,31 +221,31 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(before, "old")
     }
 
-    func testObserversSeeOneRequestAndItsEnd() async throws {
+    func testObserversReceiveOneFinishedEvent() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .status(.notFound)))
-        let ends = Ends()
-        let client = client(server) { $0.observers = [ends] }
+        let observer = OutcomeObserver()
+        let client = client(server) { $0.observers = [observer] }
         let tasks = (0..<3).map { _ in Task { await client.string.get("page").sender().result } }
         await eventually { client.pipeline.transfers.waiting == 3 }
         signal.fire()
         for task in tasks { _ = await task.value }
         await client.observersCaughtUp()
-        XCTAssertEqual(ends.codes.read, [.unacceptableStatus])
+        XCTAssertEqual(observer.codes.read, [.unacceptableStatus])
     }
 
-    func testWhatAGateSendsForItselfDoesNotWaitForThoseWhoWaitForTheGate() async throws {
+    func testEqualRequestOfAConstraintDoesNotJoinTheOuterOne() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("for the gate"), .text("for the caller"))
-        let visit = Visit()
-        let client = client(server) { $0.constraints = [visit] }
+        let constraint = RequestingConstraint()
+        let client = client(server) { $0.constraints = [constraint] }
         let text = try await client.string.get("page").sender().value
         XCTAssertEqual(text, "for the caller")
-        XCTAssertEqual(visit.text.read, "for the gate")
+        XCTAssertEqual(constraint.text.read, "for the gate")
     }
 
-    func testARetryIsSharedAsTheTransferIs() async throws {
+    func testRetriesAreShared() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .status(.serviceUnavailable)), .text("up again"))
@@ -266,7 +266,7 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
-    func testARequestSaysForItselfWhetherItShares() async throws {
+    func testSharedModifierOverridesTheClient() async throws {
         let server = try LoopbackServer()
         server.on("/report", .text("done"))
         let client = client(server)
@@ -277,9 +277,9 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertNotNil(try SharedTransferKey(shared.httpRequest(), shared.draft, client.pipeline))
         let alone = own.shared(.none)
         XCTAssertNil(try SharedTransferKey(alone.httpRequest(), alone.draft, client.pipeline))
-        let silent = APIClient(baseURL: server.url)
-        let plain = silent.string.get("report")
-        XCTAssertNil(try SharedTransferKey(plain.httpRequest(), plain.draft, silent.pipeline), "Off by default.")
+        let unshared = APIClient(baseURL: server.url)
+        let plain = unshared.string.get("report")
+        XCTAssertNil(try SharedTransferKey(plain.httpRequest(), plain.draft, unshared.pipeline), "Off by default.")
     }
 }
 
@@ -296,7 +296,7 @@ private final class CountingGate: ImmediateGate {
     }
 }
 
-private final class Ends: RequestObserver {
+private final class OutcomeObserver: RequestObserver {
     let codes = Shared([SluiceError.Code?]())
     var interests: RequestEvent.Kinds { .finished }
 
@@ -307,7 +307,7 @@ private final class Ends: RequestObserver {
 }
 
 /// A constraint that is satisfied after the page has been requested.
-private final class Visit: Constraint {
+private final class RequestingConstraint: Constraint {
     let text = Shared(String?.none)
 
     func isSatisfied(for request: RequestContext) async -> Bool { text.read != nil }
