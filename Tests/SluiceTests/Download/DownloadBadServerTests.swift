@@ -10,22 +10,22 @@ final class DownloadBadServerTests: XCTestCase {
         change: (DownloadAPIRequest<DownloadedFile, APIError>) -> DownloadAPIRequest<DownloadedFile, APIError> = { $0 },
         in fixture: DownloadFixture
     ) async -> SluiceError.Code? {
-        let turns = Shared([response] + others)
+        let responses = Shared([response] + others)
         fixture.server.on("/file") { request in
-            turns.change { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            responses.change { $0.count > 1 ? $0.removeFirst() : $0[0] }
         }
         let code = await change(fixture.download()).sender().response.failure?.code
         XCTAssertNil(fixture.saved)
         return code
     }
 
-    func testAPartThatNobodyAskedForIsNoFile() async throws {
+    func testUnrequestedPartIsRefused() async throws {
         let fixture = try DownloadFixture()
         let code = await failure(of: .resource(fixture.resource.lying(.unaskedPart(0..<500_000))), in: fixture)
         XCTAssertEqual(code, .invalidResponse)
     }
 
-    func testOtherBytesThanWereAskedForAreRefused() async throws {
+    func testPartWithWrongOrMissingRangeIsRefused() async throws {
         for lie in [LoopbackResource.Lie.shiftedRange(by: -7), .noContentRange] {
             let fixture = try DownloadFixture()
             let code = await failure(
@@ -37,7 +37,7 @@ final class DownloadBadServerTests: XCTestCase {
         }
     }
 
-    func testPartsThatAreShorterThanTheySayAreAskedForAgain() async throws {
+    func testRestOfAShortPartIsRequestedAgain() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
@@ -50,7 +50,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testAnotherLengthInAPartIsAnotherResource() async throws {
+    func testDifferentTotalLengthRestartsTheDownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
@@ -72,7 +72,7 @@ final class DownloadBadServerTests: XCTestCase {
         )
     }
 
-    func testAPartOfNoKnownTotalIsNotTheEnd() async throws {
+    func testPartWithoutTotalLengthIsContinued() async throws {
         let fixture = try DownloadFixture()
         let contents = fixture.contents
         let resource = fixture.resource
@@ -95,7 +95,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.ranges.dropFirst(), ["bytes=300000-", "bytes=301000-", "bytes=1000000-"])
     }
 
-    func testAPartThatDoesNotSayItsVersionIsOfAnother() async throws {
+    func testPartWithoutValidatorRestartsTheDownload() async throws {
         let fixture = try DownloadFixture()
         let other = Data(fixture.contents.reversed())
         let rest = LoopbackResponse.data(
@@ -105,10 +105,10 @@ final class DownloadBadServerTests: XCTestCase {
         )
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), rest, .data(other))
         _ = try await fixture.download().sender().value
-        XCTAssertEqual(fixture.saved, other, "and not the beginning of one and the end of the other")
+        XCTAssertEqual(fixture.saved, other, "no mixture of two versions")
     }
 
-    func testTheLossOfAnEndBehindTheLastByteIsNoLoss() async throws {
+    func testMissingLastChunkAfterAllBytesIsAccepted() async throws {
         let fixture = try DownloadFixture()
         let rest = brokenChunks(
             "206 Partial Content\r\nETag: \"1\"\r\nContent-Range: bytes 300000-999999/1000000",
@@ -120,7 +120,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 2)
     }
 
-    func testWhatIsNoDigestIsRefusedBeforeAnythingIsSent() async throws {
+    func testInvalidChecksumFailsBeforeSending() async throws {
         let fixture = try DownloadFixture()
         for text in ["", "sha256:2cf24d", String(repeating: "g", count: 64), String(repeating: "٣", count: 64)] {
             let failure = await fixture.download().sha256(text).sender().response.failure
@@ -129,7 +129,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 0)
     }
 
-    func testTheChecksumDecides() async throws {
+    func testChecksumMismatchFailsTheDownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .text("hello"))
         let right = "2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E73043362938B9824"
@@ -141,7 +141,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.saved, Data("hello".utf8))
     }
 
-    func testAnotherLengthThanExpectedIsNoFile() async throws {
+    func testUnexpectedLengthFailsTheDownload() async throws {
         let fixture = try DownloadFixture()
         let announced = await failure(of: .text("hello"), change: { $0.expectedLength(6) }, in: fixture)
         XCTAssertEqual(announced, .lengthMismatch)
@@ -155,14 +155,14 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(unannounced.names, [])
     }
 
-    func testACutBodyOfNoKnownLengthIsAnError() async throws {
+    func testTruncatedBodyOfUnknownLengthFails() async throws {
         let fixture = try DownloadFixture()
         let code = await failure(of: .chunked([fixture.contents]).cutOff(after: 500_000), in: fixture)
         XCTAssertTrue([.truncatedBody, .connectionLost].contains(code), "\(String(describing: code))")
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testAnEncodedBodyIsDecodedAndNotResumed() async throws {
+    func testEncodedBodyIsDecoded() async throws {
         let fixture = try DownloadFixture()
         // "hello", compressed with gzip.
         let zipped = Data([
@@ -175,7 +175,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.server.requests.first?.headers["Accept-Encoding"], "identity")
     }
 
-    func testAFolderThatCannotBeMadeIsNamedInTheError() async throws {
+    func testErrorContainsTheFolderThatCannotBeCreated() async throws {
         let fixture = try DownloadFixture()
         try Data().write(to: fixture.file)
         let below = fixture.file.appending(path: "below/file.bin")
@@ -185,7 +185,7 @@ final class DownloadBadServerTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 0)
     }
 
-    func testAURLThatIsNoneFailsBeforeAnyFileIsMade() async throws {
+    func testInvalidURLFailsBeforeCreatingFiles() async throws {
         let fixture = try DownloadFixture()
         let response = await APIClient().download("file", to: .file(fixture.file)).sender().response
         XCTAssertEqual(response.failure?.code, .invalidURL)

@@ -41,27 +41,27 @@ import Testing
 
     static let cases: [Case] = [
         Case("nothing is known", asks: .whole),
-        Case("nothing is known, and it may be shared", segments: 4, asks: .probe(0..<100)),
+        Case("nothing is known, with segments", segments: 4, asks: .probe(0..<100)),
         Case("without a validator there is no range", of(1000, nil), [0..<10], asks: .whole),
         Case("a beginning", of(1000), [0..<300], asks: .rest(from: 300)),
         Case("a beginning of no known length", of(nil), [0..<300], asks: .rest(from: 300)),
-        Case("known, and nothing there", of(1000), asks: .whole),
+        Case("known, and nothing stored", of(1000), asks: .whole),
         Case("holes are filled one by one", of(1000), [0..<10, 20..<1000], asks: .segments([10..<20])),
-        Case("whole from an earlier send", of(1000), [0..<1000], asks: .rest(from: 999)),
-        Case("whole by this send", of(1000), [0..<1000], hasFetched: true, asks: .done),
+        Case("complete from an earlier send", of(1000), [0..<1000], asks: .rest(from: 999)),
+        Case("complete by this send", of(1000), [0..<1000], hasFetched: true, asks: .done),
         Case("an empty file", of(0), hasFetched: true, asks: .done),
         Case("an empty file of an earlier send", of(0), asks: .whole),
         Case(
-            "shared in four",
+            "in four segments",
             of(1000),
             [0..<100],
             segments: 4,
             hasFetched: true,
             asks: .segments([100..<325, 325..<550, 550..<775, 775..<1000])
         ),
-        Case("too small to share", of(250), [0..<100], segments: 4, hasFetched: true, asks: .rest(from: 100)),
+        Case("too small for segments", of(250), [0..<100], segments: 4, hasFetched: true, asks: .rest(from: 100)),
         Case(
-            "holes are shared",
+            "holes as segments",
             of(1000),
             [0..<100, 400..<900],
             segments: 2,
@@ -69,17 +69,17 @@ import Testing
             asks: .segments([100..<400, 900..<1000])
         ),
         Case(
-            "no more at once than allowed",
+            "at most the allowed number",
             of(1000),
             [0..<100, 200..<300, 400..<900],
             segments: 2,
             hasFetched: true,
             asks: .segments([100..<200, 300..<400])
         ),
-        Case("ranges are of no use", of(1000), [0..<100], segments: 4, isPlain: true, asks: .whole),
+        Case("without ranges", of(1000), [0..<100], segments: 4, isPlain: true, asks: .whole),
     ]
 
-    @Test(arguments: cases) func itAsksForWhatIsMissing(_ test: Case) {
+    @Test(arguments: cases) func planRequestsTheMissingRanges(_ test: Case) {
         var options = DownloadOptions()
         options.segments = test.segments
         options.minimumSegment = 100
@@ -93,7 +93,7 @@ import Testing
         #expect(plan == test.plan)
     }
 
-    @Test func segmentsTogetherAreWhatIsMissing() {
+    @Test func segmentsCoverTheMissingRanges() {
         var random = SeededGenerator(seed: 7)
         var count = 0
         for _ in 0..<500 {
@@ -112,7 +112,7 @@ import Testing
             let missing = completed.missing(upTo: length)
             let all = ByteRanges(spans)
             #expect(spans.count <= options.segments)
-            #expect(all.count == spans.reduce(0) { $0 + Int64($1.count) }, "none twice")
+            #expect(all.count == spans.reduce(0) { $0 + Int64($1.count) }, "no overlap")
             #expect(spans.allSatisfy { span in missing.contains { $0.clamped(to: span) == span } })
             if missing.count <= options.segments { #expect(all == ByteRanges(missing)) }
         }

@@ -16,7 +16,7 @@ final class DownloadResumeTests: XCTestCase {
         return fixture
     }
 
-    func testWhatBreaksOffGoesOnWithinOneSend() async throws {
+    func testTruncatedDownloadIsResumedInOneSend() async throws {
         let fixture = try DownloadFixture()
         let broken = LoopbackResponse.resource(fixture.resource).cutOff(after: 300_000)
         fixture.server.on("/file", broken, broken, .resource(fixture.resource))
@@ -28,7 +28,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
-    func testALaterSendGoesOnWhereOneFailed() async throws {
+    func testLaterSendResumesAFailedDownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
@@ -38,7 +38,7 @@ final class DownloadResumeTests: XCTestCase {
         )
         let failed = await fixture.download().sender().response
         XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
-        XCTAssertNil(fixture.saved, "nothing under the name before it is whole")
+        XCTAssertNil(fixture.saved, "no file before the download is complete")
         let file = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(file.resumedBytes, 400_000)
@@ -46,7 +46,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
-    func testACancelledDownloadGoesOnWhenItIsSentAgainAtOnce() async throws {
+    func testCancelledDownloadIsResumedByTheNextSend() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
@@ -64,7 +64,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, "bytes=500000-"])
     }
 
-    func testAResourceThatChangedBeginsAnew() async throws {
+    func testChangedResourceIsDownloadedFromTheStart() async throws {
         let fixture = try DownloadFixture()
         let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
@@ -73,7 +73,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-"])
     }
 
-    func testAServerThatGivesAPartOfAnotherVersionIsAskedForTheWhole() async throws {
+    func testPartOfAnotherVersionCausesACompleteDownload() async throws {
         let fixture = try DownloadFixture()
         let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"").lying(.ignoringIfRange)
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
@@ -82,7 +82,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
     }
 
-    func testAResourceThatShrankBeginsAnew() async throws {
+    func testShrunkResourceIsDownloadedFromTheStart() async throws {
         let fixture = try DownloadFixture()
         let shrunk = LoopbackResource(fixture.contents.prefix(1000), eTag: "\"1\"")
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(shrunk))
@@ -91,7 +91,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
     }
 
-    func testAResourceThatNeverStaysTheSameFails() async throws {
+    func testConstantlyChangingResourceFails() async throws {
         let fixture = try DownloadFixture()
         let number = Shared(0)
         let contents = fixture.contents
@@ -108,19 +108,19 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertNil(fixture.saved)
     }
 
-    func testWithoutAStrongValidatorNothingIsPutTogether() async throws {
+    func testDownloadWithoutStrongValidatorIsNotResumed() async throws {
         let fixture = try DownloadFixture()
         let weak = LoopbackResource(fixture.contents, eTag: "W/\"1\"")
         fixture.server.on("/file", .resource(weak).cutOff(after: 300_000), .resource(weak))
         let failed = await fixture.download().sender().response
         XCTAssertEqual(failed.failure?.code, .truncatedBody)
-        XCTAssertEqual(fixture.names, [], "what cannot be gone on with is not kept")
+        XCTAssertEqual(fixture.names, [], "no partial file without a strong validator")
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.ranges, [nil, nil])
     }
 
-    func testAServerWithoutRangesSendsAllAgain() async throws {
+    func testServerWithoutRangesSendsTheWholeFileAgain() async throws {
         let fixture = try DownloadFixture()
         let plain = LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)
         fixture.server.on("/file", .resource(plain).cutOff(after: 300_000), .resource(plain))
@@ -129,7 +129,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 2)
     }
 
-    func testADownloadThatBringsNothingAnyMoreBacksOffAndFails() async throws {
+    func testResumesWithoutProgressBackOffAndFail() async throws {
         let fixture = try DownloadFixture()
         let dead = LoopbackResponse.resource(fixture.resource).cutOff(after: 0)
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), dead)
@@ -151,7 +151,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertNil(fixture.saved)
     }
 
-    func testARequestThatIsNotIdempotentIsNotSentAgain() async throws {
+    func testNonIdempotentRequestIsNotResumed() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(.post, "/file", .data(fixture.contents, headers: ["ETag": "\"1\""]).cutOff(after: 300_000))
         let export: APIRequest<Data, APIError> = fixture.client.data.request("file").post().json(["rows": 3])
@@ -161,7 +161,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testAWholePartThatOnlyLackedItsNameIsConfirmedByOneByte() async throws {
+    func testCompletePartIsValidatedWithOneByte() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on(
@@ -183,7 +183,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testAnAttemptsTimeIsThatToItsHead() async throws {
+    func testAttemptTimeoutEndsWithTheHead() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)
@@ -199,15 +199,15 @@ final class DownloadResumeTests: XCTestCase {
         signal.fire()
         _ = try await value.value.get()
         XCTAssertEqual(fixture.saved, fixture.contents)
-        let silent = client.download("file", to: .temporary).sender()
-        async let response = silent.response
+        let stalled = client.download("file", to: .temporary).sender()
+        async let response = stalled.response
         await time.sleepers(1)
         time.advance(by: .seconds(10))
         let failure = await response.failure
         XCTAssertEqual(failure?.code, .timedOut)
     }
 
-    func testRetriesCountFromTheLastByte() async throws {
+    func testRetryTimeCountsFromTheLastByte() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on(
@@ -232,7 +232,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testWhatWasLeftCanBeDiscarded() async throws {
+    func testDiscardPartRemovesThePartialDownload() async throws {
         let fixture = try await interrupted()
         XCTAssertEqual(fixture.names.count, 2)
         try await fixture.download().discardPart()
@@ -241,7 +241,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(file.resumedBytes, 0)
     }
 
-    func testTheProgressOfAResumedDownloadBeginsWithWhatIsThere() async throws {
+    func testProgressOfAResumedDownloadEndsAtTheWholeLength() async throws {
         let fixture = try await interrupted()
         let sender = fixture.download().sender()
         _ = try await sender.value
@@ -250,7 +250,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(last?.completed, 1_000_000)
     }
 
-    func testRetriesGoOnToo() async throws {
+    func testRetriesResumeTheDownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",

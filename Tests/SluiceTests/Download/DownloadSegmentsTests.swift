@@ -3,11 +3,11 @@ import SluiceTesting
 import XCTest
 
 final class DownloadSegmentsTests: XCTestCase {
-    private func shared(_ fixture: DownloadFixture) -> DownloadAPIRequest<DownloadedFile, APIError> {
+    private func segmentedDownload(_ fixture: DownloadFixture) -> DownloadAPIRequest<DownloadedFile, APIError> {
         fixture.download().segments(4, ofAtLeast: 100_000)
     }
 
-    func testALargeFileComesInSeveralTransfersAtOnce() async throws {
+    func testLargeFileIsDownloadedInConcurrentSegments() async throws {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
         let signal = LoopbackSignal()
@@ -16,7 +16,7 @@ final class DownloadSegmentsTests: XCTestCase {
             let isProbe = request.headers["Range"] == "bytes=0-99999"
             return isProbe ? resource.response(to: request) : .after(signal, resource.response(to: request))
         }
-        let sender = shared(fixture).sender()
+        let sender = segmentedDownload(fixture).sender()
         async let value = sender.value
         await fixture.server.waitForRequests(5)
         signal.fire()
@@ -33,39 +33,39 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
-    func testAServerWithoutRangesSendsItAtOnce() async throws {
+    func testServerWithoutRangesSendsOneResponse() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)))
-        _ = try await shared(fixture).sender().value
+        _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.server.requestCount, 1)
     }
 
-    func testWithoutAValidatorItIsNotShared() async throws {
+    func testFileWithoutValidatorIsNotSegmented() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(LoopbackResource(fixture.contents)))
-        _ = try await shared(fixture).sender().value
+        _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.ranges, ["bytes=0-99999", nil])
     }
 
-    func testASmallFileComesWithTheFirstAnswer() async throws {
+    func testSmallFileNeedsOneRequest() async throws {
         let fixture = try DownloadFixture(bytes: 5000)
         fixture.server.on("/file", .resource(fixture.resource))
-        _ = try await shared(fixture).sender().value
+        _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.server.requestCount, 1)
     }
 
-    func testAFileThatChangesBetweenItsSegmentsIsFetchedAnew() async throws {
+    func testFileChangedBetweenSegmentsIsDownloadedAgain() async throws {
         let fixture = try DownloadFixture()
         let new = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
         fixture.server.on("/file", .resource(fixture.resource), .resource(fixture.resource), .resource(new))
-        _ = try await shared(fixture).sender().value
+        _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, new.data)
     }
 
-    func testSegmentsThatBreakOffGoOn() async throws {
+    func testTruncatedSegmentsAreResumed() async throws {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
         let broken = Shared<Set<String>>([])
@@ -74,12 +74,12 @@ final class DownloadSegmentsTests: XCTestCase {
             let breaks = range != "bytes=0-99999" && broken.change { $0.count < 3 && $0.insert(range).inserted }
             return breaks ? resource.response(to: request).cutOff(after: 50_000) : resource.response(to: request)
         }
-        _ = try await shared(fixture).sender().value
+        _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.server.requestCount, 8)
     }
 
-    func testEveryTransferIsToldOfToItsEnd() async throws {
+    func testObserversReceiveTheEndOfEveryTransfer() async throws {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
         fixture.server.on("/file") { request in
@@ -98,7 +98,7 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(activity.count, 0)
     }
 
-    func testTheLossOfOneSegmentKeepsWhatTheOthersBrought() async throws {
+    func testFailedSegmentKeepsTheBytesOfTheOthers() async throws {
         let fixture = try DownloadFixture()
         let resource = fixture.resource
         let isDown = Shared(true)
@@ -106,11 +106,11 @@ final class DownloadSegmentsTests: XCTestCase {
             let isLast = request.headers["Range"] == "bytes=775000-999999"
             return isLast && isDown.read ? .status(.internalServerError) : resource.response(to: request)
         }
-        let failed = await shared(fixture).sender().response
+        let failed = await segmentedDownload(fixture).sender().response
         XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
         XCTAssertNil(fixture.saved)
         isDown.change { $0 = false }
-        let file = try await shared(fixture).sender().value
+        let file = try await segmentedDownload(fixture).sender().value
         XCTAssertGreaterThanOrEqual(file.resumedBytes, 100_000)
         XCTAssertEqual(fixture.saved, fixture.contents)
     }

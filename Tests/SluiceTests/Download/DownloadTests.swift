@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class DownloadTests: XCTestCase {
-    func testAFileIsThereWholeAndUnderItsName() async throws {
+    func testDownloadWritesTheFileToItsDestination() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource))
         let sender = fixture.download().sender()
@@ -20,7 +20,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.server.requestCount, 1)
     }
 
-    func testTheServerSuggestsTheNameAndCannotLeaveTheFolder() async throws {
+    func testSuggestedNameStaysInTheFolder() async throws {
         let fixture = try DownloadFixture(bytes: 10)
         var resource = fixture.resource
         resource.headers["Content-Disposition"] = "attachment; filename=\"../../etc/passwd\""
@@ -35,7 +35,7 @@ final class DownloadTests: XCTestCase {
         }
     }
 
-    func testAFileThatIsThereIsKeptUnlessItMayBeOverwritten() async throws {
+    func testExistingFileIsKeptUnlessOverwritten() async throws {
         let fixture = try DownloadFixture(bytes: 10)
         fixture.server.on("/file", .resource(fixture.resource))
         try Data("mine".utf8).write(to: fixture.file)
@@ -43,18 +43,18 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(refused.failure?.code, .fileExists)
         XCTAssertEqual(refused.failure?.step, .file)
         XCTAssertEqual(fixture.saved, Data("mine".utf8))
-        XCTAssertEqual(fixture.server.requestCount, 0, "it is known before anything is sent")
+        XCTAssertEqual(fixture.server.requestCount, 0, "fails before sending")
         let overwriting = fixture.client.download("file", to: .file(fixture.file, ifExists: .overwrite))
         _ = try await overwriting.sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testAFailedResponseIsAnErrorWithItsBodyAndNoFile() async throws {
+    func testErrorResponseHasItsBodyAndCreatesNoFile() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .json(#"{"message":"gone fishing"}"#, status: .notFound))
         do {
             _ = try await fixture.download().sender().value
-            XCTFail("There is nothing to download.")
+            XCTFail("The download did not fail.")
         } catch {
             XCTAssertEqual(error.code, .unacceptableStatus)
             XCTAssertEqual(error.status, .notFound)
@@ -63,7 +63,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testWhatIsNoFileIsNoneEvenWhereItIsAccepted() async throws {
+    func testErrorStatusIsNotSavedWithoutValidation() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .json("{}", status: .notFound))
         let response = await fixture.download().validate(.none).sender().response
@@ -71,7 +71,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testAModelIsMadeOfTheFile() async throws {
+    func testModelIsDecodedFromTheFile() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         let user: User = try await fixture.client.download("user", to: .file(fixture.file)).decoded().sender().value
@@ -79,13 +79,13 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
-    func testAFileThatIsNotTheModelStaysAndTheErrorNamesIt() async throws {
+    func testUndecodableFileIsKeptAndInTheError() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/user", .text("no JSON"))
         let request = fixture.client.download("user", to: .file(fixture.file)).decoded(as: User.self)
         do {
             _ = try await request.sender().value
-            XCTFail("It is no user.")
+            XCTFail("The file was decoded.")
         } catch {
             XCTAssertEqual(error.code, .decodingFailed)
             XCTAssertEqual(error.fileURL?.path, fixture.file.path)
@@ -105,7 +105,7 @@ final class DownloadTests: XCTestCase {
         }
     }
 
-    func testATargetIsDownloadedWithItsParameters() async throws {
+    func testTargetIsDownloadedWithItsParameters() async throws {
         let fixture = try DownloadFixture(bytes: 10)
         fixture.server.on("/backups", .resource(fixture.resource))
         let download = fixture.client.download(Archive.backup(day: 3), to: .file(fixture.file))
@@ -114,7 +114,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.server.requests.map(\.target), ["/backups?day=3"])
     }
 
-    func testParametersAndBodiesGoWithADownload() async throws {
+    func testDownloadSendsParametersAndBody() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(.post, "/export") { request in .data(request.body) }
         let export: APIRequest<Data, APIError> = fixture.client.data.request("export").post().json(["rows": 3])
@@ -124,7 +124,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.server.requests.first?.target, "/export?format=csv")
     }
 
-    func testABodyOfNoKnownLengthIsWholeAtItsEnd() async throws {
+    func testBodyOfUnknownLengthIsDownloaded() async throws {
         let fixture = try DownloadFixture()
         let pieces = [fixture.contents.prefix(300_000), fixture.contents.dropFirst(300_000)].map { Data($0) }
         fixture.server.on("/file", .chunked(pieces))
@@ -132,7 +132,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testAnEmptyFileIsAFile() async throws {
+    func testEmptyFileIsDownloaded() async throws {
         let fixture = try DownloadFixture(bytes: 0)
         fixture.server.on("/file", .resource(fixture.resource))
         let file = try await fixture.download().sender().value
@@ -140,7 +140,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, Data())
     }
 
-    func testOnlyTheRequestsOwnTotalTimeHolds() async throws {
+    func testOnlyTheTotalTimeoutOfTheRequestApplies() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal))
@@ -152,7 +152,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testTheLimitOfBodiesInMemoryDoesNotHold() async throws {
+    func testOnlyTheBodyLimitOfTheRequestApplies() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource))
         let client = APIClient(baseURL: fixture.server.url) { $0.limits.body = 1000 }
@@ -162,7 +162,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(limited.failure?.code, .bodyTooLarge)
     }
 
-    func testProgressIsOfTheWholeFileAndEnds() async throws {
+    func testProgressEndsAtTheWholeLength() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource))
         let sender = fixture.download().sender()
@@ -173,7 +173,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(last?.total, 1_000_000)
     }
 
-    func testATemporaryFileIsTheCallersToRemove() async throws {
+    func testTemporaryFileIsNotRemovedAfterTheDownload() async throws {
         let fixture = try DownloadFixture(bytes: 100)
         fixture.server.on("/file", .resource(fixture.resource))
         let url = try await fixture.client.download("file", to: .temporary).sender().responseURL
@@ -181,7 +181,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(try Data(contentsOf: url), fixture.contents)
     }
 
-    func testObserversSeeADownloadThatCannotBeKept() async throws {
+    func testObserversReceiveAFileConflict() async throws {
         let fixture = try DownloadFixture(bytes: 100)
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 50, until: signal))

@@ -88,7 +88,7 @@ import Testing
     // RFC 9110 §15.3.7, §14.4
     static let parts: [Case] = [
         Case(
-            "as asked",
+            "as requested",
             206,
             ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""],
             first: 50,
@@ -96,7 +96,7 @@ import Testing
             gives: part(50..<100)
         ),
         Case(
-            "fewer than asked for",
+            "fewer bytes than requested",
             206,
             ["Content-Range": "bytes 50-59/100", "ETag": "\"1\""],
             first: 50,
@@ -104,7 +104,7 @@ import Testing
             gives: part(50..<60)
         ),
         Case(
-            "one that tells the length",
+            "with the length",
             206,
             ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""],
             first: 50,
@@ -136,7 +136,7 @@ import Testing
             gives: .answer(.changed)
         ),
         Case(
-            "of what was encoded",
+            "of an encoded response",
             206,
             ["Content-Range": "bytes 50-99/100", "Content-Encoding": "br"],
             first: 50,
@@ -144,14 +144,14 @@ import Testing
             gives: .answer(.changed)
         ),
         Case(
-            "of no named version",
+            "without a validator",
             206,
             ["Content-Range": "bytes 50-99/100"],
             first: 50,
             of: known,
             gives: .answer(.changed)
         ),
-        Case("unasked", 206, ["Content-Range": "bytes 0-99/100"], gives: .refusal),
+        Case("unrequested", 206, ["Content-Range": "bytes 0-99/100"], gives: .refusal),
         Case("of other bytes", 206, ["Content-Range": "bytes 40-99/100"], first: 50, of: known, gives: .refusal),
         Case(
             "of more bytes",
@@ -162,8 +162,8 @@ import Testing
             of: known,
             gives: .refusal
         ),
-        Case("of unsaid bytes", 206, first: 50, of: known, gives: .refusal),
-        Case("of no possible bytes", 206, ["Content-Range": "bytes 99-50/100"], first: 50, of: known, gives: .refusal),
+        Case("without Content-Range", 206, first: 50, of: known, gives: .refusal),
+        Case("with an invalid range", 206, ["Content-Range": "bytes 99-50/100"], first: 50, of: known, gives: .refusal),
         Case(
             "several",
             206,
@@ -201,7 +201,7 @@ import Testing
     // RFC 9110 §15.5.17
     static let others: [Case] = [
         Case(
-            "416, whole",
+            "416, complete",
             416,
             ["Content-Range": "bytes */100"],
             first: 100,
@@ -218,14 +218,14 @@ import Testing
             completed: 50,
             gives: .answer(.changed)
         ),
-        Case("416 that says nothing", 416, first: 50, of: known, completed: 50, gives: .answer(.changed)),
-        Case("416 unasked", 416, gives: .answer(.other)),
+        Case("416 without Content-Range", 416, first: 50, of: known, completed: 50, gives: .answer(.changed)),
+        Case("416 without a range", 416, gives: .answer(.other)),
         Case("404", 404, gives: .answer(.other)),
-        Case("304 unasked", 304, gives: .answer(.other)),
+        Case("304 without a condition", 304, gives: .answer(.other)),
         Case("503", 503, first: 50, of: known, gives: .answer(.other)),
     ]
 
-    @Test(arguments: wholes + parts + others) func aHeadIsUnderstood(_ test: Case) {
+    @Test(arguments: wholes + parts + others) func headsAreInterpreted(_ test: Case) {
         let answer = RangeAnswer(test.head, to: test.question, by: Self.request)
         switch test.expected {
         case .answer(let expected):

@@ -55,11 +55,11 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func aNameIsMadeSafe(_ text: String, _ name: String) {
+    func unsafeNamesAreReplaced(_ text: String, _ name: String) {
         #expect(SafeFileName(text).value == name)
     }
 
-    @Test func aLongNameKeepsItsExtensionAndItsCharacters() {
+    @Test func longNamesKeepExtensionAndWholeCharacters() {
         let plain = SafeFileName(String(repeating: "a", count: 400) + ".pdf").value
         #expect(plain == String(repeating: "a", count: 236) + ".pdf")
         let accents = SafeFileName(String(repeating: "é", count: 400) + ".tar.gz").value
@@ -72,7 +72,7 @@ import Testing
         #expect(spaces == "a.txt")
     }
 
-    @Test func oneCharacterThatIsTooLongIsCutApart() {
+    @Test func overlongCharacterIsTruncated() {
         let name = SafeFileName("e" + String(repeating: "\u{301}", count: 1000) + ".txt").value
         #expect((200...240).contains(name.utf8.count))
         #expect(name.hasSuffix(".txt"))
@@ -91,11 +91,11 @@ import Testing
     ]
 
     @Test(arguments: numbered)
-    func aNumberGoesBeforeTheExtension(_ name: String, _ number: Int, _ result: String) {
+    func numberIsInsertedBeforeTheExtension(_ name: String, _ number: Int, _ result: String) {
         #expect(FileNameParts.numbered(name, number) == result)
     }
 
-    @Test func aNumberedNameIsNoLongerThanAFileSystemAllows() {
+    @Test func numberedNamesHaveAtMost255Bytes() {
         let chosen = FileNameParts.numbered(String(repeating: "é", count: 125) + ".txt", 12_345)
         #expect(chosen == String(repeating: "é", count: 122) + " 12345.txt")
         let safe = SafeFileName(String(repeating: "a", count: 400) + ".pdf")
@@ -112,7 +112,7 @@ import Testing
     ]
 
     @Test(arguments: UInt64(1)...8)
-    func whateverComesOutIsOneComponentOfAPath(_ seed: UInt64) {
+    func randomNamesAreASafePathComponent(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<400 {
             let count = Int.random(in: 0..<9, using: &random)

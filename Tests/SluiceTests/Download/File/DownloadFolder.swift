@@ -87,7 +87,7 @@ extension PartialDownload {
 }
 
 extension SluiceError.Code {
-    /// Returns the error code of a `SluiceError` that the work throws, or nil.
+    /// Returns the code of the `SluiceError` that a closure throws; nil if it throws nothing or another error.
     static func thrown(by work: () async throws -> Void) async -> SluiceError.Code? {
         do {
             try await work()

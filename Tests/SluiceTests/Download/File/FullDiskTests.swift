@@ -37,7 +37,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test func aFullDiskIsSaidAndWhatFitIsKept() async throws {
+    @Test func fullDiskFailsTheWriteAndKeepsWrittenBytes() async throws {
         let folder = try SmallFileSystem.folder()
         let part = try await folder.open()
         try await part.begin(Self.resource)
@@ -57,7 +57,7 @@ struct FullDiskTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test func whatFitIsResumedOnceThereIsRoom() async throws {
+    @Test func resumesDownloadAfterDiskFull() async throws {
         let folder = try SmallFileSystem.folder()
         let ballast = folder.url.appending(path: "ballast")
         try Data(count: 512 << 10).write(to: ballast)
@@ -78,7 +78,7 @@ struct FullDiskTests {
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test func aFileThatDoesNotFitFailsBeforeItBegins() async throws {
+    @Test func fileLargerThanFreeSpaceFailsAtOnce() async throws {
         let folder = try SmallFileSystem.folder()
         let part = try await folder.open()
         let needed = await SluiceError.Code.thrown {

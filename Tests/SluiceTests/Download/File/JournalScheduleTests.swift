@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: writes)
-    func aJournalIsDueAfterSoMuchOrSoLong(_ writes: [(Int64, Int)], _ due: [JournalSchedule.Step?]) {
+    func journalIsDueByBytesOrTime(_ writes: [(Int64, Int)], _ due: [JournalSchedule.Step?]) {
         var schedule = JournalSchedule(now: Self.start)
         let steps = writes.map { count, time in
             let now = Self.start + .milliseconds(time)
@@ -32,7 +32,7 @@ import Testing
         #expect(steps == due)
     }
 
-    @Test func whileOneIsWrittenNoOtherIsDue() {
+    @Test func noStepIsDueDuringAJournalWrite() {
         var schedule = JournalSchedule(now: Self.start)
         let start = schedule.wrote(1, now: Self.start + .seconds(1))
         #expect(start == .note)
@@ -44,7 +44,7 @@ import Testing
         #expect(next == .sync)
     }
 
-    @Test func aNoteThatIsWantedMeanwhileComesAfterwards() {
+    @Test func noteRequestedDuringAWriteIsDueAfterIt() {
         var schedule = JournalSchedule(now: Self.start)
         let steps = [
             schedule.wantNote(), schedule.wantNote(), schedule.wantNote(), schedule.finish(.note, now: Self.start),

@@ -40,7 +40,7 @@ import Testing
             ]
 
     @Test(arguments: judgements)
-    func aJournalIsTrustedOrNot(
+    func trustedRangesFollowFromLengthAndBootID(
         _ journal: PartialDownloadJournal,
         _ length: Int64,
         _ bootID: String?,
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func theSystemNamesItsStart() {
+    @Test func bootIDIsConstant() {
         #if os(Linux)
         #expect(BootID.current?.utf8.count == 36)
         #endif
@@ -74,14 +74,14 @@ import Testing
             ("garbage", Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151) })),
             ("zeros", Data(count: good.count)),
             ("newer", newer),
-            ("newer and unlike this", Data(#"{"version":2,"blocks":"gzip"}"#.utf8)),
+            ("newer with another format", Data(#"{"version":2,"blocks":"gzip"}"#.utf8)),
             ("no ranges", Data(text.replacing("[[0,5]]", with: "[[5,0]]").utf8)),
             ("negative", Data(text.replacing("[[0,5]]", with: "[[-5,5]]").utf8)),
             ("too much", Data(text.replacing("[[0,5]]", with: "[[0,11]]").utf8)),
             ("far too much", Data(text.replacing("[[0,5]]", with: "[[0,9223372036854775808]]").utf8)),
             ("nested", Data(repeating: UInt8(ascii: "["), count: 500_000)),
             ("too large", good + Data(repeating: UInt8(ascii: " "), count: 2 << 20)),
-            ("of another start", encoded(journal { ($0.bootID, $0.synced) = ("other", ByteRanges()) })),
+            ("of another boot", encoded(journal { ($0.bootID, $0.synced) = ("other", ByteRanges()) })),
             ("nothing", encoded(journal { ($0.bootID, $0.completed) = (BootID.current, ByteRanges()) })),
         ]
     }()
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: untrusted)
-    func whatCannotBeTrustedIsBegunAnew(_ name: String, _ contents: Data) async throws {
+    func untrustedJournalRestartsTheDownload(_ name: String, _ contents: Data) async throws {
         let folder = try DownloadFolder()
         try folder.leave(part: "XXXXXXXXXX", journal: contents)
         let part = try await folder.open()
@@ -105,7 +105,7 @@ import Testing
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test func whatWasOnTheDiskSurvivesAPowerFailure() async throws {
+    @Test func onlySyncedRangesAreTrustedAfterAReboot() async throws {
         let folder = try DownloadFolder()
         try folder.leave(part: "012", journal: Self.encoded(Self.journal { $0.bootID = "other" }))
         let part = try await folder.open()
@@ -115,14 +115,14 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
-    @Test func aJournalWithoutItsPartIsWorthNothing() async throws {
+    @Test func journalWithoutPartialFileIsIgnored() async throws {
         let folder = try DownloadFolder()
         try folder.leave(part: "", journal: Self.encoded(Self.journal { $0.bootID = BootID.current }))
         try FileManager.default.removeItem(atPath: folder.place().part)
         #expect(try await folder.open().completed.isEmpty)
     }
 
-    @Test func aJournalCannotChooseAPlace() async throws {
+    @Test func journalCannotChangeTheFolder() async throws {
         let folder = try DownloadFolder()
         let destination = DownloadDestination.suggested(in: folder.url.appending(path: "inner"))
         let first = try await folder.begun("0123456789", destination)

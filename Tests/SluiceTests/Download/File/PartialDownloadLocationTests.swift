@@ -5,7 +5,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct PartialDownloadLocationTests {
-    @Test func foldersAreMade() async throws {
+    @Test func foldersAreCreated() async throws {
         let folder = try DownloadFolder()
         let url = folder.url.appending(path: "a/b/c/file.bin")
         let part = try await folder.begun("0123456789", .file(url))
@@ -13,7 +13,7 @@ import Testing
         #expect(folder.text(of: "a/b/c/file.bin") == "0123456789")
     }
 
-    @Test func foldersAreNotMadeWhereNobodyWantsThem() async throws {
+    @Test func foldersAreNotCreatedIfDisabled() async throws {
         let folder = try DownloadFolder()
         let url = folder.url.appending(path: "a/file.bin")
         let error = await #expect(throws: SluiceError.self) {
@@ -24,7 +24,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func manyMayMakeAFolderAtOnce() async throws {
+    @Test func concurrentDownloadsCreateAFolder() async throws {
         let folder = try DownloadFolder()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
@@ -46,7 +46,7 @@ import Testing
     ]
 
     @Test(arguments: paths, [DownloadDestination.Conflict.fail, .overwrite])
-    func whatIsNoFilesPathFailsAtOnce(_ path: String, _ conflict: DownloadDestination.Conflict) async throws {
+    func invalidFilePathFailsAtOnce(_ path: String, _ conflict: DownloadDestination.Conflict) async throws {
         let folder = try DownloadFolder()
         try folder.write("a file")
         try FileManager.default.createDirectory(
@@ -59,7 +59,7 @@ import Testing
         #expect(folder.names == ["file.bin", "folder"])
     }
 
-    @Test func aFolderThatIsAFileFails() async throws {
+    @Test func fileInPlaceOfTheFolderFails() async throws {
         let folder = try DownloadFolder()
         try folder.write("a file")
         #expect(
@@ -67,7 +67,7 @@ import Testing
         )
     }
 
-    @Test func aURLOfTheWebIsNoPlace() async throws {
+    @Test func webURLAsDestinationFails() async throws {
         let folder = try DownloadFolder()
         let url = try #require(URL(string: "https://example.com/a?token=s3cret"))
         let error = await #expect(throws: SluiceError.self) { try await folder.open(.file(url)) }
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.description.contains("s3cret") == false)
     }
 
-    @Test func whatIsThereAlreadyFailsAtOnce() async throws {
+    @Test func existingFileFailsAtOnce() async throws {
         let folder = try DownloadFolder()
         try folder.write("precious")
         let error = await #expect(throws: SluiceError.self) { try await folder.open() }
@@ -84,7 +84,7 @@ import Testing
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test func aFolderThatCannotBeWrittenToFails() async throws {
+    @Test func unwritableFolderFails() async throws {
         let folder = try DownloadFolder()
         let inner = folder.url.appending(path: "inner")
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
@@ -97,7 +97,7 @@ import Testing
         #expect(error?.description.contains(closed.path) == true)
     }
 
-    @Test func aPathWithoutItsFolderIsInTheWorkingFolder() throws {
+    @Test func relativePathIsInTheWorkingFolder() throws {
         let place = try PartialDownloadLocation(key: "", destination: .file(URL(filePath: "some file.bin")))
         #expect(place.folder == FileManager.default.currentDirectoryPath)
         #expect(place.path(of: place.name(of: nil)) == FileManager.default.currentDirectoryPath + "/some file.bin")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PartialDownloadPlacingTests {
     private static let digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
 
-    @Test func aFileThatIsNotWholeIsNotPlaced() async throws {
+    @Test func incompleteFileIsNotPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun()
         #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
@@ -21,7 +21,7 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
-    @Test func aPartThatSomebodyCutShortIsNotPlaced() async throws {
+    @Test func truncatedPartIsNotPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         #expect(truncate(try folder.place().part, 4) == 0)
@@ -29,7 +29,7 @@ import Testing
         #expect(folder.text() == nil)
     }
 
-    @Test func aChecksumIsVerified() async throws {
+    @Test func checksumIsVerified() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         let file = try await part.place(sha256: Self.digest.uppercased())
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["", "84d8", String(repeating: "0", count: 64), "not hexadecimal"])
-    func whatHasAnotherChecksumIsRemoved(_ expected: String) async throws {
+    func fileWithAnotherChecksumIsRemoved(_ expected: String) async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         let error = await #expect(throws: SluiceError.self) { try await part.place(sha256: expected) }
@@ -47,7 +47,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func aChecksumIsToldWhereItIsAskedFor() async throws {
+    @Test func checksumIsReportedOnRequest() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         #expect(try await part.place(reportsSHA256: true).sha256 == Self.digest)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await other.place().sha256 == nil)
     }
 
-    @Test func aLargeFilesChecksumIsOfAllOfIt() async throws {
+    @Test func checksumOfALargeFileCoversAllBytes() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         try await part.begin(RemoteResource.digits.with { $0.length = 1_000_000 })
@@ -65,7 +65,7 @@ import Testing
         #expect(try await part.place(sha256: expected).sha256 == expected)
     }
 
-    @Test func takingAChecksumCanBeCancelled() async throws {
+    @Test func checksumCanBeCancelled() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         let code = await Task {
@@ -76,7 +76,7 @@ import Testing
         #expect(try await part.place(sha256: Self.digest).length == 10)
     }
 
-    @Test func nothingAtAllIsAFileToo() async throws {
+    @Test func emptyFileIsPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         try await part.begin(RemoteResource.digits.with { $0.length = 0 })
@@ -85,7 +85,7 @@ import Testing
         #expect(folder.text() == "")
     }
 
-    @Test func aFileThatCameInBetweenIsKeptAndSoIsThePart() async throws {
+    @Test func fileCreatedMeanwhileIsKeptWithThePart() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789")
         try folder.write("precious")
@@ -102,7 +102,7 @@ import Testing
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test func whatIsKeptBesideAnotherIsNumbered() async throws {
+    @Test func keepBothAppendsANumber() async throws {
         let folder = try DownloadFolder()
         try folder.write("precious")
         try FileManager.default.createDirectory(
@@ -115,7 +115,7 @@ import Testing
         #expect(folder.text(of: "file 3.bin") == "0123456789")
     }
 
-    @Test func manyAtOnceAreAllKept() async throws {
+    @Test func concurrentDownloadsGetDifferentNames() async throws {
         let folder = try DownloadFolder()
         let urls = try await withThrowingTaskGroup(of: URL.self) { group in
             for index in 0..<20 {
@@ -132,7 +132,7 @@ import Testing
         #expect(folder.names.contains("digits 20.txt"))
     }
 
-    @Test func aTemporaryFileHasANameOfItsOwn() async throws {
+    @Test func temporaryFileIsInTheTemporaryFolder() async throws {
         let folder = try DownloadFolder()
         let part = try await PartialDownload.open(
             key: folder.url.path,
@@ -149,7 +149,7 @@ import Testing
         #expect(try Data(contentsOf: file.url) == Data("0123456789".utf8))
     }
 
-    @Test func aFolderIsNeverReplaced() async throws {
+    @Test func folderIsNeverReplaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .overwrite))
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
@@ -159,7 +159,7 @@ import Testing
         #expect(try await folder.open().place().resumedBytes == 10)
     }
 
-    @Test func aLinkInTheFilesPlaceIsReplacedAndNotFollowed() async throws {
+    @Test func symbolicLinkIsReplacedAndNotFollowed() async throws {
         let folder = try DownloadFolder()
         try folder.write("precious", to: "victim")
         try FileManager.default.createSymbolicLink(atPath: folder.file.path, withDestinationPath: "victim")
@@ -170,7 +170,7 @@ import Testing
         #expect(folder.text(of: "victim") == "precious")
     }
 
-    @Test func theFileHasTheRightsOfAnyFile() async throws {
+    @Test func placedFileHasDefaultPermissions() async throws {
         let folder = try DownloadFolder()
         try folder.write("any", to: "any")
         _ = try await (folder.begun("0123456789")).place()
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [PartialDownloadLocation.renameExclusively, PartialDownloadLocation.linkExclusively])
-    func aNameThatIsTakenIsNotTakenOver(_ rename: @Sendable (String, String) -> Int32) throws {
+    func exclusiveRenameFailsForAnExistingName(_ rename: @Sendable (String, String) -> Int32) throws {
         let folder = try DownloadFolder()
         let (from, to) = (folder.url.appending(path: "from").path, folder.url.appending(path: "to").path)
         try folder.write("new", to: "from")

@@ -5,7 +5,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct PartialDownloadResumptionTests {
-    @Test func whatWasClosedIsResumed() async throws {
+    @Test func closedPartIsResumed() async throws {
         let folder = try DownloadFolder()
         let first = try await folder.open()
         #expect(first.resource == nil)
@@ -27,7 +27,7 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
-    @Test func whatWasKilledIsResumedAsFarAsItsJournalSays() async throws {
+    @Test func partIsResumedToItsJournalAfterACrash() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun()
         // A change of the resource makes a journal write due at once.
@@ -47,7 +47,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func aPartThatNobodyClosedIsGivenBack() async throws {
+    @Test func droppedPartReleasesItsClaim() async throws {
         let folder = try DownloadFolder()
         do {
             let part = try await folder.begun()
@@ -58,7 +58,7 @@ import Testing
         #expect(folder.names.count == 2)
     }
 
-    @Test func beginningAnewForgetsWhatWasThere() async throws {
+    @Test func beginRemovesEarlierBytes() async throws {
         let folder = try DownloadFolder()
         await (try folder.begun("abcdefgh")).close()
         let part = try await folder.open()
@@ -80,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: resources)
-    func whatCannotBeResumedIsNotKept(_ resource: RemoteResource, _ text: String) async throws {
+    func partThatCannotBeResumedIsRemoved(_ resource: RemoteResource, _ text: String) async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         try await part.begin(resource)
@@ -89,7 +89,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func aPartIsOfOneKeyAndOnePlace() async throws {
+    @Test func partPathDependsOnKeyAndDestination() async throws {
         let folder = try DownloadFolder()
         let own = try folder.place()
         let others = try [
@@ -107,7 +107,7 @@ import Testing
         #expect(try folder.place(.file(folder.file, ifExists: .keepBoth, createsDirectories: false)).part == own.part)
     }
 
-    @Test func afterTheEndNothingIsWritten() async throws {
+    @Test func closedPartRefusesWrites() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun()
         await part.close()

@@ -5,7 +5,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct PartialDownloadSharingTests {
-    @Test func whoComesSecondHasAPartOfTheirOwn() async throws {
+    @Test func concurrentDownloadsHaveSeparateParts() async throws {
         let folder = try DownloadFolder()
         let first = try await folder.begun("01234")
         let second = try await folder.begun("abc")
@@ -23,7 +23,7 @@ import Testing
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test func aPartThatAnotherProcessHoldsIsLeftAlone() async throws {
+    @Test func partLockedByAnotherProcessIsNotUsed() async throws {
         let folder = try DownloadFolder()
         await (try folder.begun()).close()
         let descriptor = try FileHandle(forUpdating: URL(filePath: folder.place().part))
@@ -37,7 +37,7 @@ import Testing
         #expect(try await folder.open().completed.prefix == 5)
     }
 
-    @Test func whoFollowsACancellationWaitsAndResumes() async throws {
+    @Test func openAfterCancellationWaitsAndResumes() async throws {
         let folder = try DownloadFolder()
         let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
@@ -54,7 +54,7 @@ import Testing
         await second.discard()
     }
 
-    @Test func ofManyWhoWaitOneResumes() async throws {
+    @Test func oneOfManyWaitersResumes() async throws {
         let folder = try DownloadFolder()
         let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
@@ -73,7 +73,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func whoWaitsCanBeCancelled() async throws {
+    @Test func waitingOpenCanBeCancelled() async throws {
         let folder = try DownloadFolder()
         let lease = PartialDownloadLock()
         let first = try await folder.open(lease: lease)
@@ -85,7 +85,7 @@ import Testing
         await first.close()
     }
 
-    @Test func whoHasEndedAlreadyGetsNothing() async throws {
+    @Test func openWithAnEndedLockFails() async throws {
         let folder = try DownloadFolder()
         let lease = PartialDownloadLock()
         lease.end()
@@ -94,7 +94,7 @@ import Testing
         #expect(try await folder.open().completed.isEmpty)
     }
 
-    @Test func aClaimIsNeverHeldTwice() async throws {
+    @Test func claimIsHeldOnceAtATime() async throws {
         let claims = PartialDownloadClaims()
         let holders = Shared(0)
         let given = Shared(0)
@@ -114,7 +114,7 @@ import Testing
                     if index.isMultiple(of: 3) { await Task.yield() }
                     holders.change { $0 -= 1 }
                     claims.release("a", from: lease)
-                    // The lease no longer owns it.
+                    // The lock no longer owns the claim.
                     claims.release("a", from: lease)
                 }
             }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: Obstacle.allCases)
-    func whatIsNoPartIsLeftAlone(_ obstacle: Obstacle) async throws {
+    func obstacleInPlaceOfThePartIsLeftAlone(_ obstacle: Obstacle) async throws {
         let folder = try DownloadFolder()
         let path = try folder.place().part
         try folder.write("precious", to: "victim")
@@ -152,7 +152,7 @@ import Testing
         #expect(try await folder.open(.file(folder.file, ifExists: .overwrite)).completed.prefix == 2)
     }
 
-    @Test func aLinkInTheJournalsPlaceIsNotFollowed() async throws {
+    @Test func symbolicLinkInPlaceOfTheJournalIsNotFollowed() async throws {
         let folder = try DownloadFolder()
         let place = try folder.place()
         try folder.write("precious", to: "victim")
@@ -165,7 +165,7 @@ import Testing
         #expect(try await folder.open().completed.prefix == 5)
     }
 
-    @Test func aDownloadThatIsInItsPlaceIsNoPartAnyMore() async throws {
+    @Test func placedDownloadIsNotOpenedAsPart() async throws {
         // Simulates a crash between the two steps of renaming through a hard link.
         let folder = try DownloadFolder()
         await (try folder.begun("0123456789")).close()

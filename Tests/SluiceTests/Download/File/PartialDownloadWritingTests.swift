@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...4)
-    func manyWritersFillOneFile(_ seed: UInt64) async throws {
+    func concurrentWritesFillTheFile(_ seed: UInt64) async throws {
         let folder = try DownloadFolder()
         let whole = Self.pattern(1 << 20)
         let part = try await folder.open()
@@ -53,14 +53,14 @@ import Testing
     ]
 
     @Test(arguments: outside)
-    func nothingIsWrittenOutsideTheResource(_ offset: Int64, _ text: String) async throws {
+    func writeOutsideTheResourceFails(_ offset: Int64, _ text: String) async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun()
         #expect(await .lengthMismatch == SluiceError.Code.thrown { try await part.write(text, at: offset) })
         #expect(part.completed.ranges == [0..<5])
     }
 
-    @Test func withoutALengthThereIsNoEnd() async throws {
+    @Test func writesAreUnlimitedWithoutALength() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         try await part.begin(RemoteResource.digits.with { $0.length = nil })
@@ -70,7 +70,7 @@ import Testing
         #expect(folder.text() == "0123456789ABCDEF")
     }
 
-    @Test func nothingIsWrittenWithoutHarm() async throws {
+    @Test func emptyWritesHaveNoEffect() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.begun("")
         try await part.write([], at: 0)
@@ -79,7 +79,7 @@ import Testing
         await part.close()
     }
 
-    @Test func whatHasNoRoomFailsAtOnce() async throws {
+    @Test func insufficientSpaceFailsAtOnce() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         let error = await #expect(throws: SluiceError.self) {
@@ -91,7 +91,7 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func whileItGrowsItIsThisUsersOnly() async throws {
+    @Test func partialFilesAreAccessibleToTheirOwnerOnly() async throws {
         let folder = try DownloadFolder()
         await (try folder.begun()).close()
         for name in folder.names {

@@ -2,10 +2,10 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// A server with random faults, and senders that are cancelled at random. In the end the correct file exists, and no file before
-/// that.
-final class DownloadChanceTests: XCTestCase {
-    func testInTheEndThereIsTheRightFile() async throws {
+/// A server with random faults, and senders that are cancelled at random. No incorrect file ever exists, and the correct one exists
+/// at the end.
+final class RandomDownloadTests: XCTestCase {
+    func testRandomFaultsAndCancellationsLeaveACorrectFile() async throws {
         for seed in 0..<40 as Range<UInt64> { try await run(seed) }
     }
 
@@ -36,7 +36,7 @@ final class DownloadChanceTests: XCTestCase {
                 }
             }
         }
-        let right = [current.data, outdated.data]
+        let versions = [current.data, outdated.data]
         var wasCancelled = false
         for _ in 0..<60 {
             let isShared = random.change { Bool.random(using: &$0) }
@@ -55,14 +55,14 @@ final class DownloadChanceTests: XCTestCase {
                 wasCancelled = wasCancelled || outcome.failure?.code == .cancelled
                 guard let saved = fixture.saved else { continue }
                 XCTAssertTrue(wasCancelled, "seed \(seed)")
-                XCTAssertTrue(right.contains(saved), "seed \(seed)")
+                XCTAssertTrue(versions.contains(saved), "seed \(seed)")
                 return
             }
-            XCTAssertTrue(right.contains(fixture.saved ?? Data()), "seed \(seed): no mixture of two versions")
+            XCTAssertTrue(versions.contains(fixture.saved ?? Data()), "seed \(seed): no mixture of two versions")
             XCTAssertEqual(file.length, Int64(fixture.saved?.count ?? 0))
             XCTAssertEqual(fixture.names, ["file.bin"], "seed \(seed)")
             return
         }
-        XCTFail("seed \(seed): it never came to an end")
+        XCTFail("seed \(seed): no attempt finished")
     }
 }
