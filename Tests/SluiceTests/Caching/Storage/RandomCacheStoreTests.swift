@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceCache
 
 /// Concurrent readers and writers, a memory limit smaller than their data, and a storage that sometimes fails.
-@Suite struct CacheStoreChanceTests {
+@Suite struct RandomCacheStoreTests {
     /// The last version of a key, and true if the key was removed since.
     private struct Written: Sendable {
         var version = 0
