@@ -27,7 +27,7 @@ import Testing
         ([""], ""),
         ([], ""),
     ])
-    func aFieldIsReadToItsEnd(lines: [String], expected: String) {
+    func directivesAreParsed(lines: [String], expected: String) {
         let texts = CacheDirective.all(in: lines).map { directive in
             "\(directive.name)\(directive.argument.map { "=\($0)" } ?? "")\(directive.isMalformed ? "!" : "")"
         }
@@ -42,7 +42,7 @@ import Testing
             ("1e3", nil), ("0x10", nil), (" 1", nil), ("١", nil), ("1\0", nil),
         ] as [(String, Double?)]
     )
-    func deltaSecondsAreDigitsAndNoMoreThanTheirLimit(text: String, expected: Double?) {
+    func deltaSecondsAreDigitsUpToTheirLimit(text: String, expected: Double?) {
         // RFC 9111 §1.2.2
         #expect(DeltaSeconds.parse(text.utf8) == expected)
     }
@@ -80,7 +80,7 @@ import Testing
         ("stale-while-revalidate, stale-if-error=x", "swr=0 sie=0"),
         ("foo, bar=baz, no-transform", ""),
     ])
-    func theResponsesDirectivesAreTakenStrictly(field: String, expected: String) {
+    func responseDirectivesAreInterpretedStrictly(field: String, expected: String) {
         let directives = ResponseDirectives([.cacheControl: field])
         var texts: [String] = []
         if let seconds = directives.maxAge { texts.append("maxAge=\(Int(seconds))") }
@@ -119,7 +119,7 @@ import Testing
         ("Pragma: no-cache\nCache-Control: max-age=5", "maxAge=5.0"),
         ("Pragma: no-cache\nCache-Control:", ""),
     ])
-    func theRequestsDirectivesAreTakenStrictly(lines: String, expected: String) {
+    func requestDirectivesAreInterpretedStrictly(lines: String, expected: String) {
         let directives = RequestDirectives(HTTPHeaders(lines: lines))
         var texts: [String] = []
         if let seconds = directives.maxAge { texts.append("maxAge=\(seconds)") }
@@ -132,7 +132,7 @@ import Testing
         #expect(texts.joined(separator: " ") == expected)
     }
 
-    @Test func noBytesAreTooStrangeToRead() {
+    @Test func randomBytesDoNotTrap() {
         var random = SeededGenerator(seed: 9111)
         let alphabet = Array("max-age=no-store,\"\\ \t;*()é\0".utf8)
         for _ in 0..<3000 {

@@ -104,14 +104,14 @@ extension CachePlan {
         }
     }
 
-    var given: ServableResponse? {
+    var servableResponse: ServableResponse? {
         switch self {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): serving
         case .send, .refuse: nil
         }
     }
 
-    var passed: ConditionalRequest? {
+    var conditionalRequest: ConditionalRequest? {
         switch self {
         case .send(let forwarding), .serveWhileRevalidating(_, let forwarding): forwarding
         case .serve, .refuse: nil

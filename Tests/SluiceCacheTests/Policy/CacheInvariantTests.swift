@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func nothingIsServedThatMayNotBe(seed: Int) throws {
+    func randomExchangesKeepTheInvariants(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let statuses = [200, 200, 200, 200, 200, 200, 200, 206, 304, 404, 416, 500, 503, 301, 103, 299]
         let methods: [HTTPMethod] = [.get, .get, .get, .get, .head, .post]
@@ -94,7 +94,7 @@ import Testing
     ) {
         guard let serving = answer.serving else { return }
         let terms = serving.response
-        let wishes = RequestDirectives(request.headers)
+        let requestDirectives = RequestDirectives(request.headers)
         let rules = CacheRules()
         #expect(request.method == .get || request.method == .head)
         #expect(before.contains { $0 === serving.entry })
@@ -105,10 +105,10 @@ import Testing
         if !serving.isRevalidated {
             #expect(!terms.directives.isNoCache)
             #expect(!serving.isStale || !terms.directives.mustRevalidate)
-            #expect(!wishes.isNoCache || wishes.staleIfError != nil)
+            #expect(!requestDirectives.isNoCache || requestDirectives.staleIfError != nil)
             #expect(
                 now >= terms.received - CacheFixture.start.timeIntervalSinceReferenceDate
-                    || wishes.maxStale == .infinity
+                    || requestDirectives.maxStale == .infinity
             )
         }
         let head = answer.head

@@ -22,7 +22,7 @@ import Testing
         ("https", "a.b", "/?", "https://a.b/?"),
         ("https", "a.b", "/a//b/./c", "https://a.b/a//b/./c"),
     ])
-    func aURLHasOneForm(scheme: String, authority: String, path: String, name: String) {
+    func urlIsNormalizedToAName(scheme: String, authority: String, path: String, name: String) {
         // RFC 9110 §4.2.3, RFC 3986 §6.2
         let request = HTTPRequest(scheme: scheme, authority: authority, path: path)
         #expect(CacheRules.name(of: request) == name)
@@ -38,11 +38,11 @@ import Testing
         ("Cache-Control: min-fresh=5", false), ("Pragma: no-cache", false), ("Cache-Control: max-stale=5", true),
         ("Cache-Control: only-if-cached", true), ("cache-control: NO-STORE", false),
     ])
-    func onlyWhatAnythingStoredCanAnswerIsShared(lines: String, isShared: Bool) {
+    func onlyUnconditionalRequestsShareAFetch(lines: String, isShared: Bool) {
         #expect(CacheRules.mayShare(CacheFixture.request(HTTPHeaders(lines: lines))) == isShared)
     }
 
-    @Test func onlyAGetWithoutABodyIsShared() {
+    @Test func onlyGETWithoutBodySharesAFetch() {
         #expect(!CacheRules.mayShare(CacheFixture.request(method: .head)))
         #expect(!CacheRules.mayShare(CacheFixture.request(method: .post)))
         #expect(!CacheRules.mayShare(CacheFixture.request(body: .data(Data([1])))))
@@ -89,13 +89,13 @@ import Testing
         Change(lines: "Location: https://a.b", names: ["https://a.b/a", "https://a.b/"]),
         Change(lines: "Location:", names: ["https://a.b/a"]),
     ])
-    func aChangeOutdatesWhatItMayHaveChanged(_ row: Change) {
+    func unsafeRequestsInvalidateNamesOfTheSameOrigin(_ row: Change) {
         let head = HTTPResponse(status: row.status, headers: HTTPHeaders(lines: row.lines))
         let request = CacheFixture.request(method: row.method)
         #expect(CacheRules.invalidations(after: head, to: request) == row.names)
     }
 
-    @Test func aPostRemovesWhatAGetHadBrought() throws {
+    @Test func successfulPOSTRemovesStoredGETResponses() throws {
         let cache = CacheSimulation()
         let head = CacheFixture.head([.cacheControl: "max-age=60"])
         _ = cache.send(at: 0) { _ in (head, "old") }

@@ -19,7 +19,7 @@ import Testing
         ("bytes=-", "unread"), ("bytes=", "unread"), ("bytes", "unread"), ("items=0-1", "unread"), ("", "unread"),
         ("bytes=1 -2", "unread"), ("bytes=+1-2", "unread"), ("bytes =0-1", "unread"),
     ])
-    func aRangeMeansBytesOfTheWhole(text: String, expected: String) {
+    func rangesAreResolvedAgainstTheLength(text: String, expected: String) {
         let extent = ByteRangeRequest(text)?.extent(of: 10)
         let found =
             switch extent {
@@ -31,12 +31,12 @@ import Testing
         #expect(found == expected)
     }
 
-    @Test func theLastBytesOfNothingAreNoRange() {
+    @Test func suffixOfAnEmptyRepresentationIsEverything() {
         #expect(ByteRangeRequest("bytes=-1")?.extent(of: 0) == .everything)
         #expect(ByteRangeRequest("bytes=0-")?.extent(of: 0) == .unsatisfiable)
     }
 
-    @Test func noRangeIsTooStrangeToRead() {
+    @Test func randomRangesDoNotTrap() {
         var random = SeededGenerator(seed: 14)
         let alphabet = Array("bytes=0123456789-, \0é".utf8)
         for _ in 0..<5000 {
@@ -52,7 +52,7 @@ import Testing
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
-        let why: String
+        let name: String
         var stored = ""
         var status: HTTPStatus = 200
         let request: String
@@ -60,102 +60,102 @@ import Testing
         let answer: String
         var range: String?
 
-        var testDescription: String { why }
+        var testDescription: String { name }
     }
 
     @Test(arguments: [
-        Row(why: "§14.2", request: "Range: bytes=2-4", answer: "206 234", range: "bytes 2-4/10"),
-        Row(why: "§14.1.2 the last", request: "Range: bytes=-2", answer: "206 89", range: "bytes 8-9/10"),
-        Row(why: "all of it", request: "Range: bytes=0-", answer: "206 0123456789", range: "bytes 0-9/10"),
-        Row(why: "§15.5.17", request: "Range: bytes=10-", answer: "416 ", range: "bytes */10"),
-        Row(why: "several", request: "Range: bytes=0-1,3-4", answer: "request response"),
-        Row(why: "another unit", request: "Range: items=0-1", answer: "request response"),
-        Row(why: "two fields", request: "Range: bytes=0-1\nRange: bytes=0-1", answer: "request response"),
-        Row(why: "encoded", stored: "Content-Encoding: gzip", request: "Range: bytes=0-1", answer: "request response"),
+        Row(name: "§14.2", request: "Range: bytes=2-4", answer: "206 234", range: "bytes 2-4/10"),
+        Row(name: "§14.1.2 suffix range", request: "Range: bytes=-2", answer: "206 89", range: "bytes 8-9/10"),
+        Row(name: "whole representation", request: "Range: bytes=0-", answer: "206 0123456789", range: "bytes 0-9/10"),
+        Row(name: "§15.5.17", request: "Range: bytes=10-", answer: "416 ", range: "bytes */10"),
+        Row(name: "several ranges", request: "Range: bytes=0-1,3-4", answer: "request response"),
+        Row(name: "another unit", request: "Range: items=0-1", answer: "request response"),
+        Row(name: "two fields", request: "Range: bytes=0-1\nRange: bytes=0-1", answer: "request response"),
+        Row(name: "encoded", stored: "Content-Encoding: gzip", request: "Range: bytes=0-1", answer: "request response"),
         Row(
-            why: "encoded by nothing",
+            name: "identity coding",
             stored: "Content-Encoding: Identity",
             request: "Range: bytes=0-1",
             answer: "206 01",
             range: "bytes 0-1/10"
         ),
-        Row(why: "of what is not 200", status: 404, request: "Range: bytes=0-1", answer: "404 0123456789"),
+        Row(name: "status other than 200", status: 404, request: "Range: bytes=0-1", answer: "404 0123456789"),
         Row(
-            why: "§13.1.5 the same tag",
+            name: "§13.1.5 same entity tag",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-Range: \"a\"",
             answer: "206 01",
             range: "bytes 0-1/10"
         ),
         Row(
-            why: "§13.1.5 another tag",
+            name: "§13.1.5 other entity tag",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-Range: \"b\"",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.1.5 weak tags",
+            name: "§13.1.5 weak entity tags",
             stored: "ETag: W/\"a\"",
             request: "Range: bytes=0-1\nIf-Range: W/\"a\"",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.1.5 a weak one",
+            name: "§13.1.5 weak entity tag in the request",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-Range: W/\"a\"",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.1.5 the same date",
+            name: "§13.1.5 same date",
             stored: "Last-Modified: {-60}",
             request: "Range: bytes=0-1\nIf-Range: {-60}",
             answer: "206 01",
             range: "bytes 0-1/10"
         ),
         Row(
-            why: "§13.1.5 a later date",
+            name: "§13.1.5 later date",
             stored: "Last-Modified: {-60}",
             request: "Range: bytes=0-1\nIf-Range: {-59}",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§8.8.2.2 a date that is weak",
+            name: "§8.8.2.2 weak date",
             stored: "Last-Modified: {-59}",
             request: "Range: bytes=0-1\nIf-Range: {-59}",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.1.5 neither",
+            name: "§13.1.5 neither entity tag nor date",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-Range: a",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.1.5 without a range",
+            name: "§13.1.5 without a range",
             stored: "ETag: \"a\"",
             request: "If-Range: \"b\"",
             answer: "200 0123456789"
         ),
         Row(
-            why: "§13.2.2 first the condition",
+            name: "§13.2.2 true condition before the range",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-None-Match: \"a\"",
             answer: "304 "
         ),
         Row(
-            why: "§13.2.2 then the range",
+            name: "§13.2.2 range after a false condition",
             stored: "ETag: \"a\"",
             request: "Range: bytes=0-1\nIf-None-Match: \"b\"",
             answer: "206 01",
             range: "bytes 0-1/10"
         ),
     ])
-    func aWholeResponseAnswersThem(_ row: Row) {
+    func completeResponseServesRanges(_ row: Row) {
         let lines = "Cache-Control: max-age=60\nContent-Length: 10\n\(row.stored)"
         let entry = CacheFixture.entry(HTTPHeaders(lines: lines), status: row.status)
         let request = CacheFixture.request(HTTPHeaders(lines: row.request))
         let plan = CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1))
-        guard let serving = plan.given else {
+        guard let serving = plan.servableResponse else {
             #expect(plan.kind == row.answer)
             return
         }
@@ -165,20 +165,20 @@ import Testing
         if head.status == 206 { #expect(head.headers.values(for: .contentLength) == ["\(serving.body.count)"]) }
     }
 
-    @Test func aHeadHasNoRange() {
+    @Test func headIgnoresRange() {
         // §14.2
         let entry = CacheFixture.entry([.cacheControl: "max-age=60"])
         let request = CacheFixture.request([.range: "bytes=0-1"], method: .head)
         let plan = CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1))
-        #expect(plan.given?.head.status == .ok)
-        #expect(plan.given?.form == .head)
+        #expect(plan.servableResponse?.head.status == .ok)
+        #expect(plan.servableResponse?.form == .head)
     }
 
     @Test(arguments: [
         ("bytes=4-5", "45"), ("bytes=3-6", "3456"), ("bytes=2-4", nil), ("bytes=5-7", nil), ("bytes=5-", nil),
         ("bytes=-2", nil), ("bytes=10-", nil), ("bytes=0-1,3-4", nil), (nil, nil),
     ])
-    func aPartAnswersWhatLiesInIt(range: String?, body: String?) {
+    func partServesRangesWithinIt(range: String?, body: String?) {
         // RFC 9111 §3.3
         let entry = CacheFixture.entry(
             HTTPHeaders(lines: "Cache-Control: max-age=60\nETag: \"a\"\nContent-Range: bytes 3-6/10"),
@@ -188,7 +188,7 @@ import Testing
         )
         let request = CacheFixture.request(range.map { [.range: $0] } ?? [:])
         let plan = CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1))
-        #expect(plan.given.map { String(decoding: $0.body, as: UTF8.self) } == body)
+        #expect(plan.servableResponse.map { String(decoding: $0.body, as: UTF8.self) } == body)
         #expect(plan.kind == (body == nil ? "partial response" : "hit"))
     }
 
@@ -196,7 +196,7 @@ import Testing
         StoredPart(range: 0..<5, total: 10), StoredPart(range: -4..<0, total: 10), StoredPart(range: 8..<12, total: 10),
         StoredPart(range: Int64.max - 4..<Int64.max, total: 10),
     ])
-    func aPartThatIsNotAsItSaysAnswersNothing(part: StoredPart) {
+    func partOfIncorrectLengthServesNothing(part: StoredPart) {
         let entry = CacheFixture.entry(
             [.cacheControl: "max-age=60", .eTag: "\"a\""],
             status: 206,
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func aStaleWholeIsValidatedBeforeARangeIsGiven() throws {
+    @Test func staleResponseIsValidatedBeforeServingARange() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "0123456789") }
         let answer = try #require(

@@ -7,25 +7,25 @@ import Testing
 /// The plan for a single stored response (RFC 9111 §4, §5.2).
 @Suite struct CacheReuseTests {
     struct Row: Sendable, CustomTestStringConvertible {
-        let why: String
+        let name: String
         /// The fields of the stored response.
         let stored: String
         /// The directives of the request.
-        var wishes = ""
+        var directives = ""
         let age: Double
         let plan: String
 
-        init(_ why: String, _ stored: String, _ wishes: String = "", age: Double, _ plan: String) {
-            (self.why, self.stored, self.wishes, self.age, self.plan) = (why, stored, wishes, age, plan)
+        init(_ name: String, _ stored: String, _ directives: String = "", age: Double, _ plan: String) {
+            (self.name, self.stored, self.directives, self.age, self.plan) = (name, stored, directives, age, plan)
         }
 
-        var testDescription: String { "\(why): \(stored) | \(wishes) at \(age)" }
+        var testDescription: String { "\(name): \(stored) | \(directives) at \(age)" }
     }
 
     private static func plan(_ row: Row, _ rules: CacheRules = CacheRules()) -> CachePlan {
         let stored = row.stored.isEmpty ? "X: y" : "Cache-Control: \(row.stored)"
         let entry = CacheFixture.entry(HTTPHeaders(lines: "\(stored)\nETag: \"v\""))
-        let request = CacheFixture.request(row.wishes.isEmpty ? [:] : HTTPHeaders(lines: row.wishes))
+        let request = CacheFixture.request(row.directives.isEmpty ? [:] : HTTPHeaders(lines: row.directives))
         return rules.plan(for: request, stored: [entry], now: CacheFixture.at(row.age))
     }
 
@@ -35,7 +35,7 @@ import Testing
         Row("§4.2 older", "max-age=60", age: 61, "stale validation"),
         Row("§4.2 no lifetime", "", age: 0, "stale validation"),
         Row("§4.2 a lifetime of 0", "max-age=0", age: 0, "stale validation"),
-        Row("§4.2.3 a clock put back", "max-age=60", age: -1, "stale validation"),
+        Row("§4.2.3 clock set back", "max-age=60", age: -1, "stale validation"),
         Row("§5.2.2.4 no-cache", "max-age=60, no-cache", age: 1, "stale validation"),
         Row("§5.2.2.4 no-cache with fields", "max-age=60, no-cache=\"X-A\"", age: 1, "hit"),
         Row("§5.2.2.2 must-revalidate while fresh", "max-age=60, must-revalidate", age: 1, "hit"),
@@ -45,45 +45,51 @@ import Testing
 
     static let requests = [
         Row("§5.2.1.1 max-age above the age", "max-age=60", "Cache-Control: max-age=20", age: 10, "hit"),
-        Row("§5.2.1.1 max-age that is the age", "max-age=60", "Cache-Control: max-age=10", age: 10, "hit"),
+        Row("§5.2.1.1 max-age equal to the age", "max-age=60", "Cache-Control: max-age=10", age: 10, "hit"),
         Row("§5.2.1.1 max-age below the age", "max-age=60", "Cache-Control: max-age=9", age: 10, "request validation"),
         Row("§5.2.1.1 max-age=0", "max-age=60", "Cache-Control: max-age=0", age: 0, "request validation"),
         Row(
-            "§5.2.1.1 max-age that cannot be read",
+            "§5.2.1.1 malformed max-age",
             "max-age=60",
             "Cache-Control: max-age=x",
             age: 1,
             "request validation"
         ),
-        Row("§5.2.1.1 max-age of what is stale", "max-age=5", "Cache-Control: max-age=60", age: 10, "stale validation"),
+        Row("§5.2.1.1 max-age, stale response", "max-age=5", "Cache-Control: max-age=60", age: 10, "stale validation"),
         Row("§5.2.1.2 max-stale of any age", "max-age=5", "Cache-Control: max-stale", age: 1e6, "stale"),
-        Row("§5.2.1.2 max-stale that is the staleness", "max-age=5", "Cache-Control: max-stale=10", age: 15, "stale"),
-        Row("§5.2.1.2 max-stale below it", "max-age=5", "Cache-Control: max-stale=9", age: 15, "stale validation"),
+        Row("§5.2.1.2 max-stale equal to the staleness", "max-age=5", "Cache-Control: max-stale=10", age: 15, "stale"),
+        Row(
+            "§5.2.1.2 max-stale below the staleness",
+            "max-age=5",
+            "Cache-Control: max-stale=9",
+            age: 15,
+            "stale validation"
+        ),
         Row("§5.2.1.2 max-stale=0", "max-age=5", "Cache-Control: max-stale=0", age: 5, "stale"),
         Row(
-            "§5.2.1.2 max-stale that cannot be read",
+            "§5.2.1.2 malformed max-stale",
             "max-age=5",
             "Cache-Control: max-stale=x",
             age: 5,
             "stale validation"
         ),
         Row(
-            "§5.2.1.2 of what must be revalidated",
+            "§5.2.1.2 max-stale with must-revalidate",
             "max-age=5, must-revalidate",
             "Cache-Control: max-stale",
             age: 9,
             "stale validation"
         ),
         Row(
-            "§5.2.1.2 of what is no-cache",
+            "§5.2.1.2 max-stale with no-cache",
             "max-age=5, no-cache",
             "Cache-Control: max-stale",
             age: 9,
             "stale validation"
         ),
-        Row("§5.2.1.2 any, by a clock put back", "max-age=5", "Cache-Control: max-stale", age: -9, "stale"),
+        Row("§5.2.1.2 unlimited max-stale, clock set back", "max-age=5", "Cache-Control: max-stale", age: -9, "stale"),
         Row(
-            "§5.2.1.2 some, by a clock put back",
+            "§5.2.1.2 limited max-stale, clock set back",
             "max-age=5",
             "Cache-Control: max-stale=2147483648",
             age: -9,
@@ -103,16 +109,22 @@ import Testing
             age: 15,
             "stale validation"
         ),
-        Row("§5.2.1.3 min-fresh that is left", "max-age=60", "Cache-Control: min-fresh=50", age: 10, "hit"),
         Row(
-            "§5.2.1.3 min-fresh that is not",
+            "§5.2.1.3 min-fresh equal to the remaining lifetime",
+            "max-age=60",
+            "Cache-Control: min-fresh=50",
+            age: 10,
+            "hit"
+        ),
+        Row(
+            "§5.2.1.3 min-fresh above the remaining lifetime",
             "max-age=60",
             "Cache-Control: min-fresh=51",
             age: 10,
             "request validation"
         ),
         Row(
-            "§5.2.1.3 min-fresh that cannot be read",
+            "§5.2.1.3 malformed min-fresh",
             "max-age=60",
             "Cache-Control: min-fresh",
             age: 1,
@@ -134,7 +146,7 @@ import Testing
             "request validation"
         ),
         Row(
-            "§5.2.1.5 no-store keeps nothing, but may be answered",
+            "§5.2.1.5 no-store prevents storing, not reuse",
             "max-age=60",
             "Cache-Control: no-store",
             age: 1,
@@ -165,20 +177,20 @@ import Testing
             age: 1,
             "hit"
         ),
-        Row("unknown ones", "max-age=60", "Cache-Control: foo, bar=\"baz\"", age: 1, "hit"),
+        Row("unknown directives", "max-age=60", "Cache-Control: foo, bar=\"baz\"", age: 1, "hit"),
     ]
 
     static let immutable = [
         Row(
-            "RFC 8246 a reload of what does not change",
+            "RFC 8246 reload of an immutable response",
             "max-age=60, immutable",
             "Cache-Control: max-age=0",
             age: 9,
             "hit"
         ),
-        Row("RFC 8246 a forced one", "max-age=60, immutable", "Cache-Control: no-cache", age: 9, "request validation"),
+        Row("RFC 8246 forced reload", "max-age=60, immutable", "Cache-Control: no-cache", age: 9, "request validation"),
         Row(
-            "RFC 8246 a lifetime that is over",
+            "RFC 8246 expired lifetime",
             "max-age=60, immutable",
             "Cache-Control: max-age=0",
             age: 60,
@@ -189,11 +201,11 @@ import Testing
 
     static let whileRevalidating = [
         Row("RFC 5861 §3 within the window", "max-age=5, stale-while-revalidate=10", age: 15, "swr"),
-        Row("RFC 5861 §3 behind it", "max-age=5, stale-while-revalidate=10", age: 15.5, "stale validation"),
+        Row("RFC 5861 §3 after the window", "max-age=5, stale-while-revalidate=10", age: 15.5, "stale validation"),
         Row("RFC 5861 §3 while fresh", "max-age=5, stale-while-revalidate=10", age: 4, "hit"),
-        Row("RFC 5861 §3 that cannot be read", "max-age=5, stale-while-revalidate=x", age: 5, "swr"),
+        Row("RFC 5861 §3 malformed", "max-age=5, stale-while-revalidate=x", age: 5, "swr"),
         Row(
-            "RFC 5861 §3 that cannot be read, later",
+            "RFC 5861 §3 malformed, later",
             "max-age=5, stale-while-revalidate=x",
             age: 6,
             "stale validation"
@@ -226,29 +238,29 @@ import Testing
             age: 9,
             "stale validation"
         ),
-        Row("a clock put back", "max-age=5, stale-while-revalidate=2147483648", age: -9, "stale validation"),
+        Row("clock set back", "max-age=5, stale-while-revalidate=2147483648", age: -9, "stale validation"),
     ]
 
     @Test(arguments: freshness + requests + immutable + whileRevalidating)
-    func whatIsStoredIsUsedWhereItMayBe(_ row: Row) {
+    func storedResponseIsUsedAsAllowed(_ row: Row) {
         #expect(Self.plan(row).kind == row.plan)
     }
 
     @Test(arguments: [
-        Row("where the response says nothing", "max-age=5", age: 9, "swr"),
-        Row("behind it", "max-age=5", age: 16, "stale validation"),
-        Row("the response's own is shorter", "max-age=5, stale-while-revalidate=1", age: 9, "stale validation"),
-        Row("the response's own is longer", "max-age=5, stale-while-revalidate=99", age: 90, "swr"),
+        Row("no window in the response", "max-age=5", age: 9, "swr"),
+        Row("after the window", "max-age=5", age: 16, "stale validation"),
+        Row("shorter window in the response", "max-age=5, stale-while-revalidate=1", age: 9, "stale validation"),
+        Row("longer window in the response", "max-age=5, stale-while-revalidate=99", age: 90, "swr"),
         Row("must-revalidate", "max-age=5, must-revalidate", age: 9, "stale validation"),
     ])
-    func aWindowCanBeAnOption(_ row: Row) {
+    func staleWhileRevalidateCanBeAnOption(_ row: Row) {
         #expect(Self.plan(row, CacheRules(HTTPCaching(staleWhileRevalidate: .seconds(10)))).kind == row.plan)
     }
 
-    @Test func whatNothingIsStoredForIsSent() throws {
+    @Test func requestWithoutStoredResponseIsSent() throws {
         let plan = CacheRules().plan(for: CacheFixture.request(["X": "y"]), stored: [], now: CacheFixture.start)
         #expect(plan.kind == "uri-miss response")
-        let forwarding = try #require(plan.passed)
+        let forwarding = try #require(plan.conditionalRequest)
         #expect(forwarding.sent.headers == ["X": "y"])
         #expect(forwarding.matching.isEmpty)
     }
@@ -258,13 +270,13 @@ import Testing
         (.options, .none, "method response"), ("PURGE", .none, "method response"), ("get", .none, "method response"),
         (.get, .data(Data([1])), "bypass response"), (.head, .none, "hit"), (.get, .none, "hit"),
     ])
-    func onlyGetAndHeadAreAnswered(method: HTTPMethod, body: HTTPBody, plan: String) {
+    func onlyGETAndHEADAreServed(method: HTTPMethod, body: HTTPBody, plan: String) {
         let entry = CacheFixture.entry([.cacheControl: "max-age=60"])
         let request = CacheFixture.request(method: method, body: body)
         #expect(CacheRules().plan(for: request, stored: [entry], now: CacheFixture.start).kind == plan)
     }
 
-    @Test func aRefusalIs504() throws {
+    @Test func onlyIfCachedMissIs504() throws {
         // §5.2.1.7
         let plan = CacheRules().plan(
             for: CacheFixture.request([.cacheControl: "only-if-cached"]),
@@ -276,7 +288,7 @@ import Testing
         #expect(head.headers[.cacheStatus] == "Sluice; detail=only-if-cached")
     }
 
-    @Test func theNewestOfThoseThatMatchAnswers() {
+    @Test func newestMatchingResponseIsServed() {
         // §4.1: by Date, then by the time of arrival.
         let old = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=60\nDate: {-5}\nVary: A"), body: "old")
         let new = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=60\nDate: {-4}\nVary: B"), body: "new")
@@ -287,13 +299,13 @@ import Testing
         )
         for stored in [[old, new, last], [last, new, old], [new, last, old]] {
             let plan = CacheRules().plan(for: CacheFixture.request(), stored: stored, now: CacheFixture.at(2))
-            #expect(plan.given?.entry === last)
+            #expect(plan.servableResponse?.entry === last)
         }
         let plan = CacheRules().plan(for: CacheFixture.request(), stored: [old, new], now: CacheFixture.at(2))
-        #expect(plan.given?.entry === new)
+        #expect(plan.servableResponse?.entry === new)
     }
 
-    @Test func aValueUnderTheNameIsNoResponse() {
+    @Test func storedValueIsNotServedAsResponse() {
         let value = CacheEntry(key: CacheKey("https://a.b/a"), body: Data([1]), stored: CacheFixture.start)
         let plan = CacheRules().plan(for: CacheFixture.request(), stored: [value], now: CacheFixture.start)
         #expect(plan.kind == "uri-miss response")

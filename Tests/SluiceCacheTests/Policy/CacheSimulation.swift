@@ -43,8 +43,8 @@ final class CacheSimulation {
         case .serve(let serving):
             return Self.answer(serving, [])
         case .serveWhileRevalidating(let serving, let forwarding):
-            let behind = server.flatMap { forward(forwarding, now, [], $0) }
-            return Self.answer(serving, behind?.sent ?? [])
+            let background = server.flatMap { forward(forwarding, now, [], $0) }
+            return Self.answer(serving, background?.sent ?? [])
         case .refuse(let head):
             return Answer(head: head, body: "", sent: [])
         case .send(let forwarding):
@@ -63,7 +63,7 @@ final class CacheSimulation {
         guard sent.count < 4 else { return nil }
         let (head, body) = server(forwarding.sent)
         let reception = rules.reception(of: head, to: forwarding, requested: now, received: now)
-        carryOut(reception, forwarding, Data(body.utf8), now)
+        apply(reception, forwarding, Data(body.utf8), now)
         switch reception.answer {
         case .response(let head): return Answer(head: head, body: body, sent: sent)
         case .stored(let serving): return Self.answer(serving, sent)
@@ -75,7 +75,7 @@ final class CacheSimulation {
         }
     }
 
-    private func carryOut(
+    private func apply(
         _ reception: CacheUpdate,
         _ forwarding: ConditionalRequest,
         _ body: Data,

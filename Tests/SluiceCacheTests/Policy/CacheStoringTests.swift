@@ -7,7 +7,7 @@ import Testing
 /// The decision to store a response, and the stored fields of its head (RFC 9111 §3).
 @Suite struct CacheStoringTests {
     struct Row: Sendable, CustomTestStringConvertible {
-        let why: String
+        let name: String
         var request = ""
         var method: HTTPMethod = .get
         var status: HTTPStatus = 200
@@ -15,7 +15,7 @@ import Testing
         var options = HTTPCaching()
         let isStored: Bool
 
-        var testDescription: String { why }
+        var testDescription: String { name }
     }
 
     private static func reception(
@@ -29,7 +29,7 @@ import Testing
         let plan = rules.plan(for: request, identity: identity, stored: [], now: CacheFixture.start)
         return rules.reception(
             of: HTTPResponse(status: status, headers: HTTPHeaders(lines: lines)),
-            to: try #require(plan.passed),
+            to: try #require(plan.conditionalRequest),
             requested: CacheFixture.start,
             received: CacheFixture.start
         )
@@ -38,63 +38,73 @@ import Testing
     private static let fresh = "Cache-Control: max-age=60"
 
     @Test(arguments: [
-        Row(why: "max-age", lines: fresh, isStored: true),
-        Row(why: "Expires", lines: "Expires: {60}", isStored: true),
-        Row(why: "heuristics", lines: "Last-Modified: {-1000}", isStored: true),
-        Row(why: "only a validator", lines: "ETag: \"a\"", isStored: true),
-        Row(why: "a validator and no lifetime", lines: "Cache-Control: max-age=0\nETag: \"a\"", isStored: true),
-        Row(why: "nothing to use it by", lines: "X: y", isStored: false),
-        Row(why: "a lifetime that is over", lines: "Cache-Control: max-age=60\nAge: 60", isStored: false),
-        Row(why: "no-cache without a validator", lines: "Cache-Control: no-cache, max-age=60", isStored: false),
-        Row(why: "no-cache with one", lines: "Cache-Control: no-cache\nETag: \"a\"", isStored: true),
-        Row(why: "leave to be stale", lines: "Cache-Control: max-age=0, stale-if-error=60", isStored: true),
-        Row(why: "leave by option", lines: "X: y", options: HTTPCaching(staleIfError: .seconds(1)), isStored: true),
+        Row(name: "max-age", lines: fresh, isStored: true),
+        Row(name: "Expires", lines: "Expires: {60}", isStored: true),
+        Row(name: "heuristics", lines: "Last-Modified: {-1000}", isStored: true),
+        Row(name: "validator only", lines: "ETag: \"a\"", isStored: true),
+        Row(name: "validator and no lifetime", lines: "Cache-Control: max-age=0\nETag: \"a\"", isStored: true),
+        Row(name: "neither lifetime nor validator", lines: "X: y", isStored: false),
+        Row(name: "expired lifetime", lines: "Cache-Control: max-age=60\nAge: 60", isStored: false),
+        Row(name: "no-cache without a validator", lines: "Cache-Control: no-cache, max-age=60", isStored: false),
+        Row(name: "no-cache with a validator", lines: "Cache-Control: no-cache\nETag: \"a\"", isStored: true),
+        Row(name: "stale-if-error", lines: "Cache-Control: max-age=0, stale-if-error=60", isStored: true),
         Row(
-            why: "leave by option, and none by must-revalidate",
+            name: "stale-if-error by option",
+            lines: "X: y",
+            options: HTTPCaching(staleIfError: .seconds(1)),
+            isStored: true
+        ),
+        Row(
+            name: "stale-if-error by option, with must-revalidate",
             lines: "Cache-Control: must-revalidate",
             options: HTTPCaching(staleIfError: .seconds(1)),
             isStored: false
         ),
-        Row(why: "§5.2.2.5 no-store", lines: "Cache-Control: max-age=60, no-store", isStored: false),
-        Row(why: "§5.2.1.5 no-store of the request", request: "Cache-Control: no-store", lines: fresh, isStored: false),
-        Row(why: "§5.2.2.7 private", lines: "Cache-Control: private, max-age=60", isStored: true),
-        Row(why: "§3.5 with Authorization", request: "Authorization: Basic eDp5", lines: fresh, isStored: true),
-        Row(why: "with Set-Cookie", lines: "\(fresh)\nSet-Cookie: a=b", isStored: true),
-        Row(why: "§4.1 Vary: *", lines: "\(fresh)\nVary: *", isStored: false),
+        Row(name: "§5.2.2.5 no-store", lines: "Cache-Control: max-age=60, no-store", isStored: false),
         Row(
-            why: "§5.2.2.3 must-understand",
+            name: "§5.2.1.5 no-store of the request",
+            request: "Cache-Control: no-store",
+            lines: fresh,
+            isStored: false
+        ),
+        Row(name: "§5.2.2.7 private", lines: "Cache-Control: private, max-age=60", isStored: true),
+        Row(name: "§3.5 with Authorization", request: "Authorization: Basic eDp5", lines: fresh, isStored: true),
+        Row(name: "with Set-Cookie", lines: "\(fresh)\nSet-Cookie: a=b", isStored: true),
+        Row(name: "§4.1 Vary: *", lines: "\(fresh)\nVary: *", isStored: false),
+        Row(
+            name: "§5.2.2.3 must-understand",
             lines: "Cache-Control: max-age=60, no-store, must-understand",
             isStored: true
         ),
         Row(
-            why: "§5.2.2.3 must-understand of what is not",
+            name: "§5.2.2.3 must-understand of an unknown status",
             status: 299,
             lines: "Cache-Control: max-age=60, no-store, must-understand",
             isStored: false
         ),
-        Row(why: "§3 an unknown status with a lifetime", status: 299, lines: fresh, isStored: true),
-        Row(why: "§3 an unknown status without", status: 299, lines: "ETag: \"a\"", isStored: false),
-        Row(why: "§3 302 without a lifetime", status: 302, lines: "ETag: \"a\"", isStored: false),
-        Row(why: "§3 302 that is private", status: 302, lines: "Cache-Control: private\nETag: \"a\"", isStored: true),
-        Row(why: "§3 302 that is public", status: 302, lines: "Cache-Control: public\nETag: \"a\"", isStored: true),
-        Row(why: "§3 302 with a lifetime", status: 302, lines: fresh, isStored: true),
-        Row(why: "§3 404 without one", status: 404, lines: "ETag: \"a\"", isStored: true),
-        Row(why: "§3 500 with a lifetime", status: 500, lines: fresh, isStored: true),
-        Row(why: "412 is for one request", status: 412, lines: fresh, isStored: false),
-        Row(why: "416 is for one request", status: 416, lines: fresh, isStored: false),
-        Row(why: "304 to nothing", status: 304, lines: fresh, isStored: false),
+        Row(name: "§3 unknown status with a lifetime", status: 299, lines: fresh, isStored: true),
+        Row(name: "§3 unknown status without a lifetime", status: 299, lines: "ETag: \"a\"", isStored: false),
+        Row(name: "§3 302 without a lifetime", status: 302, lines: "ETag: \"a\"", isStored: false),
+        Row(name: "§3 302 with private", status: 302, lines: "Cache-Control: private\nETag: \"a\"", isStored: true),
+        Row(name: "§3 302 with public", status: 302, lines: "Cache-Control: public\nETag: \"a\"", isStored: true),
+        Row(name: "§3 302 with a lifetime", status: 302, lines: fresh, isStored: true),
+        Row(name: "§3 404 without a lifetime", status: 404, lines: "ETag: \"a\"", isStored: true),
+        Row(name: "§3 500 with a lifetime", status: 500, lines: fresh, isStored: true),
+        Row(name: "412", status: 412, lines: fresh, isStored: false),
+        Row(name: "416", status: 416, lines: fresh, isStored: false),
+        Row(name: "304 to an unconditional request", status: 304, lines: fresh, isStored: false),
         Row(
-            why: "206 to nothing",
+            name: "206 to a request without Range",
             status: 206,
             lines: "\(fresh)\nContent-Range: bytes 0-1/9\nETag: \"a\"",
             isStored: false
         ),
-        Row(why: "103", status: 103, lines: fresh, isStored: false),
-        Row(why: "HEAD", method: .head, lines: fresh, isStored: false),
-        Row(why: "POST", method: .post, lines: fresh, isStored: false),
-        Row(why: "a range that was ignored", request: "Range: bytes=0-1", lines: fresh, isStored: true),
+        Row(name: "103", status: 103, lines: fresh, isStored: false),
+        Row(name: "HEAD", method: .head, lines: fresh, isStored: false),
+        Row(name: "POST", method: .post, lines: fresh, isStored: false),
+        Row(name: "ignored Range", request: "Range: bytes=0-1", lines: fresh, isStored: true),
     ])
-    func whatMayBeKeptAndIsOfUseIs(_ row: Row) throws {
+    func onlyUsableResponsesAreStored(_ row: Row) throws {
         var request = CacheFixture.request(method: row.method)
         if !row.request.isEmpty { request.headers = HTTPHeaders(lines: row.request) }
         let reception = try Self.reception(row.lines, status: row.status, request: request, row.options)
@@ -102,7 +112,7 @@ import Testing
         #expect(reception.response?.headers[.cacheStatus]?.contains("; stored") == row.isStored)
     }
 
-    @Test func fieldsOfTheConnectionAreNotKept() throws {
+    @Test func connectionFieldsAreNotStored() throws {
         // §3.1
         let lines = """
             Cache-Control: max-age=60
@@ -127,13 +137,13 @@ import Testing
     }
 
     @Test(arguments: ["X: y", "Date: yesterday", "Date: {-9}\nDate: {-9}"])
-    func aDateIsPutInWhereNoneCanBeRead(lines: String) throws {
+    func missingOrInvalidDateIsReplaced(lines: String) throws {
         // RFC 9110 §6.6.1
         let stored = try #require(try Self.reception("Cache-Control: max-age=60\n\(lines)").storing.first?.response)
         #expect(stored.head.headers.values(for: .date) == [CacheFixture.date(0)])
     }
 
-    @Test func whoseItIsAndWhenItCameIsKept() throws {
+    @Test func identityURLAndTimeAreStored() throws {
         let stored = try #require(try Self.reception("Cache-Control: max-age=60", identity: "ann").storing.first)
         #expect(stored.response.identity == "ann")
         #expect(stored.response.url == "https://a.b/a")
@@ -149,14 +159,14 @@ import Testing
         (410, "X: y", true), (401, "X: y", false), (403, "X: y", false), (429, "X: y", false), (500, "X: y", false),
         (503, "X: y", false), (416, "X: y", false),
     ])
-    func whatComesInsteadRemovesWhatItReplaces(status: HTTPStatus, lines: String, isRemoved: Bool) throws {
+    func newResponseRemovesTheReplacedOne(status: HTTPStatus, lines: String, isRemoved: Bool) throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }
         _ = cache.send(at: 1) { _ in (HTTPResponse(status: status, headers: HTTPHeaders(lines: lines)), "new") }
         #expect(cache.kept().isEmpty == isRemoved)
     }
 
-    @Test func whatIsNotToBeKeptLeavesWhatIsAlone() {
+    @Test func noStoreRequestDoesNotChangeTheStoredResponse() {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }
         _ = cache.send(CacheFixture.request([.cacheControl: "no-store"]), at: 1) { _ in
@@ -165,7 +175,7 @@ import Testing
         #expect(cache.kept().map { String(decoding: $0.body, as: UTF8.self) } == ["old"])
     }
 
-    @Test func aNewerResponseReplacesEveryVariantThatWouldAnswerTheSame() {
+    @Test func newResponseReplacesVariantsThatMatchTheRequest() {
         let cache = CacheSimulation()
         let request = CacheFixture.request(["X": "1"])
         _ = cache.send(request, at: 0) { _ in (CacheFixture.head([.eTag: "\"a\"", .vary: "X"]), "old") }

@@ -6,7 +6,7 @@ import Testing
 
 /// HEAD requests answered from a stored GET response, and the effect of HEAD responses on it (RFC 9111 §4.3.5).
 @Suite struct HeadFresheningTests {
-    @Test func aHeadIsAnsweredFromWhatAGetBrought() throws {
+    @Test func headIsServedFromAStoredGETResponse() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.cacheControl: "max-age=60", .contentLength: "4"]), "body") }
         let answer = try #require(cache.send(CacheFixture.request(method: .head), at: 1, nil))
@@ -16,7 +16,7 @@ import Testing
         #expect(answer.body.isEmpty)
     }
 
-    @Test func aHeadBringsNothingToKeep() throws {
+    @Test func headResponseIsNotStored() throws {
         let cache = CacheSimulation()
         _ = cache.send(CacheFixture.request(method: .head), at: 0) { _ in
             (CacheFixture.head([.cacheControl: "max-age=60"]), "")
@@ -57,7 +57,7 @@ import Testing
         Row(stored: "ETag: \"a\"", status: 304, answer: "ETag: \"a\"", becomes: "fresh"),
         Row(stored: "ETag: \"a\"", status: 304, answer: "ETag: \"b\"", becomes: "same"),
     ])
-    func itSaysWhatBecomesOfWhatIsStored(_ row: Row) throws {
+    func headResponseFreshensOrRemovesTheStoredResponse(_ row: Row) throws {
         let cache = CacheSimulation()
         let stored = HTTPHeaders(lines: "Cache-Control: max-age=0\n\(row.stored)")
         _ = cache.send(at: 0) { _ in (CacheFixture.head(stored), "body") }
@@ -73,7 +73,7 @@ import Testing
         #expect(kept?.method != .head)
     }
 
-    @Test func itDoesNotTouchWhatIsForOthers() {
+    @Test func headResponseDoesNotAffectOtherIdentities() {
         let cache = CacheSimulation()
         _ = cache.send(at: 0, identity: "ann") { _ in (CacheFixture.head([.eTag: "\"a\""]), "body") }
         _ = cache.send(CacheFixture.request(method: .head), at: 9, identity: "bob") { _ in

@@ -19,10 +19,10 @@ import Testing
         ("ETag: a", ""),
         ("X: y", ""),
     ])
-    func aStaleResponseIsValidatedByWhatItHas(stored: String, sent: String) throws {
+    func staleResponseIsValidatedByItsValidators(stored: String, sent: String) throws {
         let entry = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=0\n\(stored)"))
         let plan = CacheRules().plan(for: CacheFixture.request(), stored: [entry], now: CacheFixture.start)
-        let forwarding = try #require(plan.passed)
+        let forwarding = try #require(plan.conditionalRequest)
         #expect(forwarding.sent.headers == HTTPHeaders(lines: sent))
         #expect(forwarding.purpose == (sent.isEmpty ? .response : .validation))
         #expect(forwarding.selected === entry)
@@ -34,16 +34,16 @@ import Testing
         "If-Range: \"z\"",
         "Range: bytes=0-1\nIf-Range: \"z\"",
     ])
-    func aRequestKeepsConditionsOfItsOwn(lines: String) throws {
+    func requestKeepsItsOwnConditions(lines: String) throws {
         let entry = CacheFixture.entry([.cacheControl: "max-age=0", .eTag: "\"a\""])
         let headers = HTTPHeaders(lines: lines)
         let plan = CacheRules().plan(for: CacheFixture.request(headers), stored: [entry], now: CacheFixture.start)
-        let forwarding = try #require(plan.passed)
+        let forwarding = try #require(plan.conditionalRequest)
         #expect(forwarding.sent.headers == headers)
         #expect(forwarding.purpose == .response)
     }
 
-    @Test func a304IsAnsweredFromWhatIsStored() throws {
+    @Test func a304FreshensAndServesTheStoredResponse() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in
             (
@@ -83,7 +83,7 @@ import Testing
         ("X-Old: 2", "X-Old: 2"),
         ("Content-Location: /b", "Content-Location: /b"),
     ])
-    func anUpdateTakesWhatIsNewAndKeepsWhatDescribesTheBytes(newer: String, expected: String) {
+    func updateReplacesFieldsExceptThoseOfTheContent(newer: String, expected: String) {
         let stored = HTTPResponse(
             status: 200,
             headers: HTTPHeaders(
@@ -103,59 +103,74 @@ import Testing
     }
 
     struct Identification: Sendable, CustomTestStringConvertible {
-        let why: String
+        let name: String
         let stored: String
         let answer: String
         let isConfirmed: Bool
 
-        var testDescription: String { why }
+        var testDescription: String { name }
     }
 
     @Test(arguments: [
-        Identification(why: "strong and the same", stored: "ETag: \"a\"", answer: "ETag: \"a\"", isConfirmed: true),
-        Identification(why: "strong and another", stored: "ETag: \"a\"", answer: "ETag: \"b\"", isConfirmed: false),
+        Identification(name: "equal strong tags", stored: "ETag: \"a\"", answer: "ETag: \"a\"", isConfirmed: true),
+        Identification(name: "different strong tags", stored: "ETag: \"a\"", answer: "ETag: \"b\"", isConfirmed: false),
         Identification(
-            why: "strong, of a weak one, as nginx sends it",
+            name: "strong tag for a weak one, as nginx sends it",
             stored: "ETag: W/\"a\"",
             answer: "ETag: \"a\"",
             isConfirmed: true
         ),
-        Identification(why: "weak, of a strong one", stored: "ETag: \"a\"", answer: "ETag: W/\"a\"", isConfirmed: true),
-        Identification(why: "weak and the same", stored: "ETag: W/\"a\"", answer: "ETag: W/\"a\"", isConfirmed: true),
-        Identification(why: "weak and another", stored: "ETag: W/\"a\"", answer: "ETag: W/\"b\"", isConfirmed: false),
-        Identification(why: "dates", stored: "Last-Modified: {-9}", answer: "Last-Modified: {-9}", isConfirmed: true),
         Identification(
-            why: "dates written otherwise",
+            name: "weak tag for a strong one",
+            stored: "ETag: \"a\"",
+            answer: "ETag: W/\"a\"",
+            isConfirmed: true
+        ),
+        Identification(name: "equal weak tags", stored: "ETag: W/\"a\"", answer: "ETag: W/\"a\"", isConfirmed: true),
+        Identification(
+            name: "different weak tags",
+            stored: "ETag: W/\"a\"",
+            answer: "ETag: W/\"b\"",
+            isConfirmed: false
+        ),
+        Identification(
+            name: "equal dates",
+            stored: "Last-Modified: {-9}",
+            answer: "Last-Modified: {-9}",
+            isConfirmed: true
+        ),
+        Identification(
+            name: "equal dates in different formats",
             stored: "Last-Modified: Sun, 09 Sep 2001 01:46:31 GMT",
             answer: "Last-Modified: Sunday, 09-Sep-01 01:46:31 GMT",
             isConfirmed: true
         ),
         Identification(
-            why: "other dates",
+            name: "different dates",
             stored: "Last-Modified: {-9}",
             answer: "Last-Modified: {-8}",
             isConfirmed: false
         ),
         Identification(
-            why: "a tag that is none, and a date",
+            name: "invalid tag and a date",
             stored: "ETag: a\nLast-Modified: {-9}",
             answer: "ETag: a\nLast-Modified: {-9}",
             isConfirmed: true
         ),
         Identification(
-            why: "a tag before a date",
+            name: "tag takes precedence over date",
             stored: "ETag: \"a\"\nLast-Modified: {-9}",
             answer: "ETag: \"b\"\nLast-Modified: {-9}",
             isConfirmed: false
         ),
         Identification(
-            why: "nothing, to the one that was asked about",
+            name: "no validator",
             stored: "ETag: \"a\"",
             answer: "X: y",
             isConfirmed: true
         ),
     ])
-    func a304IsForWhatItNames(_ row: Identification) throws {
+    func a304ConfirmsTheResponseWithItsValidator(_ row: Identification) throws {
         // §4.3.4
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in
@@ -176,7 +191,7 @@ import Testing
         #expect(answer.sent.count == (row.isConfirmed ? 1 : 2))
     }
 
-    @Test func a304UpdatesAllThatHaveItsStrongValidator() throws {
+    @Test func a304UpdatesAllResponsesWithItsStrongValidator() throws {
         let first = CacheFixture.entry(HTTPHeaders(lines: "Vary: A\nETag: \"a\"\nDate: {0}"))
         let second = CacheFixture.entry(HTTPHeaders(lines: "Vary: B\nETag: \"a\"\nDate: {1}"))
         let other = CacheFixture.entry(HTTPHeaders(lines: "Vary: C\nETag: \"c\"\nDate: {2}"))
@@ -185,7 +200,12 @@ import Testing
         let own = CacheFixture.request([.ifNoneMatch: "\"a\", \"z\""])
         let plan = rules.plan(for: own, stored: [first, second, other], now: now)
         let head = CacheFixture.head([.eTag: "\"a\"", .cacheControl: "max-age=60"], status: 304, date: 9)
-        let reception = rules.reception(of: head, to: try #require(plan.passed), requested: now, received: now)
+        let reception = rules.reception(
+            of: head,
+            to: try #require(plan.conditionalRequest),
+            requested: now,
+            received: now
+        )
         // The 304 goes to the caller, whose condition it answers.
         #expect(reception.response?.status == .notModified)
         #expect(Set(reception.storing.map(\.variant)) == [first.variant, second.variant])
@@ -194,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: ["Cache-Control: no-store", "Vary: *"])
-    func a304CanForbidToKeepWhatItConfirms(lines: String) throws {
+    func a304WithNoStoreRemovesTheStoredResponse(lines: String) throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }
         let answer = try #require(
@@ -204,7 +224,7 @@ import Testing
         #expect(cache.kept().isEmpty)
     }
 
-    @Test func a304CanChangeWhatAResponseVariesBy() throws {
+    @Test func a304CanChangeVary() throws {
         let cache = CacheSimulation()
         let request = CacheFixture.request(["X": "1"])
         _ = cache.send(request, at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }
@@ -216,7 +236,7 @@ import Testing
         #expect(cache.send(CacheFixture.request(["X": "2"]), at: 2, nil) == nil)
     }
 
-    @Test func anotherResponseReplacesTheOneThatWasValidated() throws {
+    @Test func newResponseReplacesTheValidatedOne() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }
         let answer = try #require(
@@ -227,7 +247,7 @@ import Testing
         #expect(cache.send(at: 2, nil)?.body == "new")
     }
 
-    @Test func aNoStoreRequestIsAnsweredByAConfirmationThatIsNotKept() throws {
+    @Test func noStoreRequestDoesNotStoreA304() throws {
         // §5.2.1.5
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\"", "X": "1"]), "old") }
@@ -241,7 +261,7 @@ import Testing
         #expect(cache.kept().first?.response?.head.headers["X"] == "1")
     }
 
-    @Test func aResponseThatMayBeStaleIsRevalidatedBehindItself() throws {
+    @Test func staleWhileRevalidateServesAndRevalidates() throws {
         // RFC 5861 §3
         let cache = CacheSimulation()
         let head = CacheFixture.head([.eTag: "\"a\"", .cacheControl: "max-age=5, stale-while-revalidate=60"])

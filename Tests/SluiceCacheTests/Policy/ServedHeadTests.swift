@@ -19,7 +19,7 @@ import Testing
             now: CacheFixture.at(seconds),
             collapsed: collapsed
         )
-        return try #require(plan.given?.head)
+        return try #require(plan.servableResponse?.head)
     }
 
     @Test(arguments: [
@@ -32,7 +32,7 @@ import Testing
         ("Cache-Control: max-age=9999999999", 10, "10", "Sluice; hit; ttl=2147483638"),
         ("Cache-Control: max-age=60\nCache-Status: CDN; hit", 10, "10", "CDN; hit, Sluice; hit; ttl=50"),
     ])
-    func itSaysHowOldItIsAndWhatTheCacheDid(lines: String, now: Double, age: String, status: String) throws {
+    func servedHeadHasAgeAndCacheStatus(lines: String, now: Double, age: String, status: String) throws {
         let head = try Self.head(lines, at: now)
         #expect(head.headers.values(for: .age) == [age])
         #expect(head.headers[.cacheStatus] == status)
@@ -43,18 +43,18 @@ import Testing
         ("two words", "\"two words\""),
         ("a\"b\\c", "\"a\\\"b\\\\c\""), ("ü\n", "\"??\""), ("a;hit", "\"a;hit\""),
     ])
-    func theCachesNameIsATokenOrAString(name: String, expected: String) throws {
+    func cacheNameIsATokenOrString(name: String, expected: String) throws {
         // RFC 9211 §2, RFC 8941 §3.3
         let head = try Self.head("Cache-Control: max-age=60", HTTPCaching(name: name))
         #expect(head.headers[.cacheStatus] == "\(expected); hit; ttl=50")
     }
 
-    @Test func whoeverWaitedForAnotherIsTold() throws {
+    @Test func collapsedRequestHasCollapsedStatus() throws {
         let head = try Self.head("Cache-Control: max-age=60", collapsed: .uriMiss)
         #expect(head.headers[.cacheStatus] == "Sluice; fwd=uri-miss; ttl=50; collapsed")
     }
 
-    @Test func fieldsThatNeedValidationAreLeftOutUntilThen() throws {
+    @Test func noCacheFieldsAreOmittedUntilValidation() throws {
         // §5.2.2.4
         let lines =
             "Cache-Control: max-age=20, no-cache=\"Set-Cookie, x-a\"\nSet-Cookie: a=b\nX-A: 1\nX-B: 2\nETag: \"a\""
@@ -80,7 +80,9 @@ import Testing
         (.post, 200, "Cache-Control: max-age=60", "Sluice; fwd=method; fwd-status=200"),
         (.get, 200, "Cache-Status: CDN; fwd=miss", "CDN; fwd=miss, Sluice; fwd=uri-miss; fwd-status=200"),
     ])
-    func whatIsGivenOnSaysWhyItWasSent(method: HTTPMethod, status: Int, lines: String, expected: String) throws {
+    func forwardedResponseHasTheReasonInCacheStatus(method: HTTPMethod, status: Int, lines: String, expected: String)
+        throws
+    {
         let cache = CacheSimulation()
         let answer = try #require(
             cache.send(CacheFixture.request(method: method), at: 0) { _ in
@@ -93,12 +95,14 @@ import Testing
         #expect(!answer.head.headers.contains(.age))
     }
 
-    @Test func theBodyOfADataThatDoesNotBeginAtZeroIsCutRightly() throws {
+    @Test func rangeOfADataSliceIsServed() throws {
         let whole = Data("xx0123456789".utf8).dropFirst(2)
         let stored = CacheFixture.stored([.cacheControl: "max-age=60"])
         let entry = CacheEntry(key: CacheKey("n"), response: stored, body: whole, stored: CacheFixture.start)
         let request = CacheFixture.request([.range: "bytes=2-3"])
-        let serving = try #require(CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1)).given)
+        let serving = try #require(
+            CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1)).servableResponse
+        )
         #expect(serving.range == 2..<4)
         #expect(String(decoding: serving.body, as: UTF8.self) == "23")
     }

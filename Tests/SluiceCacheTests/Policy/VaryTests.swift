@@ -51,19 +51,19 @@ import Testing
         // The names in `Vary` ignore case and order, and may be repeated.
         ("Vary: x ,, Y", "X: a\nY: b", "X: a\nY: b", true),
     ])
-    func requestsMatchWhereTheyMeanTheSame(vary: String, first: String, second: String, isSame: Bool) {
+    func equivalentRequestsHaveTheSameVariant(vary: String, first: String, second: String, isSame: Bool) {
         #expect((Self.variant(vary, first) == Self.variant(vary, second)) == isSame)
     }
 
     @Test(arguments: [
         ("Vary: X, Y", "Vary: y,x"), ("Vary: X", "Vary: X, x"), ("Vary: X\nVary: Y", "Vary: X, Y"),
     ])
-    func howTheFieldIsWrittenDoesNotMatter(first: String, second: String) {
+    func variantIgnoresCaseAndOrderOfVary(first: String, second: String) {
         #expect(Self.variant(first, "X: a\nY: b") == Self.variant(second, "X: a\nY: b"))
     }
 
     @Test(arguments: ["Vary: *", "Vary: X, *", "Vary: X\nVary: *", "Vary: X Y", "Vary: \"X\"", "Vary: é"])
-    func whatVariesByAnythingMatchesNothing(vary: String) {
+    func varyStarMatchesNoRequest(vary: String) {
         // §4.1
         #expect(Self.variant(vary, "X: a") == nil)
         let entry = CacheFixture.entry(HTTPHeaders(lines: "Cache-Control: max-age=60\n\(vary)"))
@@ -72,11 +72,11 @@ import Testing
     }
 
     @Test(arguments: ["X: y", "Vary:", "Vary: ,"])
-    func whatVariesByNothingHasOneVariant(vary: String) {
+    func emptyVaryHasOneVariant(vary: String) {
         #expect(Self.variant(vary, "X: secret") == "")
     }
 
-    @Test func noValueIsInAVariant() throws {
+    @Test func variantContainsNoFieldValue() throws {
         let variant = try #require(Self.variant("Vary: Authorization", "Authorization: Bearer hush"))
         #expect(variant.count == 64)
         #expect(variant.contains { !$0.isHexDigit } == false)
@@ -85,34 +85,34 @@ import Testing
     struct Owner: Sendable {
         let fields: String
         let owner: String?
-        let asker: String?
+        let requester: String?
         let plan: String
     }
 
     @Test(arguments: [
-        Owner(fields: "X: y", owner: nil, asker: nil, plan: "hit"),
-        Owner(fields: "X: y", owner: "ann", asker: "ann", plan: "hit"),
-        Owner(fields: "X: y", owner: "ann", asker: "bob", plan: "vary-miss response"),
-        Owner(fields: "X: y", owner: "ann", asker: nil, plan: "vary-miss response"),
-        Owner(fields: "X: y", owner: nil, asker: "ann", plan: "vary-miss response"),
-        Owner(fields: "Cache-Control: public", owner: nil, asker: "ann", plan: "hit"),
-        Owner(fields: "Cache-Control: public", owner: "ann", asker: "bob", plan: "vary-miss response"),
-        Owner(fields: "Vary: X", owner: "ann", asker: "ann", plan: "hit"),
-        Owner(fields: "Vary: X", owner: "ann", asker: "bob", plan: "vary-miss response"),
+        Owner(fields: "X: y", owner: nil, requester: nil, plan: "hit"),
+        Owner(fields: "X: y", owner: "ann", requester: "ann", plan: "hit"),
+        Owner(fields: "X: y", owner: "ann", requester: "bob", plan: "vary-miss response"),
+        Owner(fields: "X: y", owner: "ann", requester: nil, plan: "vary-miss response"),
+        Owner(fields: "X: y", owner: nil, requester: "ann", plan: "vary-miss response"),
+        Owner(fields: "Cache-Control: public", owner: nil, requester: "ann", plan: "hit"),
+        Owner(fields: "Cache-Control: public", owner: "ann", requester: "bob", plan: "vary-miss response"),
+        Owner(fields: "Vary: X", owner: "ann", requester: "ann", plan: "hit"),
+        Owner(fields: "Vary: X", owner: "ann", requester: "bob", plan: "vary-miss response"),
     ])
-    func aResponseIsForThoseWhoGotIt(_ row: Owner) {
+    func responseIsServedToItsIdentityOnly(_ row: Owner) {
         let headers = HTTPHeaders(lines: "\(row.fields)\nExpires: {60}")
         let entry = CacheFixture.entry(headers, identity: row.owner)
         let plan = CacheRules().plan(
             for: CacheFixture.request(),
-            identity: row.asker,
+            identity: row.requester,
             stored: [entry],
             now: CacheFixture.start
         )
         #expect(plan.kind == row.plan)
     }
 
-    @Test func variantsLieSideBySide() throws {
+    @Test func variantsAreStoredSeparately() throws {
         let cache = CacheSimulation()
         func server(_ request: HTTPRequest) -> (HTTPResponse, String) {
             let language = request.headers["Accept-Language"] ?? "none"
@@ -131,7 +131,7 @@ import Testing
         #expect(cache.kept().count == 3)
     }
 
-    @Test func usersLieSideBySideAndWhatIsPublicIsForAll() throws {
+    @Test func identitiesAreSeparateExceptForPublicResponses() throws {
         let cache = CacheSimulation()
         for user in ["ann", "bob", "ann", "bob"] {
             let answer = try #require(
@@ -148,13 +148,13 @@ import Testing
         #expect(cache.send(at: 3, nil)?.body == "all")
     }
 
-    @Test func whatVariesByWhatTheTransportAddsIsNotKept() throws {
+    @Test func responseThatVariesByHiddenFieldsIsNotStored() throws {
         let rules = CacheRules(hiddenFields: [.cookie])
         let head = CacheFixture.head([.cacheControl: "max-age=60", .vary: "X, cookie"])
         let entry = CacheFixture.entry([.cacheControl: "max-age=60", .vary: "cookie"])
         let plan = rules.plan(for: CacheFixture.request(), stored: [entry], now: CacheFixture.start)
         #expect(plan.kind == "vary-miss response")
-        let forwarding = try #require(plan.passed)
+        let forwarding = try #require(plan.conditionalRequest)
         let reception = rules.reception(
             of: head,
             to: forwarding,
@@ -164,7 +164,7 @@ import Testing
         #expect(reception.storing.isEmpty)
     }
 
-    @Test func noTwoListsOfValuesAreTheSame() {
+    @Test func differentValuesHaveDifferentVariants() {
         var random = SeededGenerator(seed: 41)
         var seen: [String: String] = [:]
         for _ in 0..<2000 {

@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceCache
 
 /// Conditional requests of the caller, answered from fresh responses (RFC 9111 §4.3.2, RFC 9110 §13).
-@Suite struct OwnConditionTests {
+@Suite struct RequestConditionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let stored: String
         var status: HTTPStatus = 200
@@ -59,7 +59,7 @@ import Testing
         Row(stored: "ETag: \"a\"", request: "If-Match: *\nIf-None-Match: \"a\"", answer: "request response"),
         Row(stored: dated, request: "If-Unmodified-Since: {0}", answer: "request response"),
     ])
-    func whatIsFreshAnswersThem(_ row: Row) {
+    func freshResponseAnswersConditions(_ row: Row) {
         let entry = CacheFixture.entry(
             HTTPHeaders(lines: "Cache-Control: max-age=60\n\(row.stored)"),
             status: row.status
@@ -67,12 +67,12 @@ import Testing
         for method in [HTTPMethod.get, .head] {
             let request = CacheFixture.request(HTTPHeaders(lines: row.request), method: method)
             let plan = CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1))
-            #expect((plan.given?.head.status.description ?? plan.kind) == row.answer)
-            #expect(plan.given.map { $0.isBodiless == (row.answer == "304" || method == .head) } ?? true)
+            #expect((plan.servableResponse?.head.status.description ?? plan.kind) == row.answer)
+            #expect(plan.servableResponse.map { $0.isBodiless == (row.answer == "304" || method == .head) } ?? true)
         }
     }
 
-    @Test func a304HasWhatTheWholeWouldHaveButContent() throws {
+    @Test func a304OmitsFieldsOfTheContent() throws {
         // RFC 9110 §15.4.5
         let lines = """
             Cache-Control: max-age=60
@@ -90,17 +90,17 @@ import Testing
         let entry = CacheFixture.entry(HTTPHeaders(lines: lines))
         let request = CacheFixture.request([.ifNoneMatch: "\"a\""])
         let plan = CacheRules().plan(for: request, stored: [entry], now: CacheFixture.at(1))
-        let head = try #require(plan.given?.head)
+        let head = try #require(plan.servableResponse?.head)
         #expect(
             head.headers.map(\.name) == [
                 "Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Vary", "X", "Age", "Cache-Status",
             ]
         )
-        #expect(plan.given?.body.isEmpty == true)
-        #expect(plan.given?.range == 0..<0)
+        #expect(plan.servableResponse?.body.isEmpty == true)
+        #expect(plan.servableResponse?.range == 0..<0)
     }
 
-    @Test func aListOfTagsIsReadWhateverItIs() {
+    @Test func randomEntityTagListsDoNotTrap() {
         var random = SeededGenerator(seed: 13)
         let alphabet = Array("\"\"W/, ab*".utf8)
         for _ in 0..<3000 {

@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceCache
 
 /// Partial responses that are stored, combined and completed (RFC 9111 §3.3, §3.4).
-@Suite struct CachePartTests {
+@Suite struct PartialResponseTests {
     private static let whole = "0123456789"
 
     /// A server that sends ranges of ten bytes.
@@ -18,8 +18,8 @@ import Testing
         { request in
             var headers = HTTPHeaders(lines: "ETag: \(tag)\n\(lines)")
             let bytes = Array(whole.utf8)
-            let isAsked = request.headers[.ifRange].map { $0 == tag } ?? true
-            guard isAsked, let range = request.headers[.range].flatMap(ByteRangeRequest.init),
+            let isCurrent = request.headers[.ifRange].map { $0 == tag } ?? true
+            guard isCurrent, let range = request.headers[.range].flatMap(ByteRangeRequest.init),
                 case .bytes(let span) = range.extent(of: Int64(bytes.count))
             else { return (CacheFixture.head(headers), whole) }
             headers.append(.contentRange, "bytes \(span.lowerBound)-\(span.upperBound - 1)/\(bytes.count)")
@@ -56,7 +56,7 @@ import Testing
         Row(ranges: ["0-1", "4-5", "2-3", "0-1", "6-9"], kept: "whole 0123456789"),
         Row(ranges: ["0-1", "2-3", "4-5", "6-9"], kept: "whole 0123456789"),
     ])
-    func partsOfOneVersionArePutTogether(_ row: Row) throws {
+    func partsOfOneVersionAreCombined(_ row: Row) throws {
         let cache = CacheSimulation()
         for range in row.ranges {
             let answer = try #require(cache.send(Self.request(range), at: 1, Self.server()))
@@ -77,26 +77,26 @@ import Testing
     }
 
     struct Refusal: Sendable, CustomTestStringConvertible {
-        let why: String
+        let name: String
         var request = "X: y"
         var tag = "\"a\""
         var lines = "Cache-Control: max-age=60"
         var options = HTTPCaching()
 
-        var testDescription: String { why }
+        var testDescription: String { name }
     }
 
     @Test(arguments: [
-        Refusal(why: "a weak validator", tag: "W/\"a\""),
-        Refusal(why: "none", tag: "a"),
-        Refusal(why: "no-store", lines: "Cache-Control: no-store"),
-        Refusal(why: "a request with no-store", request: "Cache-Control: no-store"),
-        Refusal(why: "a coding", lines: "Cache-Control: max-age=60\nContent-Encoding: gzip"),
-        Refusal(why: "another range", lines: "Cache-Control: max-age=60\nContent-Range: bytes 0-1/10"),
-        Refusal(why: "Vary: *", lines: "Cache-Control: max-age=60\nVary: *"),
-        Refusal(why: "by option", options: HTTPCaching(storesPartialResponses: false)),
+        Refusal(name: "weak validator", tag: "W/\"a\""),
+        Refusal(name: "invalid validator", tag: "a"),
+        Refusal(name: "no-store", lines: "Cache-Control: no-store"),
+        Refusal(name: "no-store of the request", request: "Cache-Control: no-store"),
+        Refusal(name: "content coding", lines: "Cache-Control: max-age=60\nContent-Encoding: gzip"),
+        Refusal(name: "two Content-Range fields", lines: "Cache-Control: max-age=60\nContent-Range: bytes 0-1/10"),
+        Refusal(name: "Vary: *", lines: "Cache-Control: max-age=60\nVary: *"),
+        Refusal(name: "disabled by option", options: HTTPCaching(storesPartialResponses: false)),
     ])
-    func whatCannotBeCompletedIsNotKept(_ row: Refusal) throws {
+    func partsThatCannotBeCombinedAreNotStored(_ row: Refusal) throws {
         let cache = CacheSimulation(row.options)
         let answer = try #require(cache.send(Self.request("0-3", row.request), at: 1, Self.server(row.tag, row.lines)))
         #expect(answer.head.status == .partialContent)
@@ -105,21 +105,21 @@ import Testing
     }
 
     @Test(arguments: ["bytes 0-3/*", "bytes */10", "bytes 3-0/10", "items 0-3/10", "", "bytes 0-3/10, bytes 0-3/10"])
-    func aPartThatDoesNotSayWhichIsNotKept(range: String) throws {
+    func partWithoutValidContentRangeIsNotStored(range: String) throws {
         let cache = CacheSimulation()
         let headers: HTTPHeaders = [.contentRange: range, .eTag: "\"a\"", .cacheControl: "max-age=60"]
         _ = cache.send(Self.request("0-3"), at: 1) { _ in (CacheFixture.head(headers, status: 206), "0123") }
         try Self.expect(cache, "")
     }
 
-    @Test func aPartThatComesShortIsNotKept() throws {
+    @Test func truncatedPartIsNotStored() throws {
         let cache = CacheSimulation()
         let headers: HTTPHeaders = [.contentRange: "bytes 0-3/10", .eTag: "\"a\"", .cacheControl: "max-age=60"]
         _ = cache.send(Self.request("0-3"), at: 1) { _ in (CacheFixture.head(headers, status: 206), "012") }
         try Self.expect(cache, "")
     }
 
-    @Test func aPartOfAnotherVersionReplacesWhatIsThere() throws {
+    @Test func partOfAnotherVersionReplacesTheStoredResponse() throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 1, Self.server())
         _ = cache.send(Self.request("4-5"), at: 1, Self.server("\"b\""))
@@ -130,7 +130,7 @@ import Testing
         try Self.expect(cache, "6..<8 67")
     }
 
-    @Test func aPartFreshensTheWholeItIsOf() throws {
+    @Test func partFreshensTheCompleteResponse() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0, Self.server("\"a\"", "Cache-Control: max-age=0"))
         _ = cache.send(
@@ -142,7 +142,7 @@ import Testing
         #expect(cache.send(at: 20, nil)?.body == Self.whole)
     }
 
-    @Test func aPartLeavesAloneWhatItCannotBeComparedWith() throws {
+    @Test func partLeavesResponsesWithoutComparableValidator() throws {
         let cache = CacheSimulation()
         _ = cache.send(at: 0, Self.server("W/\"a\"", "Cache-Control: max-age=0"))
         _ = cache.send(Self.request("2-3", "If-None-Match: \"z\""), at: 9, Self.server())
@@ -153,7 +153,7 @@ import Testing
         try Self.expect(encoded, "whole 0123456789")
     }
 
-    @Test func aBeginningIsCompletedByARangeOfTheSameVersion() throws {
+    @Test func prefixIsCompletedByARangeRequest() throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
         let answer = try #require(cache.send(at: 1, Self.server()))
@@ -167,7 +167,7 @@ import Testing
         #expect(cache.send(at: 2, nil)?.body == Self.whole)
     }
 
-    @Test func aRestThatComesShortIsNoAnswer() throws {
+    @Test func truncatedCompletionFails() throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
         let short: CacheSimulation.Server = { request in (Self.server()(request).head, "45678") }
@@ -175,7 +175,7 @@ import Testing
         try Self.expect(cache, "0..<4 0123")
     }
 
-    @Test func aBeginningOfAnotherVersionIsOfNoUse() throws {
+    @Test func prefixOfAnotherVersionIsReplaced() throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
         // If-Range does not match, so the server sends the whole.
@@ -190,7 +190,7 @@ import Testing
         "Content-Range: bytes 4-8/10\nETag: \"a\"", "Content-Range: bytes 4-10/11\nETag: \"a\"", "ETag: \"a\"",
         "Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10\nETag: \"a\"\nContent-Encoding: br",
     ])
-    func aRestThatDoesNotFitIsAskedForAsAWhole(lines: String) throws {
+    func unsuitableCompletionCausesACompleteRequest(lines: String) throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
         let answer = try #require(
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(arguments: [412, 416, 304])
-    func aRestThatIsRefusedIsAskedForAsAWhole(status: Int) throws {
+    func refusedCompletionCausesACompleteRequest(status: Int) throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request("0-3"), at: 0, Self.server())
         let answer = try #require(
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: ["0-3", "2-5"])
-    func onlyABeginningIsCompletedAndOnlyForAWhole(range: String) throws {
+    func onlyAPrefixIsCompletedForACompleteRequest(range: String) throws {
         let cache = CacheSimulation()
         _ = cache.send(Self.request(range), at: 0, Self.server())
         let conditional = CacheFixture.request([.ifNoneMatch: "\"z\""])
@@ -226,13 +226,13 @@ import Testing
         ] {
             let plan = CacheRules().plan(for: request, stored: cache.kept(), now: CacheFixture.at(1))
             #expect(plan.kind == "partial response")
-            #expect(plan.passed?.sent.headers == request.headers)
+            #expect(plan.conditionalRequest?.sent.headers == request.headers)
         }
         let plan = CacheRules().plan(for: CacheFixture.request(), stored: cache.kept(), now: CacheFixture.at(1))
-        #expect(plan.passed?.purpose == (range == "0-3" ? .completion : .response))
+        #expect(plan.conditionalRequest?.purpose == (range == "0-3" ? .completion : .response))
     }
 
-    @Test func whateverIsAskedTheBytesAreThoseOfOneVersion() throws {
+    @Test func randomRangesReturnBytesOfOneVersion() throws {
         var random = SeededGenerator(seed: 34)
         for _ in 0..<25 {
             let cache = CacheSimulation()
