@@ -4,8 +4,8 @@ import Testing
 
 @testable import Sluice
 
-/// Holds the page on the architecture, and the part of CONTRIBUTING.md on additions, to the sources: every file, folder, type and member
-/// that they name exists.
+/// Compares the page on the architecture, and the section of CONTRIBUTING.md on additions, with the sources: every file, folder, type
+/// and member that they name exists.
 @Suite struct ArchitectureTests {
     private static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     private static let sources = SourceIndex(of: root.appending(path: "Sources"))
@@ -14,13 +14,13 @@ import Testing
         try String(contentsOf: Self.root.appending(path: "Docs/Architecture.md"), encoding: .utf8)
     }
 
-    @Test func everyNameIsInTheSources() throws {
+    @Test func namesOfThePageAreInTheSources() throws {
         let names = CodeSpan.all(in: try page())
         #expect(names.count > 200)
         #expect(names.filter { !Self.sources.contains($0) } == [])
     }
 
-    @Test func everyNameOfAnAdditionIsInTheSources() throws {
+    @Test func namesOfAdditionsAreInTheSources() throws {
         let text = try String(contentsOf: Self.root.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("Adding to Sluice") })
         let names = CodeSpan.all(in: section)
@@ -28,7 +28,7 @@ import Testing
         #expect(names.filter { !Self.sources.contains($0) } == [])
     }
 
-    @Test func theModulesAndTheirFoldersAreComplete() throws {
+    @Test func pageListsAllModulesAndFolders() throws {
         let rows = try page().split(separator: "\n").filter { $0.hasPrefix("| ") }.map(CodeSpan.spans)
         let modules = Self.sources.modules.filter { $0.key.hasPrefix("Sluice") }
         #expect(modules.count > 5)
@@ -48,7 +48,7 @@ import Testing
         // The type is declared elsewhere, and the member belongs to another one.
         "`HTTPCache.acquire`",
     ])
-    func aNameThatIsMadeUpIsFound(_ text: String) {
+    func unknownNamesAreDetected(_ text: String) {
         let names = CodeSpan.all(in: "The type \(text) does it.")
         #expect(names.count == 1)
         #expect(names.allSatisfy { !Self.sources.contains($0) })
@@ -58,18 +58,18 @@ import Testing
         "`Pipeline.swift`", "`Pipeline`", "`Pipeline/`", "`SluiceHTTP`", "`Pipeline.begin(_:_:caller:completion:)`",
         "`Pipeline.start`", "`CallMachine.Step.admit`", "`APIClient.Configuration`", "`Pipeline.within`",
     ])
-    func aNameOfTheSourcesIsAccepted(_ text: String) {
+    func namesOfTheSourcesAreAccepted(_ text: String) {
         let names = CodeSpan.all(in: text)
         #expect(names.count == 1)
         #expect(names.allSatisfy { Self.sources.contains($0) })
     }
 
-    @Test func otherCodeIsNoName() {
+    @Test func otherCodeIsIgnored() {
         let text = "`await`, `client.get(\"users/1\")`, `@unchecked Sendable`, `GET`\n```\n`NoSuchType`\n```\n"
         #expect(CodeSpan.all(in: text) == [])
     }
 
-    @Test func theRequestOfThePage() async throws {
+    @Test func requestOfThePageSucceeds() async throws {
         let server = try LoopbackServer()
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
 
@@ -105,7 +105,7 @@ private enum CodeSpan: Equatable {
             self = .folder(String(span.dropLast()))
         } else {
             guard let match = span.wholeMatch(of: /([A-Z]\w*(?:\.\w+)*)(?:\([\w:]*\))?/),
-                // Not a method of HTTP or another word in capitals.
+                // A method of HTTP or another word in capitals is not a name.
                 span.contains(where: \.isLowercase)
             else { return nil }
             self = .declaration(match.1.split(separator: ".").map(String.init))

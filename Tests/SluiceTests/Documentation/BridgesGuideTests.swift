@@ -43,7 +43,7 @@ final class BridgesGuideTests: XCTestCase {
     }
 
     #if canImport(Combine)
-    func testAPublisher() async throws {
+    func testPublisher() async throws {
         let server = try LoopbackServer()
         defer { server.stop() }
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))

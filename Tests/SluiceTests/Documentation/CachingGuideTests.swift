@@ -9,7 +9,7 @@ final class CachingGuideTests: XCTestCase {
 
     override func tearDown() { server?.stop() }
 
-    func testWhatHTTPSays() async throws {
+    func testHTTPCaching() async throws {
         let server = try XCTUnwrap(server)
         let folder = try XCTUnwrap(directory).url
         server.on("/prices", .text("1", headers: ["Cache-Control": "max-age=60"]))
@@ -30,7 +30,7 @@ final class CachingGuideTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
-    func testWhatYouSay() async throws {
+    func testDataSources() async throws {
         let server = try XCTUnwrap(server)
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
         let store = CacheStore(storage: nil)

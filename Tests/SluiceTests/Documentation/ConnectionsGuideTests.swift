@@ -54,7 +54,7 @@ final class ConnectionsGuideTests: XCTestCase {
         XCTAssertEqual(try plan(pinned, "bank.example").pins?.pins, watched.pins)
     }
 
-    func testAFailureOfTLSSaysWhichCheckFailed() async throws {
+    func testTLSFailureHasTheFailedCheck() async throws {
         let expired = CertificateSummary(subject: "CN=bank", issuer: "CN=authority")
         let bank = APIClient(baseURL: "https://bank.example") {
             $0.stub = .error(SluiceError(.tlsFailed, "No.", underlyingError: TLSFailure(.expired, on: expired)))
@@ -67,7 +67,7 @@ final class ConnectionsGuideTests: XCTestCase {
         XCTAssertEqual((response.failure?.underlyingError as? TLSFailure)?.check, .expired)
     }
 
-    func testWhereRequestsMayGo() async throws {
+    func testAddressAndHostRules() async throws {
         let fetcher = APIClient {
             $0.connection.addresses = .publicOnly
             $0.connection.hosts = HostRules(denying: ["*.internal.example"])

@@ -61,7 +61,7 @@ enum Deprecation {
 }
 
 @Suite struct ContributingTests {
-    @Test func aClosedGateRefuses() async throws {
+    @Test func closedGateRefusesRequests() async throws {
         let server = try LoopbackServer()
         server.on("/zen", .text("calm"))
         let maintenance = Maintenance()
@@ -71,7 +71,7 @@ enum Deprecation {
         #expect(await client.string.get("zen").sender().response.failure?.code == .gateFailed)
     }
 
-    @Test func aBodyOfLines() async throws {
+    @Test func jsonLinesAreSentAsBody() async throws {
         let server = try LoopbackServer()
         server.on("/echo") { .data($0.body) }
         let client = APIClient(baseURL: server.url)
@@ -80,7 +80,7 @@ enum Deprecation {
     }
 
     @Test(arguments: [("@1688169599", 1_688_169_599), ("@-1", -1), ("@+1", nil), ("1", nil), ("@", nil), ("@x", nil)])
-    func aDateOfAField(_ text: String, _ seconds: Int?) {
+    func deprecationDateIsParsed(_ text: String, _ seconds: Int?) {
         let expected = seconds.map { Date(timeIntervalSince1970: Double($0)) }
         #expect(Deprecation.date(in: ["Deprecation": text]) == expected)
     }

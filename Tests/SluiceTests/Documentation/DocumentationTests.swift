@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Holds the pages and the code of this folder together: what a page shows is compiled and run here.
+/// Compares the pages with the code of this folder: every Swift block of a page is compiled and run here.
 @Suite struct DocumentationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
 
-    /// The README, the page for contributors, the articles and the guides: all that there are, so that none can be forgotten.
+    /// All pages: the README, the page for contributors, the articles and the guides.
     static var pages: [String] {
         ["README.md", "CONTRIBUTING.md"]
             + ["Sources/Sluice/Sluice.docc", "Docs"].flatMap { folder in
@@ -16,31 +16,31 @@ import Testing
             }
     }
 
-    @Test func thePagesAreFound() {
+    @Test func pagesAreFound() {
         #expect(Self.pages.count > 25)
     }
 
     @Test(arguments: pages)
-    func everyBlockOfAPageIsCompiledHere(_ page: String) throws {
+    func everyBlockOfAPageIsCompiled(_ page: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
         let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)
         let code = try files.map { lines(try String(contentsOf: $0, encoding: .utf8)) }.joined(separator: "\n")
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
             .filter { block in
-                // What stands in a manifest.
+                // Blocks of a package manifest cannot be compiled here.
                 ![".package", ".product", "// swift-tools-version"].contains { block.hasPrefix($0) }
             }
-        // What is measured and what is feared is told without code.
+        // These two pages have no code.
         #expect(!blocks.isEmpty || ["Docs/Reliability.md", "Docs/Security.md"].contains(page))
         for block in blocks {
             let isCompiled = code.contains(lines(block))
-            #expect(isCompiled, "This is in no test:\n\(block)")
+            #expect(isCompiled, "No test contains this block:\n\(block)")
         }
     }
 
-    /// The text without indentation, empty lines and imports, which differ between a page and a class; and without what makes a type
-    /// the program's entry, of which a test has another.
+    /// Returns the text without indentation, empty lines and imports, which differ between a page and a class, and without `@main`,
+    /// because tests have their own entry point.
     private func lines(_ text: String) -> String {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !$0.hasPrefix("import ") }

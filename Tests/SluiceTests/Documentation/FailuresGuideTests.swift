@@ -63,7 +63,7 @@ final class FailuresGuideTests: XCTestCase {
             print(error.errorBody?.message ?? "no words", error.status ?? 0)
         }
         let busy: APIRequest<User, ShopFailure> = shop.codable.get("busy")
-        guard case .failure(let failure) = await busy.sender().result else { return XCTFail("It was accepted.") }
+        guard case .failure(let failure) = await busy.sender().result else { return XCTFail("The request succeeded.") }
         XCTAssertEqual(failure.message, "Come back later.")
         XCTAssertTrue(failure.mayPass)
     }

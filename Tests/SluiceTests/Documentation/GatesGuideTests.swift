@@ -71,7 +71,7 @@ final class GatesGuideTests: XCTestCase {
         XCTAssertEqual(motto, "Let it flow.")
     }
 
-    func testAGateOfOnesOwn() async throws {
+    func testCustomGate() async throws {
         let server = try LoopbackServer()
         server.on("/motto", .drop, .text("Let it flow."))
         let client = APIClient(baseURL: server.url) { $0.gates = [Quota(counter: Counter())] }

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import Testing
 
-// The files of the tutorial, one below the other.
+// The files of the tutorial, in order.
 
 /// A repository on GitHub.
 public struct Repository: Decodable, Sendable {
@@ -17,11 +17,11 @@ public struct Repository: Decodable, Sendable {
     }
 }
 
-/// Why a request failed, in GitHub's words where it has any.
+/// The error of a failed request, with the message of GitHub if there is one.
 public struct GitHubError: ErrorSerializable, CustomStringConvertible {
     /// One sentence.
     public let description: String
-    /// The response's status; nil if none came.
+    /// The status of the response; nil without a response.
     public let status: HTTPStatus?
 
     /// Reads the body of the failed response.
@@ -37,7 +37,7 @@ public struct GitHub: WebService {
     /// The client that sends the requests.
     public let client: APIClient
 
-    /// Makes a service; a test gives it another URL.
+    /// Creates a service. Tests pass another URL.
     public init(baseURL: String = "https://api.github.com") {
         client = APIClient(baseURL: baseURL) {
             $0.headers["Accept"] = "application/vnd.github+json"
@@ -71,10 +71,10 @@ struct Repos {
     }
 }
 
-/// The service's own time must suffice, however many other tests run.
+/// Urgent, because the time-outs of the service also apply while many other tests run.
 @Suite(.urgent) enum GettingStartedTests {
     @Suite struct GitHubTests {
-        @Test func repositoriesAreRead() async throws {
+        @Test func repositoriesAreDecoded() async throws {
             let server = try LoopbackServer()
             server.on(.get, "/users/ada/repos", .json(#"[{"name":"engine","stargazers_count":42}]"#))
             let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value
@@ -84,7 +84,7 @@ struct Repos {
             #expect(server.requests.first?.headers["User-Agent"]?.hasPrefix("repos/1.0") == true)
         }
 
-        @Test func anUnknownUserFailsInGitHubsWords() async throws {
+        @Test func unknownUserFailsWithTheMessageOfGitHub() async throws {
             let server = try LoopbackServer()
             server.on("/users/nobody/repos", .json(#"{"message":"Not Found"}"#, status: .notFound))
             let error = try await #require(throws: GitHubError.self) {
@@ -94,7 +94,7 @@ struct Repos {
             #expect(error.status == .notFound)
         }
 
-        @Test func aServerThatStumblesIsAskedAgain() async throws {
+        @Test func retriesAfterServerError() async throws {
             let server = try LoopbackServer()
             server.on("/users/ada/repos", .status(.serviceUnavailable), .json("[]"))
             let repositories = try await GitHub(baseURL: server.url).repositories(of: "ada").sender().value

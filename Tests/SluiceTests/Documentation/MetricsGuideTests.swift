@@ -5,7 +5,7 @@ import XCTest
 
 /// The article on metrics and recordings.
 final class MetricsGuideTests: XCTestCase {
-    func testFiguresByRoute() async throws {
+    func testMetricsByRoute() async throws {
         let server = try LoopbackServer()
         server.on("/users/*", .text("Ada"))
         let metrics = RequestMetrics()
@@ -23,7 +23,7 @@ final class MetricsGuideTests: XCTestCase {
         XCTAssertEqual(detailed.snapshot().inFlight, 0)
     }
 
-    func testASessionAsAFile() async throws {
+    func testHARRecording() async throws {
         let server = try LoopbackServer()
         server.on("/a", .text("a"))
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).har")

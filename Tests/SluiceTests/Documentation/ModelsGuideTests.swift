@@ -31,7 +31,7 @@ final class ModelsGuideTests: XCTestCase {
         return server
     }
 
-    func testPartsOfABody() async throws {
+    func testKeyPathsAndEmptyBodies() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
         let first: User = try await shop.get("page").keyPath("data.items[0]").sender().value
@@ -40,7 +40,7 @@ final class ModelsGuideTests: XCTestCase {
         XCTAssertNil(nobody)
     }
 
-    func testWithoutAType() async throws {
+    func testJSONValues() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
         let page: JSON = try await shop.json.get("page").sender().value
@@ -51,7 +51,7 @@ final class ModelsGuideTests: XCTestCase {
         XCTAssertEqual(badges.map(\.points), [5, 0])
     }
 
-    func testACarelessServer() async throws {
+    func testLenientDecoder() async throws {
         let server = try shopServer()
         let careless = APIClient(baseURL: server.url) { $0.modelDecoder = LenientJSONDecoder() }
         let item: Item = try await careless.get("item").sender().value
@@ -72,7 +72,7 @@ final class ModelsGuideTests: XCTestCase {
         XCTAssertEqual(outcome.message, "Sold out.")
     }
 
-    func testAnotherLook() async throws {
+    func testFilteredResponse() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
         let response = await shop.data.get("page").validate(.none).sender().response

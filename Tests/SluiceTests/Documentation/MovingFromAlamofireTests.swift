@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from Alamofire.
+/// The guide for users of Alamofire.
 final class MovingFromAlamofireTests: XCTestCase {
     struct Incomplete: Error {}
 
@@ -69,7 +69,7 @@ final class MovingFromAlamofireTests: XCTestCase {
         XCTAssertEqual(query, Data("q=ada".utf8))
     }
 
-    func testARouter() async throws {
+    func testRouter() async throws {
         let server = try shopServer()
         let client = APIClient { $0.endpointMapping = { _, draft in draft.host(server.url) } }
         let ada: User = try await client.request(Router.user(1)).sender().value

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from async-http-client.
+/// The guide for users of async-http-client.
 final class MovingFromAsyncHTTPClientTests: XCTestCase {
     private func shopServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
@@ -84,7 +84,7 @@ final class MovingFromAsyncHTTPClientTests: XCTestCase {
         }
     }
 
-    func testInProduction() async throws {
+    func testProductionConfiguration() async throws {
         let server = try shopServer()
         let orders = APIClient(baseURL: server.url) {
             $0.gates = [

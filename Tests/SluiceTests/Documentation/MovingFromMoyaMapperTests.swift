@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from MoyaMapper.
+/// The guide for users of MoyaMapper.
 final class MovingFromMoyaMapperTests: XCTestCase {
     struct Company: Codable, Sendable, DefaultInitializable {
         var id = ""
@@ -76,7 +76,7 @@ final class MovingFromMoyaMapperTests: XCTestCase {
         XCTAssertEqual(isNew, true)
     }
 
-    func testRequestsThatAreKept() async throws {
+    func testFirstLaunchDataSource() async throws {
         let server = try shopServer()
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

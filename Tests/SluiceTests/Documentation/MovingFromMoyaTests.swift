@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from Moya.
+/// The guide for users of Moya.
 final class MovingFromMoyaTests: XCTestCase {
     struct Session: Sendable {
         var token: String? { "t0k3n" }
@@ -69,7 +69,7 @@ final class MovingFromMoyaTests: XCTestCase {
         return server
     }
 
-    /// A client that sends what is for the shop to the test's server.
+    /// Returns a client that sends requests for the shop to a loopback server.
     private func client(of server: LoopbackServer) -> APIClient {
         APIClient { $0.endpointMapping = { _, draft in draft.host(server.url) } }
     }

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from SYMoyaNetwork.
+/// The guide for users of SYMoyaNetwork.
 final class MovingFromSYMoyaNetworkTests: XCTestCase {
     enum Shop: Target {
         case user(Int)
@@ -30,7 +30,7 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         let isActive: Bool
     }
 
-    /// The smallest GIF there is.
+    /// A GIF of one pixel.
     private let gif = Data(base64Encoded: "R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=") ?? Data()
 
     private func shopServer() throws -> LoopbackServer {
@@ -55,7 +55,7 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         XCTAssertEqual(urls, ["https://shop.example/users/1", "https://cdn.shop.example/pictures/1"])
     }
 
-    func testTheCache() async throws {
+    func testCache() async throws {
         let server = try shopServer()
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from Swifty.
+/// The guide for users of Swifty.
 final class MovingFromSwiftyTests: XCTestCase {
     actor Session {
         private(set) var ticket: String?
@@ -115,7 +115,7 @@ final class MovingFromSwiftyTests: XCTestCase {
         XCTAssertEqual(server.requests.first?.headers["X-Ticket"], "t1")
     }
 
-    func testTheInspector() async throws {
+    func testInspector() async throws {
         let server = try shopServer()
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).har")
         defer { try? FileManager.default.removeItem(at: file) }

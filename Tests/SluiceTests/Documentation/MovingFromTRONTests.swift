@@ -3,7 +3,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The guide for who comes from TRON.
+/// The guide for users of TRON.
 final class MovingFromTRONTests: XCTestCase {
     struct Badge: JSONDecodable {
         let owner: String
@@ -115,7 +115,7 @@ final class MovingFromTRONTests: XCTestCase {
             // No cast: this is a CartError.
             print(error.fields["item"] ?? [], error.status ?? 0)
         }
-        guard case .failure(let error) = await order.sender().result else { return XCTFail("It was accepted.") }
+        guard case .failure(let error) = await order.sender().result else { return XCTFail("The request succeeded.") }
         XCTAssertEqual(error.fields, ["item": ["is sold out"]])
     }
 

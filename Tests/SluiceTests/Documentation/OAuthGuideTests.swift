@@ -38,7 +38,7 @@ final class OAuthGuideTests: XCTestCase {
         try await oauth.signIn(redirectedTo: redirect, for: request)
     }
 
-    func testAUserWhoHasNotSignedIn() async throws {
+    func testMissingSignInSendsNoRequests() async throws {
         let server = try LoopbackServer()
         let oauth = OAuth2(
             .authorizationCode(id: "app", authorizationURL: "\(server.url)/authorize", redirectURL: "app:/back"),
@@ -53,7 +53,7 @@ final class OAuthGuideTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testAWrongSecret() async throws {
+    func testInvalidClientSecretFails() async throws {
         let server = try LoopbackServer()
         server.on("/token", .json(#"{"error":"invalid_client"}"#, status: .unauthorized))
         let oauth = OAuth2(.clientCredentials(id: "reports", secret: "wrong"), tokenURL: "\(server.url)/token")

@@ -31,7 +31,7 @@ final class ObservationGuideTests: XCTestCase {
         return server
     }
 
-    func testALog() async throws {
+    func testRequestLog() async throws {
         let server = try userServer()
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         let client = APIClient(baseURL: server.url) { $0.observers = [RequestLog()] }
@@ -45,7 +45,7 @@ final class ObservationGuideTests: XCTestCase {
         XCTAssertTrue(line.contains("← 200 GET ") && line.contains("\n    curl '\(server.url)/users/1'"), line)
     }
 
-    func testACommandAndItsSecrets() throws {
+    func testCurlCommandAndRedaction() throws {
         let client = APIClient(baseURL: "https://shop.example")
         let request = client.string.post("pay").query("train-ticket", "s3").json(["iban": "s3", "password": "s3"])
         let command = try request.httpRequest().curlCommand()
@@ -59,7 +59,7 @@ final class ObservationGuideTests: XCTestCase {
         XCTAssertEqual(whole.components(separatedBy: "s3").count, 4)
     }
 
-    func testAnActivityIndicator() async throws {
+    func testActivityIndicator() async throws {
         let server = try userServer()
         let activity = ActivityCounter()
         let busy = APIClient(baseURL: server.url) { $0.observers = [activity] }
@@ -73,7 +73,7 @@ final class ObservationGuideTests: XCTestCase {
         XCTAssertFalse(activity.isActive)
     }
 
-    func testAnObserverAndAPlugin() async throws {
+    func testObserverAndPlugin() async throws {
         let server = try userServer()
         let traced = APIClient(baseURL: server.url) { $0.plugins = [Tracing()] }
         _ = try await traced.string.get("users/1").sender().value

@@ -18,7 +18,7 @@ final class PipelineGuideTests: XCTestCase {
         }
     }
 
-    func testWhatAClientAndARequestSay() async throws {
+    func testClientAndRequestOptions() async throws {
         let server = try LoopbackServer()
         server.on("/health", .text("well"))
         server.on("/orders/17", .text("sent"))
@@ -77,7 +77,7 @@ final class PipelineGuideTests: XCTestCase {
     }
 
     #if os(Linux)
-    func testABoundOnWaitingTransfers() async throws {
+    func testMaximumWaitingTransfers() async throws {
         let server = try LoopbackServer()
         server.on("/health", .text("well"))
         var engine = SocketTransport.Configuration()
@@ -89,7 +89,7 @@ final class PipelineGuideTests: XCTestCase {
     }
     #endif
 
-    func testAJarWithAFile() async throws {
+    func testCookieJarWithFile() async throws {
         let server = try LoopbackServer()
         server.on("/login", .status(.noContent, headers: ["Set-Cookie": "id=1; Max-Age=3600"]))
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-guide-\(UUID().uuidString)")
@@ -107,7 +107,7 @@ final class PipelineGuideTests: XCTestCase {
         XCTAssertEqual(names, ["id"])
     }
 
-    func testATransportOfOnesOwn() async throws {
+    func testCustomTransport() async throws {
         let echoing = APIClient(baseURL: "https://shop.example") { $0.transport = Echo() }
         let path = try await echoing.string.get("health").sender().value
         XCTAssertEqual(path, "/health")

@@ -23,7 +23,7 @@ final class RecoveryGuideTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 3)
     }
 
-    func testATimeOfOnesOwn() async throws {
+    func testRetryWithTestClock() async throws {
         let server = try LoopbackServer()
         server.on("/report", .status(.serviceUnavailable), .text("ok"))
         let time = TestClock()

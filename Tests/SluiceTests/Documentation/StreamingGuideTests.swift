@@ -28,7 +28,7 @@ final class StreamingGuideTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testHeadFirst() async throws {
+    func testHeadBeforeLines() async throws {
         let (server, files) = try server("/report.csv", "a;b\n1;2\n")
         let response = try await files.stream("report.csv").response()
         print(response.head.headers["Last-Modified"] ?? "")
@@ -46,7 +46,7 @@ final class StreamingGuideTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
-    func testWithABody() async throws {
+    func testStreamingRequestsWithBody() async throws {
         let (server, ai) = try server("/chat", "data: Because.\n\n", "text/event-stream")
         let answer = ai.stream("chat").post(.json(["prompt": "Why is the sky blue?"]))
         for try await event in answer.serverSentEvents() {

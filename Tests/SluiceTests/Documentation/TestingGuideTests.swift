@@ -31,7 +31,7 @@ final class TestingGuideTests: XCTestCase {
             $0.stubMode = .delayed(.milliseconds(300)).skippingGates()
             $0.stub = .status(.notFound)
         }
-        let missing = await preview.stubModeIsHeeded()
+        let missing = await preview.statusWithoutOwnStub()
         XCTAssertEqual(missing, .notFound)
     }
 
@@ -77,7 +77,7 @@ final class TestingGuideTests: XCTestCase {
         }
     }
 
-    func testAReadersFirstTest() async throws {
+    func testStubTransport() async throws {
         let stubs = StubTransport()
         stubs.on(.get("/users/{id}"), .json(#"{"id":1,"name":"Ada"}"#))
         let shop = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
@@ -88,8 +88,8 @@ final class TestingGuideTests: XCTestCase {
 }
 
 extension APIClient {
-    /// The status that a request without a stub of its own gets.
-    fileprivate func stubModeIsHeeded() async -> HTTPStatus? {
+    /// Returns the status of a request without a stub of its own.
+    fileprivate func statusWithoutOwnStub() async -> HTTPStatus? {
         await data.get("nowhere").sender().response.status
     }
 }

@@ -122,7 +122,7 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(metrics.snapshot().routes.first?.requests, 1)
     }
 
-    func testStepsOfOnesOwn() async throws {
+    func testCustomInterceptorAndLimits() async throws {
         let server = try shopServer()
         let signed = APIClient(baseURL: server.url) {
             $0.requestInterceptors = [Signature(key: "k1")]
@@ -134,7 +134,7 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(echo.values(for: "X-Signature"), ["k1-5"])
     }
 
-    func testAServerThatBreaksOffIsAnError() async throws {
+    func testTruncatedBodyFails() async throws {
         let server = try LoopbackServer()
         server.on(.get, "/users/1", .truncated(Data("{".utf8), announced: 100))
         let request: APIRequest<User, APIError> = APIClient(baseURL: server.url).codable.request("users/1")

@@ -13,7 +13,7 @@ final class TransfersGuideTests: XCTestCase {
         }
     }
 
-    func testAnUploadIsWatched() async throws {
+    func testUploadProgress() async throws {
         let server = try LoopbackServer()
         server.on("/assets", .text("thanks"))
         let films = APIClient(baseURL: server.url)
@@ -39,7 +39,7 @@ final class TransfersGuideTests: XCTestCase {
         let id: Int
     }
 
-    func testUploadsOfAllKinds() async throws {
+    func testUploadsOfAllTypes() async throws {
         let server = try LoopbackServer()
         server.on("/assets", .json(#"{"id":1}"#))
         server.on("/assets/1", .json(#"{"id":1}"#))
