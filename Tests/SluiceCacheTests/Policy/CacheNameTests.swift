@@ -38,7 +38,7 @@ import Testing
         ("Cache-Control: min-fresh=5", false), ("Pragma: no-cache", false), ("Cache-Control: max-stale=5", true),
         ("Cache-Control: only-if-cached", true), ("cache-control: NO-STORE", false),
     ])
-    func onlyUnconditionalRequestsShareAFetch(lines: String, isShared: Bool) {
+    func onlyUnrestrictedRequestsShareAFetch(lines: String, isShared: Bool) {
         #expect(CacheRules.mayShare(CacheFixture.request(HTTPHeaders(lines: lines))) == isShared)
     }
 

@@ -31,7 +31,7 @@ final class ChallengeCredentialsTests: XCTestCase {
     }
 
     #if os(Linux)
-    func testRepeatedChallengesAreAnsweredFiveTimesAtMost() async throws {
+    func testRepeatedChallengesEndAfterFiveRequests() async throws {
         let server = try LoopbackServer()
         server.on("/") { request in
             let challenge =

@@ -279,7 +279,10 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertNil(try SharedTransferKey(alone.httpRequest(), alone.draft, client.pipeline))
         let unshared = APIClient(baseURL: server.url)
         let plain = unshared.string.get("report")
-        XCTAssertNil(try SharedTransferKey(plain.httpRequest(), plain.draft, unshared.pipeline), "Off by default.")
+        XCTAssertNil(
+            try SharedTransferKey(plain.httpRequest(), plain.draft, unshared.pipeline),
+            "Sharing is off by default."
+        )
     }
 }
 

@@ -183,7 +183,7 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 
-    func testAttemptTimeoutEndsWithTheHead() async throws {
+    func testAttemptTimeOutEndsWithTheHead() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)

@@ -140,7 +140,7 @@ final class DownloadTests: XCTestCase {
         XCTAssertEqual(fixture.saved, Data())
     }
 
-    func testOnlyTheTotalTimeoutOfTheRequestApplies() async throws {
+    func testOnlyTheTotalTimeOutOfTheRequestApplies() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal))

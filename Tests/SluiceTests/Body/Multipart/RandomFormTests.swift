@@ -74,7 +74,7 @@ import Foundation
         var rest = pieces.reduce(Data(), +)
         #expect(Int64(rest.count) == body.length)
         #expect(pieces.allSatisfy { !$0.isEmpty && $0.count <= 262_144 })
-        // In order, each after a head.
+        // The contents follow in order, each after a head.
         let emptyLine = Data("\r\n\r\n".utf8)
         for content in contents {
             repeat {

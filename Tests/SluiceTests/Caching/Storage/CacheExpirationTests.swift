@@ -16,7 +16,7 @@ import XCTest
         (.days(.greatestFiniteMagnitude), 1e11),
         (.after(.seconds(Int64.max)), 1e11), (.after(.seconds(Int64.min)), -1e11), (.date(now + 7), 7),
     ])
-    func dateIsClampedAndRelativeToStorage(expiration: CacheExpiration, seconds: Double) throws {
+    func dateIsRelativeToStorageAndClamped(expiration: CacheExpiration, seconds: Double) throws {
         let date = try #require(expiration.date(from: Self.now))
         #expect(abs(date.timeIntervalSince(Self.now) - seconds) < 1e-3)
         #expect(expiration.renewal == nil)

@@ -18,7 +18,7 @@ import Testing
         var byID: [Int: [String]]
     }
 
-    private func expectBack<Value: Codable & Sendable & Equatable>(
+    private func expectRoundTrip<Value: Codable & Sendable & Equatable>(
         _ value: Value,
         _ location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -28,26 +28,26 @@ import Testing
     }
 
     @Test func valuesOfAllTypesAreReadBack() async throws {
-        try await expectBack(1)
-        try await expectBack(UInt64.max)
-        try await expectBack(Int64.min)
-        try await expectBack(true)
-        try await expectBack("")
-        try await expectBack("“é”\u{0}\n\u{2028}👩‍👩‍👧")
-        try await expectBack(Character("a").asciiValue.map { [$0] })
-        try await expectBack([1, 2, 3])
-        try await expectBack([String]())
-        try await expectBack(["a": [1.5, -0.1], "b": []])
-        try await expectBack([1: "one"])
-        try await expectBack(Set(["a", "b"]))
-        try await expectBack([1, nil, 3])
-        try await expectBack(Suit.spades)
-        try await expectBack(Data([0, 255, 10]))
-        try await expectBack(Data())
-        try await expectBack([Data([1]), Data()])
-        try await expectBack(URL(string: "https://a.example/ä?b=c"))
-        try await expectBack(UUID())
-        try await expectBack(Decimal(string: "12345678901234567890.123456789"))
+        try await expectRoundTrip(1)
+        try await expectRoundTrip(UInt64.max)
+        try await expectRoundTrip(Int64.min)
+        try await expectRoundTrip(true)
+        try await expectRoundTrip("")
+        try await expectRoundTrip("“é”\u{0}\n\u{2028}👩‍👩‍👧")
+        try await expectRoundTrip(Character("a").asciiValue.map { [$0] })
+        try await expectRoundTrip([1, 2, 3])
+        try await expectRoundTrip([String]())
+        try await expectRoundTrip(["a": [1.5, -0.1], "b": []])
+        try await expectRoundTrip([1: "one"])
+        try await expectRoundTrip(Set(["a", "b"]))
+        try await expectRoundTrip([1, nil, 3])
+        try await expectRoundTrip(Suit.spades)
+        try await expectRoundTrip(Data([0, 255, 10]))
+        try await expectRoundTrip(Data())
+        try await expectRoundTrip([Data([1]), Data()])
+        try await expectRoundTrip(URL(string: "https://a.example/ä?b=c"))
+        try await expectRoundTrip(UUID())
+        try await expectRoundTrip(Decimal(string: "12345678901234567890.123456789"))
         let nested = Nested(
             name: "n",
             dates: [.distantPast, Date()],
@@ -55,7 +55,7 @@ import Testing
             json: ["a": [1, 2.5, nil]],
             byID: [7: ["x"]]
         )
-        try await expectBack(nested)
+        try await expectRoundTrip(nested)
     }
 
     @Test(arguments: [
@@ -81,7 +81,7 @@ import Testing
         for date in [
             Date(timeIntervalSinceReferenceDate: 0.1 + 0.2), Date(), .distantFuture, Date(timeIntervalSince1970: -1e-7),
         ] {
-            try await expectBack(date)
+            try await expectRoundTrip(date)
         }
     }
 

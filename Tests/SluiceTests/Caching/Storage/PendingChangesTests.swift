@@ -16,7 +16,7 @@ import Testing
     private static let names = ["a", "b", "c"]
 
     /// The content of a storage, and the content it would have if every change were made at once and never failed.
-    private struct World {
+    private struct Simulation {
         var pending = PendingChanges()
         var storage = ScriptedStorage.State()
         var truth = ScriptedStorage.State()
@@ -69,59 +69,67 @@ import Testing
     @Test(arguments: 1...40)
     func readsReturnTheResultOfAllChanges(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var world = World()
+        var simulation = Simulation()
         let failureChance = seed % 2 == 0 ? 0 : 6
         for step in 0..<1500 {
-            world.step = step
+            simulation.step = step
             let name = Self.names[Int.random(in: 0..<Self.names.count, using: &generator)]
             let variant = Bool.random(using: &generator) ? "v" : ""
             let tag = "\(Int.random(in: 0..<3, using: &generator))"
             switch Int.random(in: 0..<16, using: &generator) {
-            case 0..<4: world.store(name, variant: variant, tag: tag)
-            case 4: world.remove(CacheSelection(.of(name)))
-            case 5: world.remove(CacheSelection(.of(name), variant: variant))
+            case 0..<4: simulation.store(name, variant: variant, tag: tag)
+            case 4: simulation.remove(CacheSelection(.of(name)))
+            case 5: simulation.remove(CacheSelection(.of(name), variant: variant))
             case 6:
                 var selection = CacheSelection()
                 selection.tag = tag
-                world.remove(selection)
+                simulation.remove(selection)
             case 7..<9:
-                if world.batch == nil {
-                    world.batch = world.pending.take(count: 3, bytes: 1000, retries: Bool.random(using: &generator))
+                if simulation.batch == nil {
+                    simulation.batch = simulation.pending.take(
+                        count: 3,
+                        bytes: 1000,
+                        retries: Bool.random(using: &generator)
+                    )
                 }
             case 9..<11:
                 var draws = generator
-                world.finish { item in
+                simulation.finish { item in
                     if seed % 4 == 1, case .change(.remove) = item.write { return false }
                     return failureChance > 0 && Int.random(in: 0..<failureChance, using: &draws) == 0
                 }
                 generator = draws
             case 11..<13:
-                if world.reads.count < 5 { world.reads.append(Read(key: .of(name), begun: world.pending.beginRead())) }
+                if simulation.reads.count < 5 {
+                    simulation.reads.append(Read(key: .of(name), begun: simulation.pending.beginRead()))
+                }
             case 13:
-                guard let index = world.reads.indices.randomElement(using: &generator) else { continue }
-                let key = world.reads[index].key
-                if world.reads[index].snapshot == nil {
-                    world.reads[index].snapshot = world.storage.entries.filter { $0.key == key }
+                guard let index = simulation.reads.indices.randomElement(using: &generator) else { continue }
+                let key = simulation.reads[index].key
+                if simulation.reads[index].snapshot == nil {
+                    simulation.reads[index].snapshot = simulation.storage.entries.filter { $0.key == key }
                 }
             default:
-                if let index = world.reads.indices.randomElement(using: &generator) { world.endRead(index) }
+                if let index = simulation.reads.indices.randomElement(using: &generator) { simulation.endRead(index) }
             }
         }
         // In the end all changes are in storage, and none is pending.
-        while !world.reads.isEmpty { world.endRead(0) }
-        world.finish { _ in false }
-        while let batch = world.pending.take(count: 3, bytes: 1000, retries: true) {
-            world.batch = batch
-            world.finish { _ in false }
+        while !simulation.reads.isEmpty { simulation.endRead(0) }
+        simulation.finish { _ in false }
+        while let batch = simulation.pending.take(count: 3, bytes: 1000, retries: true) {
+            simulation.batch = batch
+            simulation.finish { _ in false }
         }
-        let (kept, expected) = (world.storage.entries, world.truth.entries)
-        #expect(world.mayLose || Set(kept.map { ObjectIdentifier($0) }) == Set(expected.map { ObjectIdentifier($0) }))
+        let (kept, expected) = (simulation.storage.entries, simulation.truth.entries)
+        #expect(
+            simulation.mayLose || Set(kept.map { ObjectIdentifier($0) }) == Set(expected.map { ObjectIdentifier($0) })
+        )
         #expect(kept.allSatisfy { entry in expected.contains { $0 === entry } })
-        #expect(world.pending.isEmpty)
-        #expect(world.pending.bytes == 0)
-        #expect(world.pending.superseded.isEmpty)
-        #expect(world.pending.removals == 0)
-        #expect(world.pending.settled.isEmpty)
+        #expect(simulation.pending.isEmpty)
+        #expect(simulation.pending.bytes == 0)
+        #expect(simulation.pending.superseded.isEmpty)
+        #expect(simulation.pending.removals == 0)
+        #expect(simulation.pending.settled.isEmpty)
     }
 
     @Test func failedRemovalsAreMergedAtTheirLimit() {

@@ -49,7 +49,8 @@ final class DownloadFolder: Sendable {
     }
 
     /// Returns a partial file with the start of a file of ten digits.
-    func begun(_ text: String = "01234", _ destination: DownloadDestination? = nil) async throws -> PartialDownload {
+    func beginPart(_ text: String = "01234", _ destination: DownloadDestination? = nil) async throws -> PartialDownload
+    {
         let part = try await open(destination)
         try await part.begin(.digits)
         try await part.write(text, at: 0)
@@ -57,7 +58,7 @@ final class DownloadFolder: Sendable {
     }
 
     /// Creates the files that an earlier process may have left.
-    func leave(part: String, journal: Data) throws {
+    func writeLeftovers(part: String, journal: Data) throws {
         let place = try place()
         try Data(part.utf8).write(to: URL(filePath: place.part))
         try journal.write(to: URL(filePath: place.journal))

@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: untrusted)
     func untrustedJournalRestartsTheDownload(_ name: String, _ contents: Data) async throws {
         let folder = try DownloadFolder()
-        try folder.leave(part: "XXXXXXXXXX", journal: contents)
+        try folder.writeLeftovers(part: "XXXXXXXXXX", journal: contents)
         let part = try await folder.open()
         #expect(part.resource == nil, "\(name)")
         #expect(part.completed.isEmpty, "\(name)")
@@ -107,7 +107,7 @@ import Testing
 
     @Test func onlySyncedRangesAreTrustedAfterAReboot() async throws {
         let folder = try DownloadFolder()
-        try folder.leave(part: "012", journal: Self.encoded(Self.journal { $0.bootID = "other" }))
+        try folder.writeLeftovers(part: "012", journal: Self.encoded(Self.journal { $0.bootID = "other" }))
         let part = try await folder.open()
         #expect(part.completed.ranges == [0..<3])
         try await part.write("3456789", at: 3)
@@ -117,7 +117,7 @@ import Testing
 
     @Test func journalWithoutPartialFileIsIgnored() async throws {
         let folder = try DownloadFolder()
-        try folder.leave(part: "", journal: Self.encoded(Self.journal { $0.bootID = BootID.current }))
+        try folder.writeLeftovers(part: "", journal: Self.encoded(Self.journal { $0.bootID = BootID.current }))
         try FileManager.default.removeItem(atPath: folder.place().part)
         #expect(try await folder.open().completed.isEmpty)
     }
@@ -125,7 +125,7 @@ import Testing
     @Test func journalCannotChangeTheFolder() async throws {
         let folder = try DownloadFolder()
         let destination = DownloadDestination.suggested(in: folder.url.appending(path: "inner"))
-        let first = try await folder.begun("0123456789", destination)
+        let first = try await folder.beginPart("0123456789", destination)
         await first.close()
         let place = try folder.place(destination)
         let journal = try String(contentsOfFile: place.journal, encoding: .utf8)

@@ -9,7 +9,7 @@ import Testing
 
     @Test func incompleteFileIsNotPlaced() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun()
+        let part = try await folder.beginPart()
         #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
         try await part.write("89", at: 8)
         #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
@@ -23,7 +23,7 @@ import Testing
 
     @Test func truncatedPartIsNotPlaced() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         #expect(truncate(try folder.place().part, 4) == 0)
         #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
         #expect(folder.text() == nil)
@@ -31,7 +31,7 @@ import Testing
 
     @Test func checksumIsVerified() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         let file = try await part.place(sha256: Self.digest.uppercased())
         #expect(file.sha256 == Self.digest)
         #expect(folder.names == ["file.bin"])
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: ["", "84d8", String(repeating: "0", count: 64), "not hexadecimal"])
     func fileWithAnotherChecksumIsRemoved(_ expected: String) async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         let error = await #expect(throws: SluiceError.self) { try await part.place(sha256: expected) }
         #expect(error?.code == .checksumMismatch)
         #expect(error?.description.contains(folder.file.path) == true)
@@ -49,9 +49,9 @@ import Testing
 
     @Test func checksumIsReportedOnRequest() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         #expect(try await part.place(reportsSHA256: true).sha256 == Self.digest)
-        let other = try await folder.begun("0123456789", .suggested(in: folder.url))
+        let other = try await folder.beginPart("0123456789", .suggested(in: folder.url))
         #expect(try await other.place().sha256 == nil)
     }
 
@@ -67,7 +67,7 @@ import Testing
 
     @Test func checksumCanBeCancelled() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         let code = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await SluiceError.Code.thrown { _ = try await part.place(sha256: Self.digest) }
@@ -87,7 +87,7 @@ import Testing
 
     @Test func fileCreatedMeanwhileIsKeptWithThePart() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         try folder.write("precious")
         #expect(await .fileExists == SluiceError.Code.thrown { _ = try await part.place() })
         #expect(folder.text() == "precious")
@@ -109,7 +109,7 @@ import Testing
             at: folder.url.appending(path: "file 2.bin"),
             withIntermediateDirectories: false
         )
-        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .keepBoth))
+        let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .keepBoth))
         #expect(try await part.place().url == folder.url.appending(path: "file 3.bin"))
         #expect(folder.text() == "precious")
         #expect(folder.text(of: "file 3.bin") == "0123456789")
@@ -120,7 +120,10 @@ import Testing
         let urls = try await withThrowingTaskGroup(of: URL.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    let part = try await folder.begun("number \(index / 10)\(index % 10)!", .suggested(in: folder.url))
+                    let part = try await folder.beginPart(
+                        "number \(index / 10)\(index % 10)!",
+                        .suggested(in: folder.url)
+                    )
                     return try await part.place().url
                 }
             }
@@ -151,7 +154,7 @@ import Testing
 
     @Test func folderIsNeverReplaced() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .overwrite))
+        let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .overwrite))
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
         #expect(await .cannotWriteFile == SluiceError.Code.thrown { _ = try await part.place() })
         await part.close()
@@ -164,7 +167,7 @@ import Testing
         try folder.write("precious", to: "victim")
         try FileManager.default.createSymbolicLink(atPath: folder.file.path, withDestinationPath: "victim")
         #expect(await .fileExists == SluiceError.Code.thrown { _ = try await folder.open() })
-        let part = try await folder.begun("0123456789", .file(folder.file, ifExists: .overwrite))
+        let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .overwrite))
         _ = try await part.place()
         #expect(folder.text() == "0123456789")
         #expect(folder.text(of: "victim") == "precious")
@@ -173,7 +176,7 @@ import Testing
     @Test func placedFileHasDefaultPermissions() async throws {
         let folder = try DownloadFolder()
         try folder.write("any", to: "any")
-        _ = try await (folder.begun("0123456789")).place()
+        _ = try await (folder.beginPart("0123456789")).place()
         let modes = try ["any", "file.bin"].map {
             try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: $0).path)[.posixPermissions]
                 as? Int

@@ -29,7 +29,7 @@ import Testing
 
     @Test func partIsResumedToItsJournalAfterACrash() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun()
+        let part = try await folder.beginPart()
         // A change of the resource makes a journal write due at once.
         part.learn(RemoteResource.digits.with { $0.name = "other" })
         let place = try folder.place()
@@ -39,7 +39,7 @@ import Testing
         await part.discard()
         #expect(folder.names.isEmpty)
 
-        try folder.leave(part: "01234567", journal: journal)
+        try folder.writeLeftovers(part: "01234567", journal: journal)
         let resumed = try await folder.open()
         #expect(resumed.resource?.name == "other")
         #expect(resumed.completed.ranges == [0..<5])
@@ -50,17 +50,17 @@ import Testing
     @Test func droppedPartReleasesItsClaim() async throws {
         let folder = try DownloadFolder()
         do {
-            let part = try await folder.begun()
+            let part = try await folder.beginPart()
             #expect(part.completed.count == 5)
         }
-        let next = try await folder.begun("0")
+        let next = try await folder.beginPart("0")
         await next.close()
         #expect(folder.names.count == 2)
     }
 
     @Test func beginRemovesEarlierBytes() async throws {
         let folder = try DownloadFolder()
-        await (try folder.begun("abcdefgh")).close()
+        await (try folder.beginPart("abcdefgh")).close()
         let part = try await folder.open()
         #expect(part.completed.prefix == 8)
         let other = RemoteResource.digits.with { $0.validator = .entityTag("\"new\"") }
@@ -109,7 +109,7 @@ import Testing
 
     @Test func closedPartRefusesWrites() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun()
+        let part = try await folder.beginPart()
         await part.close()
         await part.close()
         await part.discard()

@@ -7,13 +7,13 @@ import Testing
 @Suite struct PartialDownloadSharingTests {
     @Test func concurrentDownloadsHaveSeparateParts() async throws {
         let folder = try DownloadFolder()
-        let first = try await folder.begun("01234")
-        let second = try await folder.begun("abc")
+        let first = try await folder.beginPart("01234")
+        let second = try await folder.beginPart("abc")
         #expect(folder.partCount == 2)
         #expect(second.completed.prefix == 3)
         await second.close()
         #expect(folder.partCount == 1)
-        let third = try await folder.begun("0123456789")
+        let third = try await folder.beginPart("0123456789")
         #expect(try await third.place().length == 10)
         #expect(folder.text() == "0123456789")
         await first.close()
@@ -25,7 +25,7 @@ import Testing
 
     @Test func partLockedByAnotherProcessIsNotUsed() async throws {
         let folder = try DownloadFolder()
-        await (try folder.begun()).close()
+        await (try folder.beginPart()).close()
         let descriptor = try FileHandle(forUpdating: URL(filePath: folder.place().part))
         #expect(flock(descriptor.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
         let own = try await folder.open()
@@ -141,14 +141,14 @@ import Testing
         case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         case .pipe: #expect(mkfifo(path, 0o600) == 0)
         }
-        let part = try await folder.begun("0123456789")
+        let part = try await folder.beginPart("0123456789")
         #expect(try await part.place().length == 10)
         #expect(folder.text() == "0123456789")
         #expect(folder.text(of: "victim") == "precious")
         #expect(folder.names.count == 3)
         // The claim has been released.
         try FileManager.default.removeItem(atPath: path)
-        await (try folder.begun("01", .file(folder.file, ifExists: .overwrite))).close()
+        await (try folder.beginPart("01", .file(folder.file, ifExists: .overwrite))).close()
         #expect(try await folder.open(.file(folder.file, ifExists: .overwrite)).completed.prefix == 2)
     }
 
@@ -159,7 +159,7 @@ import Testing
         for path in [place.journal, place.newJournal] {
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "victim")
         }
-        let part = try await folder.begun()
+        let part = try await folder.beginPart()
         await part.close()
         #expect(folder.text(of: "victim") == "precious")
         #expect(try await folder.open().completed.prefix == 5)
@@ -168,7 +168,7 @@ import Testing
     @Test func placedDownloadIsNotOpenedAsPart() async throws {
         // Simulates a crash between the two steps of renaming through a hard link.
         let folder = try DownloadFolder()
-        await (try folder.begun("0123456789")).close()
+        await (try folder.beginPart("0123456789")).close()
         let place = try folder.place()
         #expect(link(place.part, folder.file.path) == 0)
         let part = try await folder.open(.file(folder.file, ifExists: .overwrite))

@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: outside)
     func writeOutsideTheResourceFails(_ offset: Int64, _ text: String) async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun()
+        let part = try await folder.beginPart()
         #expect(await .lengthMismatch == SluiceError.Code.thrown { try await part.write(text, at: offset) })
         #expect(part.completed.ranges == [0..<5])
     }
@@ -72,7 +72,7 @@ import Testing
 
     @Test func emptyWritesHaveNoEffect() async throws {
         let folder = try DownloadFolder()
-        let part = try await folder.begun("")
+        let part = try await folder.beginPart("")
         try await part.write([], at: 0)
         try await part.write([Data(), Data()], at: 10)
         #expect(part.completed.isEmpty)
@@ -93,7 +93,7 @@ import Testing
 
     @Test func partialFilesAreAccessibleToTheirOwnerOnly() async throws {
         let folder = try DownloadFolder()
-        await (try folder.begun()).close()
+        await (try folder.beginPart()).close()
         for name in folder.names {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: name).path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)

@@ -141,7 +141,7 @@ import Testing
         #expect(steps.count >= 3)
         let size = try await storage.size()
         #expect(size.bytes <= 500 && size.bytes > 300, "evicts no more than necessary")
-        // By bytes as well: the limit is below 20,000, and one entry of 15,000 and one more exceed it.
+        // Steps are also limited to 20,000 bytes, which the second entry of 15,000 bytes exceeds.
         try await storage.apply((0..<6).map { .store(CacheEntry("large \($0)", body: .noise(15_000), stored: 5)) })
         #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) > 2, "small entries first")
         #expect(try await storage.evict(to: CacheLimits(bytes: 0), at: .distantPast) == 2)

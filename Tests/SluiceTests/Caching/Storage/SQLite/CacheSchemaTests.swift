@@ -19,7 +19,7 @@ import Testing
         for statement in statements { try connection.execute(statement) }
     }
 
-    @Test func emptyFileIsInitialised() async throws {
+    @Test func emptyFileIsInitialized() async throws {
         try make()
         let storage = folder.storage()
         try await storage.store(CacheEntry("a"))
@@ -62,7 +62,7 @@ import Testing
         #expect(folder.eventNames == ["opened", "unavailable"])
         #expect(try await next.entries("a").count == 1)
         try folder.connection().run("PRAGMA user_version = 1")
-        #expect(await cacheFailure { _ = try await storage.size() } != nil, "not yet")
+        #expect(await cacheFailure { _ = try await storage.size() } != nil, "not retried yet")
         folder.time.advance(by: .seconds(6))
         #expect(try await storage.entries("a").count == 1)
         #expect(folder.eventNames == ["opened", "unavailable", "opened"])

@@ -39,7 +39,7 @@ import Testing
     /// Runs all operations of a storage, and checks that reads return correct data.
     ///
     /// - Returns: The number of entries that are left.
-    private static func useAll(of storage: SQLiteCacheStorage, in folder: CacheFolder) async throws -> Int {
+    private static func runAllOperations(on storage: SQLiteCacheStorage, in folder: CacheFolder) async throws -> Int {
         // The folder removes its files when it is deallocated.
         defer { withExtendedLifetime(folder) {} }
         var count = 0
@@ -72,7 +72,7 @@ import Testing
 
     @Test func undamagedFileReturnsAllEntries() async throws {
         let folder = try Self.folder(with: try await Self.undamaged.value)
-        #expect(try await Self.useAll(of: folder.storage(), in: folder) == 40)
+        #expect(try await Self.runAllOperations(on: folder.storage(), in: folder) == 40)
         #expect(folder.eventNames == ["opened"])
     }
 
@@ -82,7 +82,7 @@ import Testing
         let length = part < 8 ? [0, 1, 15, 16, 99, 100, 511, 4096][part] : file.count * part / 40 + part
         let folder = try Self.folder(with: file.prefix(length))
         let storage = folder.storage()
-        _ = try await Self.useAll(of: storage, in: folder)
+        _ = try await Self.runAllOperations(on: storage, in: folder)
         #expect(try await storage.body(Self.names[3]) == Data("body".utf8), "The storage works again.")
     }
 
@@ -97,7 +97,7 @@ import Testing
             file[Int.random(in: range, using: &random)] = .random(in: .min ... .max, using: &random)
         }
         let folder = try Self.folder(with: file)
-        _ = try await Self.useAll(of: folder.storage(), in: folder)
+        _ = try await Self.runAllOperations(on: folder.storage(), in: folder)
     }
 
     @Test(arguments: [UInt64](0..<30))
@@ -111,7 +111,7 @@ import Testing
             file.replaceSubrange(to..<to + 4096, with: Data(file[from..<from + 4096]))
         }
         let folder = try Self.folder(with: file)
-        _ = try await Self.useAll(of: folder.storage(), in: folder)
+        _ = try await Self.runAllOperations(on: folder.storage(), in: folder)
     }
 
     @Test(arguments: [UInt64](0..<10))
@@ -125,7 +125,7 @@ import Testing
             try handle.seek(toOffset: .random(in: 100..<400_000, using: &random))
             try handle.write(contentsOf: Data.noise(200, seed: random.next()))
         }
-        _ = try await Self.useAll(of: storage, in: folder)
+        _ = try await Self.runAllOperations(on: storage, in: folder)
     }
 
     @Test func damagedEntryIsRemoved() async throws {
