@@ -48,10 +48,10 @@ final class ChallengeCredentialsTests: XCTestCase {
     #endif
 
     func testCredentialsAreNotSentAfterCrossOriginRedirect() async throws {
-        let away = try server()
-        let home = try server(redirectingTo: away)
+        let other = try server()
+        let origin = try server(redirectingTo: other)
         for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
-            let client = APIClient(baseURL: home.url) {
+            let client = APIClient(baseURL: origin.url) {
                 $0.credentials = ChallengeCredentials(user: "ada", password: "pw", methods: methods)
             }
             let response = await client.data.get("far").sender().response
@@ -59,27 +59,27 @@ final class ChallengeCredentialsTests: XCTestCase {
             let near = try await client.string.post("near").json([1]).sender().value
             XCTAssertEqual(near, "in /in")
         }
-        XCTAssertEqual(authorizations(away), [[], []])
+        XCTAssertEqual(authorizations(other), [[], []])
     }
 
     func testCredentialsAreNotSentToAnAbsoluteURLOfAnotherOrigin() async throws {
-        let home = try server()
-        let away = try server()
-        let client = APIClient(baseURL: home.url) { $0.credentials = ada }
-        let response = await client.data.get("\(away.url)/a").sender().response
+        let origin = try server()
+        let other = try server()
+        let client = APIClient(baseURL: origin.url) { $0.credentials = ada }
+        let response = await client.data.get("\(other.url)/a").sender().response
         XCTAssertEqual(response.status, .unauthorized)
-        XCTAssertEqual(authorizations(away), [[]])
+        XCTAssertEqual(authorizations(other), [[]])
     }
 
     func testRequestCredentialsAreBoundToTheOriginOfItsURL() async throws {
-        let away = try server()
-        let home = try server(redirectingTo: away)
-        let client = APIClient(baseURL: home.url)
-        let text = try await client.string.get("\(away.url)/a").credentials(ada).sender().value
+        let other = try server()
+        let origin = try server(redirectingTo: other)
+        let client = APIClient(baseURL: origin.url)
+        let text = try await client.string.get("\(other.url)/a").credentials(ada).sender().value
         XCTAssertEqual(text, "in /a")
         let response = await client.data.get("far").credentials(ada).sender().response
         XCTAssertEqual(response.status, .unauthorized)
-        XCTAssertEqual(authorizations(away), [[], ["Basic YWRhOnB3"], []])
+        XCTAssertEqual(authorizations(other), [[], ["Basic YWRhOnB3"], []])
     }
 
     func testClientWithoutBaseURLRequiresOriginForCredentials() async throws {

@@ -40,10 +40,10 @@ final class AddressGuardTests: XCTestCase {
     func testConnectionOfAnUnrestrictedClientIsNotReused() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let free = APIClient(baseURL: server.url)
+        let unrestricted = APIClient(baseURL: server.url)
         let guarded = APIClient(baseURL: server.url) { $0.connection.addresses = .publicOnly }
         for count in 1...3 {
-            let text = try await free.string.get("/").sender().value
+            let text = try await unrestricted.string.get("/").sender().value
             XCTAssertEqual(text, "ok")
             let error = await failure(guarded, server.url)
             XCTAssertEqual(error?.code, .addressRefused)
@@ -83,10 +83,10 @@ final class AddressGuardTests: XCTestCase {
         XCTAssertEqual(text, "ok")
         XCTAssertFalse(listener.hasConnection)
         // Without the restriction, the client connects to it. The other host name prevents reuse of the existing connection.
-        let free = APIClient(baseURL: "http://others.example:\(server.port)") {
+        let unrestricted = APIClient(baseURL: "http://others.example:\(server.port)") {
             $0.connection.hostAddresses["others.example"] = addresses
         }
-        let request = Task { await free.data.get("/").sender().response.failure }
+        let request = Task { await unrestricted.data.get("/").sender().response.failure }
         await eventually { listener.hasConnection }
         request.cancel()
         _ = await request.value

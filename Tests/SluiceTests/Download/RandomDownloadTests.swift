@@ -14,11 +14,11 @@ final class RandomDownloadTests: XCTestCase {
         let current = LoopbackResource(fixture.contents, eTag: "\"new\"")
         let outdated = LoopbackResource(Data(fixture.contents.reversed()) + Data([1]), eTag: "\"old\"")
         let random = Shared(SeededGenerator(seed: seed))
-        let left = Shared(12)
+        let remainingFaults = Shared(12)
         fixture.server.on("/file") { request in
             // After a dozen faults, the server works correctly.
             guard
-                left.change({
+                remainingFaults.change({
                     $0 -= 1; return $0
                 }) > 0
             else { return current.response(to: request) }
