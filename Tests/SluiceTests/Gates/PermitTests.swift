@@ -22,15 +22,15 @@ private final class NotingGate: ImmediateGate {
     var admitted: Int { notes.read.admitted }
     var returned: [String] { notes.read.returned }
 
-    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { pass() }
-    func admitImmediately(_ request: RequestContext) -> Permit? { isImmediate ? pass() : nil }
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { makePermit() }
+    func admitImmediately(_ request: RequestContext) -> Permit? { isImmediate ? makePermit() : nil }
 
-    private func pass() -> Permit {
+    private func makePermit() -> Permit {
         let number = notes.change { notes in
             notes.admitted += 1
             return notes.admitted
         }
-        return Permit(signing: { $0.headers["X-Pass"] = "\(number)" }) { [self] outcome in
+        return Permit(signing: { $0.headers["X-Permit"] = "\(number)" }) { [self] outcome in
             notes.change { notes in
                 switch outcome {
                 case .success(let response): notes.returned.append("\(response.head.status.rawValue)")
@@ -55,7 +55,7 @@ private struct Stamp: RequestAdapter {
 final class PermitTests: XCTestCase {
     private let kinds = [true, false]
 
-    func testEveryPassIsGivenBackOnceWithWhatCameOfTheRequest() async throws {
+    func testReleasesEveryPermitOnceWithTheOutcome() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()
             server.on("/ok", .text("ok"))
@@ -73,7 +73,7 @@ final class PermitTests: XCTestCase {
         }
     }
 
-    func testAPassIsGivenBackWhenTheRequestIsCancelled() async throws {
+    func testReleasesPermitWhenRequestIsCancelled() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()
             server.on("/hang", .hang)
@@ -88,7 +88,7 @@ final class PermitTests: XCTestCase {
         }
     }
 
-    func testAPassIsGivenBackWhenAnInterceptorFailsTheRequest() async throws {
+    func testReleasesPermitWhenInterceptorFails() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()
             let gate = NotingGate(isImmediate: isImmediate)
@@ -104,7 +104,7 @@ final class PermitTests: XCTestCase {
         }
     }
 
-    func testAGateSignsTheRequestAfterTheInterceptors() async throws {
+    func testPermitSignsRequestAfterInterceptors() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()
             server.on("/echo", .echo)
@@ -113,12 +113,12 @@ final class PermitTests: XCTestCase {
                 $0.requestInterceptors = [Stamp()]
             }
             let echo = try await client.codable.request("echo", as: LoopbackEcho.self).sender().value
-            XCTAssertEqual(echo.values(for: "x-pass"), ["1"])
+            XCTAssertEqual(echo.values(for: "x-permit"), ["1"])
             XCTAssertEqual(echo.values(for: "x-attempt"), ["1"])
         }
     }
 
-    func testAGateHasARequestSentAgainOnceAndThenItsOutcomeStands() async throws {
+    func testReplayVerdictResendsRequestOnce() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()
             server.on("/mended", .status(.unauthorized), .text("ok"))
@@ -135,7 +135,7 @@ final class PermitTests: XCTestCase {
             XCTAssertEqual(text, "ok")
             XCTAssertEqual(gate.returned, ["401", "200"])
             let sent = server.requests(to: "/mended")
-            XCTAssertEqual(sent.map { $0.headers["X-Pass"] }, ["1", "2"])
+            XCTAssertEqual(sent.map { $0.headers["X-Permit"] }, ["1", "2"])
             XCTAssertEqual(sent.map { $0.headers["X-Attempt"] }, ["1", "2"])
             let error = await client.string.request("never").sender().result.failure
             XCTAssertEqual(error?.response?.status, .unauthorized)
@@ -143,7 +143,7 @@ final class PermitTests: XCTestCase {
         }
     }
 
-    func testABodyThatCanBeSentOnceIsNotReplayed() async throws {
+    func testDoesNotReplayOneShotBody() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.unauthorized))
         let gate = NotingGate(isImmediate: true) { _ in .replay }
@@ -157,7 +157,7 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 
-    func testGatesThatHoldNothingAreAskedBeforeThoseThatDo() async throws {
+    func testAsksGatesThatHoldNothingFirst() async throws {
         struct Ordered: Gate {
             let name: String
             let holds: Bool

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class CircuitBreakerClientTests: XCTestCase {
-    func testAServerThatFailsIsLeftAloneAndTriedAgain() async throws {
+    func testOpensAfterServerErrorsAndClosesAfterSuccessfulTrial() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.internalServerError), .status(.badGateway), .text("ok"))
         let time = TestClock()
@@ -23,7 +23,7 @@ final class CircuitBreakerClientTests: XCTestCase {
         XCTAssertEqual(breaker.state(for: server.authority), .closed)
     }
 
-    func testAServerThatIsGoneOpensTheCircuit() async throws {
+    func testOpensAfterConnectionFailures() async throws {
         let server = try LoopbackServer()
         let breaker = CircuitBreaker(of: 3)
         let client = APIClient(baseURL: server.url) { $0.gates = [breaker] }

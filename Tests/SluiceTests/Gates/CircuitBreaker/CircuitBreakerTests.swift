@@ -12,7 +12,7 @@ import Testing
         _ = breaker.admitImmediately(client.asking(host))?.releaseImmediately(outcome)
     }
 
-    @Test func aHostThatFailsIsLeftAloneAndOthersAreNot() async {
+    @Test func opensOnlyForTheFailingHost() async {
         let breaker = CircuitBreaker(of: 2)
         for _ in 0..<2 { run(.answered(.internalServerError), breaker) }
         #expect(breaker.state(for: "a.example") == .open(until: time.now + .seconds(5)))
@@ -28,7 +28,7 @@ import Testing
         #expect(error?.description.contains("is allowed in 3.5 seconds") == true)
     }
 
-    @Test func trialsCloseItAgain() async throws {
+    @Test func successfulTrialClosesCircuit() async throws {
         let breaker = CircuitBreaker(of: 1, trials: 1, per: .client)
         run(.failed(.cannotConnect), breaker)
         time.advance(by: .seconds(5))
@@ -41,7 +41,7 @@ import Testing
         #expect(breaker.state() == .closed)
     }
 
-    @Test func aTrialThatIsCancelledLeavesItsPlaceToAnother() {
+    @Test func cancelledTrialFreesItsPlace() {
         let breaker = CircuitBreaker(of: 1, trials: 1)
         run(.failed(.cannotConnect), breaker)
         time.advance(by: .seconds(5))
@@ -51,7 +51,7 @@ import Testing
         #expect(breaker.state(for: "a.example") == .closed)
     }
 
-    @Test func whatFailsCanBeSaidOtherwise() {
+    @Test func judgesOutcomesByCustomClosure() {
         let breaker = CircuitBreaker(of: 1) { outcome in
             if case .success(let response) = outcome, response.head.status == .tooManyRequests { return .failure }
             return CircuitBreaker.judgement(of: outcome)
@@ -62,14 +62,14 @@ import Testing
         #expect(breaker.state(for: "a.example") != .closed)
     }
 
-    @Test func aRequestWithoutAKeyHasNoCircuit() async throws {
+    @Test func admitsRequestWithoutKey() async throws {
         let breaker = CircuitBreaker(of: 1, per: .key { $0.tags.first })
         for _ in 0..<3 { run(.failed(.cannotConnect), breaker) }
         #expect(breaker.admitImmediately(client.asking("a.example")) != nil)
         _ = try await breaker.admit(client.asking("a.example"))
     }
 
-    @Test func changesAreToldInTheirOrderToAllWhoWatch() async {
+    @Test func reportsChangesInOrderToEveryStream() async {
         let time = time
         var streams: [AsyncStream<CircuitBreaker.Change>] = []
         do {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func whoStopsWatchingIsForgotten() async {
+    @Test func removesWatcherWhenItsTaskIsCancelled() async {
         let breaker = CircuitBreaker(of: 1)
         let task = Task {
             for await _ in breaker.changes() {}
@@ -106,18 +106,18 @@ import Testing
         #expect(breaker.watcherCount == 0)
     }
 
-    @Test func manyTasksOnManyThreadsGiveBackAllTrials() async {
+    @Test func concurrentTasksReleaseAllTrials() async {
         let breaker = CircuitBreaker(of: 5, openFor: .milliseconds(5))
         let client = client
         await withTaskGroup { group in
             for seed in 0..<2000 as Range<UInt64> {
                 group.addTask { [time] in
                     var random = SeededGenerator(seed: seed)
-                    guard let pass = try? await breaker.admit(client.asking("a.example")) else { return }
+                    guard let permit = try? await breaker.admit(client.asking("a.example")) else { return }
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
                     time.advance(by: .milliseconds(1))
                     let outcomes: [TransportOutcome] = [.answered(.ok), .failed(.cancelled), .answered(.badGateway)]
-                    _ = pass.releaseImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
+                    _ = permit.releaseImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
                 }
             }
         }

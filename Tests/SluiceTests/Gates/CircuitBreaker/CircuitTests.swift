@@ -26,25 +26,25 @@ import Testing
     }
 
     /// A circuit and its clock, in seconds.
-    private struct Scene {
+    private struct CircuitAtTime {
         let policy: Circuit.Policy
-        var circuit: Circuit
+        var value: Circuit
         var seconds = 0.0
 
         init(policy: Circuit.Policy = CircuitTests.policy()) {
             self.policy = policy
-            circuit = Circuit(at: CircuitTests.start, policy)
+            value = Circuit(at: CircuitTests.start, policy)
         }
 
         var now: ContinuousClock.Instant { CircuitTests.start + .seconds(seconds) }
 
         mutating func admit() -> Circuit.Ticket? {
-            if case .admitted(let ticket) = circuit.admit(now: now, policy) { ticket } else { nil }
+            if case .admitted(let ticket) = value.admit(now: now, policy) { ticket } else { nil }
         }
 
         mutating func settle(_ ticket: Circuit.Ticket?, _ judgement: CircuitBreaker.Judgement) {
             guard let ticket else { return }
-            circuit.settle(ticket, judgement, now: now, policy)
+            value.settle(ticket, judgement, now: now, policy)
         }
 
         /// Sends requests one after another, as letters: success, failure, ignored.
@@ -64,90 +64,90 @@ import Testing
             ("f", 2, 1, true), ("sf", .nan, 1, false), ("f", 1, -5, true),
         ] as [(String, Double, Int, Bool)]
     )
-    func aCircuitOpensWhenEnoughHaveFailed(_ outcomes: String, _ ratio: Double, _ minimum: Int, _ isOpen: Bool) {
-        var scene = Scene(policy: Self.policy(ratio: ratio, minimum: minimum))
-        scene.run(outcomes)
-        #expect(scene.circuit.state == (isOpen ? .open(until: Self.start + .seconds(5)) : .closed))
+    func opensAtFailureRatioAndMinimumRequests(_ outcomes: String, _ ratio: Double, _ minimum: Int, _ isOpen: Bool) {
+        var circuit = CircuitAtTime(policy: Self.policy(ratio: ratio, minimum: minimum))
+        circuit.run(outcomes)
+        #expect(circuit.value.state == (isOpen ? .open(until: Self.start + .seconds(5)) : .closed))
     }
 
-    @Test func failuresOfLongAgoDoNotCount() {
-        var scene = Scene()
-        scene.run("fff")
-        scene.seconds = 31
-        scene.run("f")
-        #expect(scene.circuit.state == .closed)
-        scene.run("fff")
-        #expect(scene.circuit.state != .closed)
+    @Test func ignoresFailuresBeforeTheWindow() {
+        var circuit = CircuitAtTime()
+        circuit.run("fff")
+        circuit.seconds = 31
+        circuit.run("f")
+        #expect(circuit.value.state == .closed)
+        circuit.run("fff")
+        #expect(circuit.value.state != .closed)
     }
 
-    @Test func anOpenCircuitRefusesUntilItsTimeIsUp() {
-        var scene = Scene()
-        scene.run("ffff")
-        #expect(scene.circuit.admit(now: scene.now, scene.policy) == .refused(after: .seconds(5)))
-        scene.seconds = 4.5
-        #expect(scene.circuit.admit(now: scene.now, scene.policy) == .refused(after: .seconds(0.5)))
-        scene.seconds = 5
-        #expect(scene.circuit.state == .open(until: scene.now))
-        #expect(scene.admit() != nil)
-        #expect(scene.circuit.state == .halfOpen)
+    @Test func refusesUntilOpenTimeHasPassed() {
+        var circuit = CircuitAtTime()
+        circuit.run("ffff")
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: .seconds(5)))
+        circuit.seconds = 4.5
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: .seconds(0.5)))
+        circuit.seconds = 5
+        #expect(circuit.value.state == .open(until: circuit.now))
+        #expect(circuit.admit() != nil)
+        #expect(circuit.value.state == .halfOpen)
     }
 
-    @Test func aHalfOpenCircuitAdmitsSoManyTrialsAndClosesWhenTheySucceed() {
-        var scene = Scene()
-        scene.run("ffff")
-        scene.seconds = 5
-        let trials = [scene.admit(), scene.admit()]
-        #expect(scene.circuit.admit(now: scene.now, scene.policy) == .refused(after: nil))
-        scene.settle(trials[0], .success)
+    @Test func halfOpenAdmitsLimitedTrialsAndClosesOnSuccess() {
+        var circuit = CircuitAtTime()
+        circuit.run("ffff")
+        circuit.seconds = 5
+        let trials = [circuit.admit(), circuit.admit()]
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: nil))
+        circuit.settle(trials[0], .success)
         // One trial has succeeded and one is in progress, so a third is not needed.
-        #expect(scene.admit() == nil)
-        scene.settle(trials[1], .success)
-        #expect(scene.circuit.state == .closed)
+        #expect(circuit.admit() == nil)
+        circuit.settle(trials[1], .success)
+        #expect(circuit.value.state == .closed)
         // Earlier failures no longer count.
-        scene.run("sfs")
-        #expect(scene.circuit.state == .closed)
+        circuit.run("sfs")
+        #expect(circuit.value.state == .closed)
     }
 
-    @Test func aTrialThatFailsOpensItAgainAndItsCompanionsSayNothingMore() {
-        var scene = Scene()
-        scene.run("ffff")
-        scene.seconds = 5
-        let trials = [scene.admit(), scene.admit()]
-        scene.settle(trials[0], .failure)
-        #expect(scene.circuit.state == .open(until: Self.start + .seconds(10)))
-        scene.settle(trials[1], .success)
-        #expect(scene.circuit.state == .open(until: Self.start + .seconds(10)))
+    @Test func failedTrialReopensAndOtherTrialsNoLongerCount() {
+        var circuit = CircuitAtTime()
+        circuit.run("ffff")
+        circuit.seconds = 5
+        let trials = [circuit.admit(), circuit.admit()]
+        circuit.settle(trials[0], .failure)
+        #expect(circuit.value.state == .open(until: Self.start + .seconds(10)))
+        circuit.settle(trials[1], .success)
+        #expect(circuit.value.state == .open(until: Self.start + .seconds(10)))
     }
 
-    @Test func aTrialThatIsIgnoredLeavesItsPlaceToAnother() {
-        var scene = Scene()
-        scene.run("ffff")
-        scene.seconds = 5
+    @Test func ignoredTrialFreesItsPlace() {
+        var circuit = CircuitAtTime()
+        circuit.run("ffff")
+        circuit.seconds = 5
         for _ in 0..<10 {
-            let trials = [scene.admit(), scene.admit()]
-            #expect(scene.admit() == nil)
-            for trial in trials { scene.settle(trial, .ignored) }
-            #expect(scene.circuit.state == .halfOpen)
+            let trials = [circuit.admit(), circuit.admit()]
+            #expect(circuit.admit() == nil)
+            for trial in trials { circuit.settle(trial, .ignored) }
+            #expect(circuit.value.state == .halfOpen)
         }
-        scene.run("ss")
-        #expect(scene.circuit.state == .closed)
+        circuit.run("ss")
+        #expect(circuit.value.state == .closed)
     }
 
-    @Test func whatWasAdmittedBeforeAChangeSaysNothingAboutWhatIsAfterIt() {
-        var scene = Scene()
-        let old = (0..<10).map { _ in scene.admit() }
-        scene.run("ffff")
-        scene.settle(old[0], .failure)
-        scene.seconds = 5
-        let trial = scene.admit()
-        scene.settle(old[1], .failure)
-        scene.settle(old[2], .success)
-        scene.settle(old[3], .success)
-        #expect(scene.circuit.state == .halfOpen)
-        scene.settle(trial, .success)
-        scene.run("s")
-        for ticket in old[4...] { scene.settle(ticket, .failure) }
-        #expect(scene.circuit.state == .closed)
+    @Test func ignoresOutcomesAdmittedBeforeStateChange() {
+        var circuit = CircuitAtTime()
+        let old = (0..<10).map { _ in circuit.admit() }
+        circuit.run("ffff")
+        circuit.settle(old[0], .failure)
+        circuit.seconds = 5
+        let trial = circuit.admit()
+        circuit.settle(old[1], .failure)
+        circuit.settle(old[2], .success)
+        circuit.settle(old[3], .success)
+        #expect(circuit.value.state == .halfOpen)
+        circuit.settle(trial, .success)
+        circuit.run("s")
+        for ticket in old[4...] { circuit.settle(ticket, .failure) }
+        #expect(circuit.value.state == .closed)
     }
 
     @Test(
@@ -156,31 +156,31 @@ import Testing
             (.nan, 60, [5, 5]), (.infinity, 60, [5, 60, 60]), (2, 1, [5, 5]), (2, -1, [5, 5]),
         ] as [(Double, Int, [Int])]
     )
-    func itStaysOpenForLongerEachTimeATrialFails(_ growth: Double, _ maximum: Int, _ pauses: [Int]) {
-        var scene = Scene(policy: Self.policy(growth: growth, upTo: .seconds(maximum)))
-        scene.run("ffff")
+    func openTimeGrowsWithEachFailedTrial(_ growth: Double, _ maximum: Int, _ pauses: [Int]) {
+        var circuit = CircuitAtTime(policy: Self.policy(growth: growth, upTo: .seconds(maximum)))
+        circuit.run("ffff")
         for pause in pauses {
-            #expect(scene.circuit.state == .open(until: scene.now + .seconds(pause)))
-            scene.seconds += Double(pause)
-            scene.run("f")
+            #expect(circuit.value.state == .open(until: circuit.now + .seconds(pause)))
+            circuit.seconds += Double(pause)
+            circuit.run("f")
         }
-        scene.seconds += 60
-        scene.run("ss")
-        #expect(scene.circuit.state == .closed)
-        scene.run("ffff")
-        #expect(scene.circuit.state == .open(until: scene.now + .seconds(5)))
+        circuit.seconds += 60
+        circuit.run("ss")
+        #expect(circuit.value.state == .closed)
+        circuit.run("ffff")
+        #expect(circuit.value.state == .open(until: circuit.now + .seconds(5)))
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func aCircuitThatIsOpenForNoTimeIsTriedAtOnce(_ openFor: Duration) {
-        var scene = Scene(policy: Self.policy(openFor: openFor, trials: -1))
-        scene.run("ffff")
-        #expect(scene.circuit.state == .open(until: scene.now))
-        scene.run("s")
-        #expect(scene.circuit.state == .closed)
+    func admitsTrialAtOnceIfOpenTimeIsZeroOrNegative(_ openFor: Duration) {
+        var circuit = CircuitAtTime(policy: Self.policy(openFor: openFor, trials: -1))
+        circuit.run("ffff")
+        #expect(circuit.value.state == .open(until: circuit.now))
+        circuit.run("s")
+        #expect(circuit.value.state == .closed)
     }
 
-    @Test func longTimesDoNotTrap() {
+    @Test func extremeDurationsDoNotTrap() {
         let long = Duration.seconds(Int64.max)
         let policy = Circuit.Policy(
             failureRatio: 0,
@@ -199,14 +199,14 @@ import Testing
         #expect(policy.slice(of: Self.start - .microseconds(1)) == -1)
     }
 
-    @Test func aCircuitIsAsGoodAsNewOnceItIsClosedAndNothingCounts() {
-        var scene = Scene()
-        let ticket = scene.admit()
-        #expect(!scene.circuit.isFresh(at: 1000))
-        scene.settle(ticket, .failure)
-        #expect(!scene.circuit.isFresh(at: 9))
-        #expect(scene.circuit.isFresh(at: 10))
-        scene.run("fff")
-        #expect(!scene.circuit.isFresh(at: 1000))
+    @Test func isFreshOnlyIfClosedAndWindowIsOver() {
+        var circuit = CircuitAtTime()
+        let ticket = circuit.admit()
+        #expect(!circuit.value.isFresh(at: 1000))
+        circuit.settle(ticket, .failure)
+        #expect(!circuit.value.isFresh(at: 9))
+        #expect(circuit.value.isFresh(at: 10))
+        circuit.run("fff")
+        #expect(!circuit.value.isFresh(at: 1000))
     }
 }

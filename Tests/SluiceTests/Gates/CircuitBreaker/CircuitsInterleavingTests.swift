@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CircuitsInterleavingTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func noMoreTrialsRunThanMayAndEveryCircuitClosesInTheEnd(_ seed: UInt64) {
+    func keepsTrialLimitAndClosesEveryCircuitAtTheEnd(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let start = ContinuousClock.now
         let trials = Int.random(in: 1...4, using: &random)
@@ -29,9 +29,9 @@ import Testing
             let (key, ticket, isTrial) = running.remove(at: index)
             let before = circuits.state(key)
             let after = circuits.settle(key, ticket, judgement, now: now)
-            if let after, after != circuits.state(key) { flaws.append("a change was told that was none") }
-            if after == nil, before != circuits.state(key) { flaws.append("a change was not told") }
-            if judgement == .ignored, after != nil { flaws.append("what says nothing changed the state") }
+            if let after, after != circuits.state(key) { flaws.append("reported a change without a new state") }
+            if after == nil, before != circuits.state(key) { flaws.append("did not report a change") }
+            if judgement == .ignored, after != nil { flaws.append("an ignored outcome changed the state") }
             if before == .halfOpen, judgement == .failure, isTrial, halfOpenSince[key] != nil, after == nil {
                 flaws.append("a trial's failure did not open the circuit")
             }
@@ -48,7 +48,7 @@ import Testing
             switch (admission, before) {
             case (.admitted, .open(let until)) where now < until: flaws.append("admitted while open")
             case (.refused, .closed): flaws.append("refused while closed")
-            case (.refused, .open(let until)) where now >= until: flaws.append("refused though its time is up")
+            case (.refused, .open(let until)) where now >= until: flaws.append("refused after the open time")
             default: break
             }
             if case .open = before, change == .halfOpen { halfOpenSince[key] = 0 }
@@ -75,14 +75,14 @@ import Testing
         for _ in 0..<trials {
             for key in ["a", "b", "c"] {
                 admit(key)
-                if running.isEmpty { flaws.append("\(key) lets nobody try") } else { settle(0, .success) }
+                if running.isEmpty { flaws.append("\(key) admits no trial") } else { settle(0, .success) }
             }
         }
         for key in ["a", "b", "c"] { #expect(circuits.state(key) == .closed) }
         #expect(flaws.isEmpty)
     }
 
-    @Test func keysThatAreIdleAreForgotten() {
+    @Test func removesIdleKeys() {
         let start = ContinuousClock.now
         let policy = Circuit.Policy(
             failureRatio: 0.5,

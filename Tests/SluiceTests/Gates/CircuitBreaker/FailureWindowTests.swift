@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct FailureWindowTests {
-    @Test func whatIsTenSlicesOldIsForgotten() {
+    @Test func dropsOutcomesTenSlicesOld() {
         var window = FailureWindow(at: 0)
         window.count(failed: true, at: 0)
         window.count(failed: false, at: 5)
@@ -23,11 +23,11 @@ import Testing
     }
 
     @Test(arguments: [(9, false), (10, true), (Int64.max, true), (0, false), (-1, false), (Int64.min, false)])
-    func itIsOverOnceNothingCountsAnyMore(_ slice: Int64, _ isOver: Bool) {
+    func isOverWhenNoSliceCounts(_ slice: Int64, _ isOver: Bool) {
         #expect(FailureWindow(at: 0).isOver(at: slice) == isOver)
     }
 
-    @Test func noTimeTraps() {
+    @Test func extremeSlicesDoNotTrap() {
         var window = FailureWindow(at: -3)
         for slice in [-2, 4, Int64.min, -1_000_000_000_000_000_000, 1_000_000_000_000_000_000, 0, .max, .min] {
             window.count(failed: true, at: slice)
@@ -37,7 +37,7 @@ import Testing
         #expect(FailureWindow(at: 0).failureRatio == 0)
     }
 
-    @Test func itIsWhatAListWouldBe() {
+    @Test func matchesArrayModelUnderRandomOutcomes() {
         var random = SeededGenerator(seed: 30)
         var slice: Int64 = -50
         var window = FailureWindow(at: slice)

@@ -27,13 +27,12 @@ import Testing
             (.failed(.cancelled, .responseInterceptor), .ignored),
         ] as [(TransportOutcome, CircuitBreaker.Judgement)]
     )
-    func anOutcomeSaysWhatItSaysAboutTheServer(_ outcome: TransportOutcome, _ judgement: CircuitBreaker.Judgement) {
+    func judgesOutcomeByStatusCodeAndStep(_ outcome: TransportOutcome, _ judgement: CircuitBreaker.Judgement) {
         #expect(CircuitBreaker.judgement(of: outcome) == judgement)
     }
 
     @Test(arguments: [(.ok, .success), (.badGateway, .failure)] as [(HTTPStatus, CircuitBreaker.Judgement)])
-    func aSuccessThatAnInterceptorFailedIsJudgedByItsStatus(_ status: HTTPStatus, _ judgement: CircuitBreaker.Judgement)
-    {
+    func judgesInterceptorFailureByResponseStatus(_ status: HTTPStatus, _ judgement: CircuitBreaker.Judgement) {
         let error = SluiceError(
             .interceptorFailed,
             "It failed.",

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class ConcurrencyLimitClientTests: XCTestCase {
-    func testTheServerSeesNoMoreRequestsAtOnceThanTheLimit() async throws {
+    func testLimitsConcurrentRequestsAtServer() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/*", .after(signal, .text("ok")))
@@ -25,7 +25,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         XCTAssertEqual(gate.waiting, 0)
     }
 
-    func testUnderTenTimesItsCapacityTheRestFailsAtOnceAndItRecovers() async throws {
+    func testOverloadFailsExcessAtOnceAndRecovers() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/*", .after(signal, .text("ok")))
@@ -55,7 +55,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         XCTAssertEqual(after, "ok")
     }
 
-    func testARequestThatIsCancelledInFlightGivesItsSlotToTheNext() async throws {
+    func testCancelledRequestPassesSlotToNextWaiter() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         server.on("/", .text("ok"))
@@ -74,7 +74,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         await eventually { gate.running == 0 }
     }
 
-    func testATotalTimeOutCoversTheTimeInTheQueue() async throws {
+    func testTotalTimeoutIncludesTimeInQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let time = TestClock()
@@ -98,7 +98,7 @@ final class ConcurrencyLimitClientTests: XCTestCase {
         _ = await task.value
     }
 
-    func testAllSlotsComeBackHoweverRequestsEnd() async throws {
+    func testReleasesAllSlotsForEveryOutcome() async throws {
         let server = try LoopbackServer()
         server.on("/ok", .text("ok"))
         server.on("/bad", .status(.badRequest))

@@ -7,19 +7,19 @@ import Testing
 @Suite struct ConcurrencyLimitTests {
     private let client = APIClient()
 
-    private func release(_ pass: Permit?, _ outcome: TransportOutcome = .answered(.ok)) {
-        #expect(pass?.releaseImmediately(outcome) == .settled)
+    private func release(_ permit: Permit?, _ outcome: TransportOutcome = .answered(.ok)) {
+        #expect(permit?.releaseImmediately(outcome) == .settled)
     }
 
-    @Test func aRequestThatNeedNotWaitTakesItsSlotOnTheSpot() {
+    @Test func admitsImmediatelyWithinBothLimits() {
         let gate = ConcurrencyLimit(2, perHost: 1)
-        let pass = gate.admitImmediately(client.asking("a.example"))
-        #expect(pass != nil)
+        let permit = gate.admitImmediately(client.asking("a.example"))
+        #expect(permit != nil)
         #expect(gate.admitImmediately(client.asking("A.example:443")) == nil)
         #expect(gate.admitImmediately(client.asking("b.example")) != nil)
         #expect(gate.admitImmediately(client.asking("c.example")) == nil)
         #expect(gate.running == 2)
-        release(pass)
+        release(permit)
         #expect(gate.running == 1)
     }
 
@@ -29,13 +29,13 @@ import Testing
             .failed(.connectionLost),
         ] as [TransportOutcome]
     )
-    func aSlotComesBackWhateverTheOutcome(_ outcome: TransportOutcome) {
+    func releasesSlotForEveryOutcome(_ outcome: TransportOutcome) {
         let gate = ConcurrencyLimit(1)
         release(gate.admitImmediately(client.asking("a")), outcome)
         #expect(gate.running == 0)
     }
 
-    @Test func aRequestWithoutAKeyHasNoLimit() async throws {
+    @Test func admitsRequestsWithoutKey() async throws {
         let gate = ConcurrencyLimit(each: 1, per: .key { $0.tags.first })
         #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) != nil)
         #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) == nil)
@@ -45,9 +45,9 @@ import Testing
         #expect(gate.running == 2)
     }
 
-    @Test func theNextFailsWhereTooManyWait() async throws {
+    @Test func failsRequestWhenQueueIsFull() async throws {
         let gate = ConcurrencyLimit(1, maximumWaiting: 1)
-        let pass = gate.admitImmediately(client.asking("a"))
+        let permit = gate.admitImmediately(client.asking("a"))
         let waiting = Task { try await gate.admit(client.asking("a")) }
         await eventually { gate.waiting == 1 }
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a")) }
@@ -55,14 +55,14 @@ import Testing
         #expect(error?.step == .gate)
         #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
         #expect(error?.description.contains("1 requests are already waiting") == true)
-        release(pass)
+        release(permit)
         release(try await waiting.value)
         #expect(gate.running == 0)
     }
 
-    @Test func aWaiterThatIsCancelledLeavesAtOnceAndTheNextIsServed() async throws {
+    @Test func cancelledWaiterLeavesAtOnceAndNextIsAdmitted() async throws {
         let gate = ConcurrencyLimit(1)
-        let pass = gate.admitImmediately(client.asking("a"))
+        let permit = gate.admitImmediately(client.asking("a"))
         let first = Task { try await gate.admit(client.asking("a")) }
         await eventually { gate.waiting == 1 }
         let second = Task { try await gate.admit(client.asking("a")) }
@@ -72,12 +72,12 @@ import Testing
         #expect(gate.waiting == 1)
         let error = await #expect(throws: SluiceError.self) { try await first.value }
         #expect(error?.isCancellation == true)
-        release(pass)
+        release(permit)
         release(try await second.value)
         #expect(gate.running == 0)
     }
 
-    @Test func aTaskThatIsCancelledAlreadyTakesNothing() async {
+    @Test func cancelledTaskTakesNoSlot() async {
         let gate = ConcurrencyLimit(1)
         let task = Task { [client] in
             while !Task.isCancelled { await Task.yield() }
@@ -90,7 +90,7 @@ import Testing
         #expect(gate.waiting == 0)
     }
 
-    @Test func manyTasksOnManyThreadsNeverExceedTheLimitAndAllSlotsComeBack() async {
+    @Test func concurrentTasksKeepLimitAndReleaseAllSlots() async {
         let gate = ConcurrencyLimit(8, perHost: 3)
         let most = Locked((running: 0, most: 0, served: 0, cancelled: 0))
         await withTaskGroup { group in
@@ -98,9 +98,9 @@ import Testing
                 let task = Task { [client] in
                     var random = SeededGenerator(seed: seed)
                     let host = ["a", "b", "c", "d"].randomElement(using: &random) ?? ""
-                    let pass: Permit
+                    let permit: Permit
                     do {
-                        pass = try await gate.admit(client.asking(host))
+                        permit = try await gate.admit(client.asking(host))
                     } catch {
                         return most.withLock { $0.cancelled += 1 }
                     }
@@ -111,7 +111,7 @@ import Testing
                     }
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
                     most.withLock { $0.running -= 1 }
-                    _ = pass.releaseImmediately(.answered(.ok))
+                    _ = permit.releaseImmediately(.answered(.ok))
                 }
                 group.addTask {
                     if seed % 3 == 0 {
@@ -129,7 +129,7 @@ import Testing
         #expect(gate.waiting == 0)
     }
 
-    @Test func aThousandWaitersHandTheirSlotOnToTheNext() async throws {
+    @Test func slotPassesThroughThousandWaiters() async throws {
         let gate = ConcurrencyLimit(each: 1)
         let first = try #require(gate.admitImmediately(client.asking("a")))
         let tasks = (0..<1000).map { _ in

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SlotsInterleavingTests {
     /// Runs a random interleaving of arrivals, cancellations and releases.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func nobodyIsLostAndNoLimitIsExceeded(_ seed: UInt64) {
+    func endsEveryRequestWithinLimits(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let total = [nil, 1, 3, 8].randomElement(using: &random) ?? nil
         let each = [nil, 1, 2].randomElement(using: &random) ?? nil

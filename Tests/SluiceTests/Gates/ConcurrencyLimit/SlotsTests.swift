@@ -3,8 +3,8 @@ import Testing
 @testable import Sluice
 
 @Suite struct SlotsTests {
-    /// A state, and the numbers of the requests so far.
-    private struct Scene {
+    /// Slots, and the number of the last request.
+    private struct NumberedSlots {
         var slots: Slots<Int>
         var lastID = 0
 
@@ -18,101 +18,103 @@ import Testing
         }
     }
 
-    @Test func asManyRunAsMayAndTheOthersWait() {
-        var scene = Scene(2)
-        #expect((1...4).map { _ in scene.arrive("a") } == [.admitted, .admitted, .waiting, .waiting])
-        #expect(scene.slots.running == 2)
-        #expect(scene.slots.waiting == 2)
-        #expect(scene.slots.release("a") == 3)
-        #expect(scene.slots.running == 2)
-        #expect(scene.slots.release("a") == 4)
-        #expect(scene.slots.release("a") == nil)
-        #expect(scene.slots.release("a") == nil)
-        #expect(scene.slots.running == 0)
-        #expect(scene.slots.groupCount == 0)
+    @Test func admitsUpToTotalAndQueuesTheRest() {
+        var numbered = NumberedSlots(2)
+        #expect((1...4).map { _ in numbered.arrive("a") } == [.admitted, .admitted, .waiting, .waiting])
+        #expect(numbered.slots.running == 2)
+        #expect(numbered.slots.waiting == 2)
+        #expect(numbered.slots.release("a") == 3)
+        #expect(numbered.slots.running == 2)
+        #expect(numbered.slots.release("a") == 4)
+        #expect(numbered.slots.release("a") == nil)
+        #expect(numbered.slots.release("a") == nil)
+        #expect(numbered.slots.running == 0)
+        #expect(numbered.slots.groupCount == 0)
     }
 
-    @Test func noHostHasMoreThanItsShare() {
-        var scene = Scene(3, each: 2)
+    @Test func limitsSlotsPerHostWithinTotal() {
+        var numbered = NumberedSlots(3, each: 2)
         #expect(
-            ["a", "a", "a", "b", "b"].map { scene.arrive($0) } == [.admitted, .admitted, .waiting, .admitted, .waiting]
+            ["a", "a", "a", "b", "b"].map { numbered.arrive($0) } == [
+                .admitted, .admitted, .waiting, .admitted, .waiting,
+            ]
         )
         // The slot that b releases is not available to a, which is at its limit.
-        #expect(scene.slots.release("b") == 5)
-        #expect(scene.slots.release("a") == 3)
+        #expect(numbered.slots.release("b") == 5)
+        #expect(numbered.slots.release("a") == 3)
     }
 
-    @Test func aLimitOfEachHostLeavesOthersAlone() {
-        var scene = Scene(nil, each: 1)
-        #expect(["a", "a", "b", "c"].map { scene.arrive($0) } == [.admitted, .waiting, .admitted, .admitted])
-        #expect(scene.slots.release("b") == nil)
-        #expect(scene.slots.release("a") == 2)
-        #expect(scene.slots.groupCount == 2)
+    @Test func perHostLimitDoesNotAffectOtherHosts() {
+        var numbered = NumberedSlots(nil, each: 1)
+        #expect(["a", "a", "b", "c"].map { numbered.arrive($0) } == [.admitted, .waiting, .admitted, .admitted])
+        #expect(numbered.slots.release("b") == nil)
+        #expect(numbered.slots.release("a") == 2)
+        #expect(numbered.slots.groupCount == 2)
     }
 
-    @Test func hostsTakeTurnsSoThatAFloodDoesNotStarveTheOthers() {
-        var scene = Scene(1)
-        _ = scene.arrive("busy")
-        for _ in 0..<5 { _ = scene.arrive("flood") }  // 2 to 6
-        _ = scene.arrive("b")  // 7
-        _ = scene.arrive("c")  // 8
-        _ = scene.arrive("b")  // 9
+    @Test func servesHostsInTurn() {
+        var numbered = NumberedSlots(1)
+        _ = numbered.arrive("busy")
+        for _ in 0..<5 { _ = numbered.arrive("flood") }  // 2 to 6
+        _ = numbered.arrive("b")  // 7
+        _ = numbered.arrive("c")  // 8
+        _ = numbered.arrive("b")  // 9
         var order: [Int] = []
         var running = "busy"
-        while let next = scene.slots.release(running) {
+        while let next = numbered.slots.release(running) {
             order.append(next)
             running = next == 8 ? "c" : next == 7 || next == 9 ? "b" : "flood"
         }
         #expect(order == [2, 7, 8, 3, 9, 4, 5, 6])
     }
 
-    @Test func whoLeavesIsNotServedAndItsTurnIsTheNexts() {
-        var scene = Scene(1)
-        _ = scene.arrive("a")
-        _ = scene.arrive("b")
-        _ = scene.arrive("c")
-        _ = scene.arrive("c")
-        #expect(scene.slots.leave(id: 2, "b") == 2)
-        #expect(scene.slots.leave(id: 2, "b") == nil)
-        #expect(scene.slots.groupCount == 2)
-        #expect(scene.slots.leave(id: 3, "c") == 3)
-        #expect(scene.slots.release("a") == 4)
-        #expect(scene.slots.leave(id: 4, "c") == nil)
+    @Test func departedWaiterLosesItsTurn() {
+        var numbered = NumberedSlots(1)
+        _ = numbered.arrive("a")
+        _ = numbered.arrive("b")
+        _ = numbered.arrive("c")
+        _ = numbered.arrive("c")
+        #expect(numbered.slots.leave(id: 2, "b") == 2)
+        #expect(numbered.slots.leave(id: 2, "b") == nil)
+        #expect(numbered.slots.groupCount == 2)
+        #expect(numbered.slots.leave(id: 3, "c") == 3)
+        #expect(numbered.slots.release("a") == 4)
+        #expect(numbered.slots.leave(id: 4, "c") == nil)
     }
 
     @Test(arguments: [(0, 0), (-1, 0), (1, 1), (3, 3)])
-    func asManyOfAHostWaitAsMay(_ maximum: Int, _ waiting: Int) {
-        var scene = Scene(1, maximumWaiting: maximum)
-        _ = scene.arrive("a")
-        for _ in 0..<waiting { #expect(scene.arrive("a") == .waiting) }
-        #expect(scene.arrive("a") == .full(waiting: waiting))
-        #expect(scene.slots.waiting == waiting)
-        #expect(scene.arrive("b") == (waiting == 0 ? .full(waiting: 0) : .waiting))
+    func limitsWaitersPerHost(_ maximum: Int, _ waiting: Int) {
+        var numbered = NumberedSlots(1, maximumWaiting: maximum)
+        _ = numbered.arrive("a")
+        for _ in 0..<waiting { #expect(numbered.arrive("a") == .waiting) }
+        #expect(numbered.arrive("a") == .full(waiting: waiting))
+        #expect(numbered.slots.waiting == waiting)
+        #expect(numbered.arrive("b") == (waiting == 0 ? .full(waiting: 0) : .waiting))
     }
 
     @Test(arguments: [(0, nil), (-5, nil), (nil, 0), (1, -1)] as [(Int?, Int?)])
-    func alwaysOneMayRun(_ total: Int?, _ each: Int?) {
-        var scene = Scene(total, each: each)
-        #expect(scene.arrive("a") == .admitted)
-        #expect(scene.arrive("a") == .waiting)
+    func admitsAtLeastOneForInvalidLimits(_ total: Int?, _ each: Int?) {
+        var numbered = NumberedSlots(total, each: each)
+        #expect(numbered.arrive("a") == .admitted)
+        #expect(numbered.arrive("a") == .waiting)
     }
 
-    @Test func whatWasNeverTakenCannotBeGivenBack() {
-        var scene = Scene(1)
-        #expect(scene.slots.release("a") == nil)
-        _ = scene.arrive("a")
-        #expect(scene.slots.release("b") == nil)
-        #expect(scene.slots.running == 1)
+    @Test func ignoresReleaseWithoutSlot() {
+        var numbered = NumberedSlots(1)
+        #expect(numbered.slots.release("a") == nil)
+        _ = numbered.arrive("a")
+        #expect(numbered.slots.release("b") == nil)
+        #expect(numbered.slots.running == 1)
     }
 
-    @Test func hostsThatAreDoneWithAreForgotten() {
-        var scene = Scene(1, each: 1)
-        _ = scene.arrive("busy")
+    @Test func removesHostsWithoutRequests() {
+        var numbered = NumberedSlots(1, each: 1)
+        _ = numbered.arrive("busy")
         for host in 0..<10_000 {
-            _ = scene.arrive("\(host)")
-            _ = scene.slots.leave(id: scene.lastID, "\(host)")
+            _ = numbered.arrive("\(host)")
+            _ = numbered.slots.leave(id: numbered.lastID, "\(host)")
         }
-        #expect(scene.slots.groupCount == 1)
-        #expect(scene.slots.turnCount == 0)
+        #expect(numbered.slots.groupCount == 1)
+        #expect(numbered.slots.turnCount == 0)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Random interleavings in which requests arrive, are answered, satisfied, failed and cancelled.
 @Suite struct ConstraintInterleavingTests {
-    /// The state of each request, and the pending operations.
+    /// A state with its requests and the pending operations.
     private struct World {
         var state = ConstraintState()
         var here: Set<Int> = []
@@ -32,7 +32,7 @@ import Testing
         }
 
         private mutating func end(_ id: Int) throws {
-            try #require(here.remove(id) != nil, "\(id) ends though it is not here")
+            try #require(here.remove(id) != nil, "\(id) ended although it is not pending")
             ended[id, default: 0] += 1
         }
 
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200)
-    func everyRequestEndsExactlyOnce(_ seed: UInt64) throws {
+    func endsEveryRequestExactlyOnce(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var world = World()
         for _ in 0..<400 { _ = try world.step(&random) }
@@ -78,7 +78,7 @@ import Testing
         var steps = 0
         while !world.here.isEmpty || world.question != nil || world.isSatisfying {
             steps += 1
-            try #require(steps < 100_000, "\(world.here.count) requests wait for ever")
+            try #require(steps < 100_000, "\(world.here.count) requests never end")
             if let id = world.question {
                 world.question = nil
                 try world.perform(world.state.answered(id, false))
@@ -86,7 +86,7 @@ import Testing
                 world.isSatisfying = false
                 try world.perform(Bool.random(using: &random) ? world.state.satisfied() : world.state.failed())
             } else {
-                Issue.record("requests wait and nothing happens")
+                Issue.record("requests wait without a pending operation")
                 return
             }
         }

@@ -26,14 +26,14 @@ import Testing
 
     static let rows = [
         Row(
-            "a satisfied constraint admits at once, one question at a time",
+            "a satisfied constraint admits requests, with one check at a time",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.answered(1, true), [.admit([1]), .ask(2)]),
             (.answered(2, true), [.admit([2])])
         ),
         Row(
-            "one satisfaction is for all who wait",
+            "one satisfaction admits all waiting requests",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.answered(1, false), [.satisfy, .ask(2)]),
@@ -41,7 +41,7 @@ import Testing
             (.satisfied, [.admit([1, 2])])
         ),
         Row(
-            "who needs no satisfaction passes those who wait for it",
+            "a request that is satisfied overtakes requests that wait",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.arrived(2), [.ask(2)]),
@@ -49,7 +49,7 @@ import Testing
             (.satisfied, [.admit([1])])
         ),
         Row(
-            "an error fails all who wait, and the next one tries again",
+            "an error fails all waiting requests, and the next request retries",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.answered(1, false), [.satisfy, .ask(2)]),
@@ -60,7 +60,7 @@ import Testing
             (.satisfied, [.admit([3])])
         ),
         Row(
-            "an answer of before the satisfaction is not believed",
+            "a check that began before the satisfaction is repeated",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.arrived(2), [.ask(2)]),
@@ -70,7 +70,7 @@ import Testing
             (.answered(2, true), [.admit([2]), .ask(3)])
         ),
         Row(
-            "an answer of during a satisfaction that failed begins another",
+            "a check during a failed satisfaction starts another one",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.arrived(2), [.ask(2)]),
@@ -78,7 +78,7 @@ import Testing
             (.answered(2, false), [.satisfy])
         ),
         Row(
-            "one who leaves does not stop the others",
+            "a cancelled request does not stop the others",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.arrived(3), []),
@@ -89,14 +89,14 @@ import Testing
             (.satisfied, [.admit([3])])
         ),
         Row(
-            "the last one who leaves cancels the satisfaction",
+            "the last request to leave cancels the satisfaction",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.left(1), [.cancelSatisfaction]),
             (.failed, [])
         ),
         Row(
-            "one who comes while a cancelled satisfaction ends has another begun after it",
+            "a request that arrives during cancellation starts another satisfaction",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.left(1), [.cancelSatisfaction]),
@@ -106,7 +106,7 @@ import Testing
             (.satisfied, [.admit([2])])
         ),
         Row(
-            "a cancelled satisfaction that succeeds all the same is good enough",
+            "a cancelled satisfaction that succeeds admits new requests",
             (.arrived(1), [.ask(1)]),
             (.answered(1, false), [.satisfy]),
             (.left(1), [.cancelSatisfaction]),
@@ -115,7 +115,7 @@ import Testing
             (.satisfied, [.admit([2])])
         ),
         Row(
-            "who leaves while being asked holds nobody up once the answer is there",
+            "a request cancelled during its check does not block the next check",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.left(1), [.cancelQuestion(1)]),
@@ -123,7 +123,7 @@ import Testing
             (.answered(2, true), [.admit([2])])
         ),
         Row(
-            "a question that is not answered fails that request only",
+            "a check without an answer fails its request only",
             (.arrived(1), [.ask(1)]),
             (.arrived(2), []),
             (.unanswered(1), [.fail([1]), .ask(2)]),
@@ -131,13 +131,13 @@ import Testing
             (.answered(2, true), [.admit([2])])
         ),
         Row(
-            "one who leaves while being asked is not failed as well",
+            "a request cancelled during its check does not also fail",
             (.arrived(1), [.ask(1)]),
             (.left(1), [.cancelQuestion(1)]),
             (.unanswered(1), [])
         ),
         Row(
-            "what nobody waits for changes nothing",
+            "results without a waiting request have no effect",
             (.satisfied, []),
             (.failed, []),
             (.left(7), []),
@@ -147,7 +147,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func theStateSaysWhatToDo(_ row: Row) {
+    func eventsProduceExpectedActions(_ row: Row) {
         var state = ConstraintState()
         for (number, (event, actions)) in row.steps.enumerated() {
             #expect(state.take(event) == actions, "step \(number + 1): \(event)")

@@ -70,7 +70,7 @@ final class ConstraintTests: XCTestCase {
         return APIClient(baseURL: server.url) { $0.constraints = constraints }
     }
 
-    func testAConstraintIsSatisfiedOnceForAllWhoWait() async throws {
+    func testSatisfiesOnceForAllWaitingRequests() async throws {
         let server = try LoopbackServer()
         let gate = AsyncSignal()
         let constraint = ScriptedConstraint { _, _ in await gate.wait() }
@@ -88,7 +88,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(constraint.asked, 101)
     }
 
-    func testItsErrorFailsAllWhoWaitAndTheNextRequestTriesAgain() async throws {
+    func testErrorFailsAllWaitersAndNextRequestRetries() async throws {
         let server = try LoopbackServer()
         let gate = AsyncSignal()
         let constraint = ScriptedConstraint { constraint, _ in
@@ -114,25 +114,25 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/data").count, 1)
     }
 
-    func testACancelledWaiterLeavesAtOnceAndTheOthersGoOn() async throws {
+    func testCancelledWaiterLeavesWithoutAffectingOthers() async throws {
         let server = try LoopbackServer()
         let gate = AsyncSignal()
         let constraint = ScriptedConstraint { _, _ in await gate.wait() }
         let client = client(server, constraint)
-        let patient = Task { try await client.string.request("data").sender().value }
+        let staying = Task { try await client.string.request("data").sender().value }
         await eventually { constraint.asked == 1 }
-        let hasty = Task { await client.string.request("data").sender().result.failure }
+        let leaving = Task { await client.string.request("data").sender().result.failure }
         await eventually { constraint.asked == 2 }
-        hasty.cancel()
-        let error = await hasty.value
+        leaving.cancel()
+        let error = await leaving.value
         XCTAssertEqual(error?.code, .cancelled)
         gate.open()
-        let text = try await patient.value
+        let text = try await staying.value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(constraint.cancelled, 0)
     }
 
-    func testTheSatisfactionIsCancelledWhenNobodyWaitsAnyLonger() async throws {
+    func testCancelsSatisfactionWhenLastWaiterLeaves() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         let constraint = ScriptedConstraint { _, _ in try await time.sleep(for: .seconds(1)) }
@@ -145,7 +145,7 @@ final class ConstraintTests: XCTestCase {
         await eventually { constraint.cancelled == 1 }
     }
 
-    func testASatisfactionThatNeverEndsFailsAllWhoWaitWhenItsTimeIsUp() async throws {
+    func testSatisfactionTimeoutFailsAllWaiters() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         let never = AsyncSignal()
@@ -169,7 +169,7 @@ final class ConstraintTests: XCTestCase {
         never.open()
     }
 
-    func testARequestThatTheSatisfactionSendsDoesNotWaitForItself() async throws {
+    func testRequestFromSatisfactionBypassesItsConstraint() async throws {
         let server = try LoopbackServer()
         server.on("/token", .text("t1"))
         let constraint = ScriptedConstraint { _, request in
@@ -182,7 +182,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(constraint.asked, 1)
     }
 
-    func testConstraintsAreSatisfiedAtTheSameTimeUnlessOneNeedsAnother() async throws {
+    func testSatisfiesIndependentConstraintsConcurrently() async throws {
         let server = try LoopbackServer()
         let both = AsyncSignal()
         let order = Shared<[String]>([])
@@ -205,7 +205,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(order.read.last, "C")
     }
 
-    func testOneThatFailsHasTheOthersGiveUp() async throws {
+    func testFailingConstraintCancelsOtherSatisfactions() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         let slow = ScriptedConstraint("Slow") { _, _ in try await time.sleep(for: .seconds(1)) }
@@ -218,19 +218,19 @@ final class ConstraintTests: XCTestCase {
         await eventually { slow.cancelled == 1 }
     }
 
-    func testConstraintsThatNeedEachOtherOrWhatIsMissingFailTheRequestByName() async throws {
+    func testCircularOrMissingRequirementFailsRequest() async throws {
         let server = try LoopbackServer()
         let a = ScriptedConstraint("A", needs: ["B"])
         let b = ScriptedConstraint("B", needs: ["A"])
-        let circle = await client(server, a, b).string.request("data").sender().result.failure
-        XCTAssertEqual(circle?.code, .gateFailed)
-        XCTAssertTrue("\(circle?.error.reason ?? "")".contains("A, B"))
+        let circular = await client(server, a, b).string.request("data").sender().result.failure
+        XCTAssertEqual(circular?.code, .gateFailed)
+        XCTAssertTrue("\(circular?.error.reason ?? "")".contains("A, B"))
         let missing = await client(server, a).string.request("data").sender().result.failure
         XCTAssertTrue("\(missing?.error.reason ?? "")".contains("requires the gate B"))
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testARequestOptsOutOfOneConstraintOrOfAll() async throws {
+    func testRequestBypassesOneOrAllConstraints() async throws {
         let server = try LoopbackServer()
         let a = ScriptedConstraint("A")
         let b = ScriptedConstraint("B")
@@ -243,7 +243,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual([a.asked, b.asked], [1, 2])
     }
 
-    func testThousandsOfInterleavingsEndEveryRequestOnce() async throws {
+    func testRandomInterleavingsEndEveryRequest() async throws {
         let server = try LoopbackServer()
         let random = Shared(SeededGenerator(seed: 4))
         let constraint = ScriptedConstraint { constraint, _ in

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func theURLSaysWhoAsksForWhat() throws {
+    @Test func encodesAllParametersInURL() throws {
         let request = try gate().authorizationRequest(parameters: ["login_hint": "a b&c"])
         let random = String(repeating: "_", count: 42) + "8"
         #expect(request.state == random)
@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    @Test func stateAndVerifierAreRandomAndLongEnough() throws {
+    @Test func stateAndVerifierAreRandomWith43Characters() throws {
         let oauth = OAuth2(
             .authorizationCode(id: "a", authorizationURL: "https://x.example/", redirectURL: "app:/back"),
             tokenURL: "https://x.example/token"
@@ -46,7 +46,7 @@ import Testing
         #expect(requests.allSatisfy { $0.verifier.utf8.count == 43 && $0.state.utf8.count == 43 })
     }
 
-    @Test func itCanBeKeptAndShowsNoSecrets() throws {
+    @Test func roundTripsThroughJSONAndHidesVerifier() throws {
         let request = try gate().authorizationRequest()
         let kept = try JSONDecoder().decode(OAuth2.AuthorizationRequest.self, from: JSONEncoder().encode(request))
         #expect(kept == request)
@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test(arguments: ["", "id.example/authorize", "ftp://id.example/", "https://", "https://a b/"])
-    func anAuthorizationURLThatIsNoneIsAnError(_ url: String) {
+    func rejectsInvalidAuthorizationURL(_ url: String) {
         let error = #expect(throws: SluiceError.self) { try gate(url).authorizationRequest() }
         #expect(error?.code == .authorizationFailed)
         #expect(error?.authorizationError?.code == .unsupported)
     }
 
-    @Test func onlyAnAuthorizationCodeHasARequest() async {
+    @Test func rejectsOtherGrants() async {
         let oauth = OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "https://x.example/token")
         let error = #expect(throws: SluiceError.self) { try oauth.authorizationRequest() }
         #expect(error?.authorizationError?.code == .unsupported)
@@ -83,7 +83,7 @@ import Testing
         ("?code=a&code=b&state=st&\(iss)", "invalidResponse"), ("?code=a&state=st&state=st&\(iss)", "invalidResponse"),
         ("?code=c&state=st&\(iss)&\(iss)", "invalidResponse"), ("?&&=&%&state=st&\(iss)&code=c", "c"),
     ])
-    func theAnswerIsTakenForWhatItIs(_ redirect: String, _ expected: String) {
+    func checksStateIssuerAndCodeOfRedirect(_ redirect: String, _ expected: String) {
         do {
             let code = try AuthorizationResponse(redirect).code(state: "st", issuer: "https://id.example")
             #expect(code == expected)
@@ -92,11 +92,11 @@ import Testing
         }
     }
 
-    @Test func anAnswerNeedsNoIssuerUnlessItIsKnown() throws {
+    @Test func acceptsAnyIssuerIfNoneIsConfigured() throws {
         #expect(try AuthorizationResponse("?code=c&state=s&iss=any").code(state: "s", issuer: nil) == "c")
     }
 
-    @Test func whatTheServerSaysOfARefusalIsKept() {
+    @Test func keepsDescriptionAndURIOfRefusal() {
         let redirect = "?error=access_denied&error_description=Not+today%0Athanks&error_uri=https%3A%2F%2Fx&state=s"
         let error = #expect(throws: OAuth2Error.self) {
             try AuthorizationResponse(redirect).code(state: "s", issuer: nil)

@@ -34,7 +34,7 @@ private final class Folder {
         scope: "x y"
     )
 
-    @Test func aTokenComesBackFromTheDisk() async throws {
+    @Test func savesLoadsAndDeletesToken() async throws {
         let folder = try Folder()
         let store = FileTokenStore(folder.file)
         #expect(try await store.load() == nil)
@@ -50,7 +50,7 @@ private final class Folder {
     }
 
     @Test(arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610])
-    func aFileThatIsNotPrivateIsRefused(_ mode: Int) async throws {
+    func rejectsFileReadableByOthers(_ mode: Int) async throws {
         let folder = try Folder()
         try folder.write(#"{"access_token":"s3cret"}"#, mode: mode)
         let error = await #expect(throws: TokenStoreError.self) { try await FileTokenStore(folder.file).load() }
@@ -61,7 +61,7 @@ private final class Folder {
     }
 
     @Test(arguments: ["", "{", "null", "s3cret", #"{"access_token":"s3cret""#, #"{"access_token":["s3cret"]}"#, "\0\0"])
-    func aFileThatHoldsNoTokenIsAnErrorAndLeftAlone(_ text: String) async throws {
+    func rejectsInvalidFileAndLeavesItUnchanged(_ text: String) async throws {
         let folder = try Folder()
         try folder.write(text)
         let error = await #expect(throws: TokenStoreError.self) { try await FileTokenStore(folder.file).load() }
@@ -70,13 +70,13 @@ private final class Folder {
         #expect(try String(contentsOf: folder.file, encoding: .utf8) == text)
     }
 
-    @Test func aFileThatIsFarTooLargeIsRefused() async throws {
+    @Test func rejectsFileOverOneMebibyte() async throws {
         let folder = try Folder()
         try folder.write(String(repeating: " ", count: (1 << 20) + 1))
         await #expect(throws: TokenStoreError.self) { try await FileTokenStore(folder.file).load() }
     }
 
-    @Test func whatIsNoFileIsAnError() async throws {
+    @Test func rejectsDirectoryAndPipe() async throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: true)
         let store = FileTokenStore(folder.file)
@@ -88,7 +88,7 @@ private final class Folder {
         await #expect(throws: TokenStoreError.self) { try await FileTokenStore(pipe).load() }
     }
 
-    @Test func aFolderThatIsNotThereIsAnError() async throws {
+    @Test func saveFailsIfFolderIsMissing() async throws {
         let store = FileTokenStore(URL(filePath: "/nonexistent/sluice/token.json"))
         #expect(try await store.load() == nil)
         let error = await #expect(throws: TokenStoreError.self) { try await store.save(Self.token) }
@@ -96,7 +96,7 @@ private final class Folder {
         try await store.delete()
     }
 
-    @Test func manyWhoWriteAtOnceLeaveOneWholeToken() async throws {
+    @Test func concurrentWritesLeaveOneCompleteToken() async throws {
         let folder = try Folder()
         let file = folder.file
         let tokens = (0..<20).map { OAuth2.Token(accessToken: String(repeating: "\($0)", count: 2000)) }

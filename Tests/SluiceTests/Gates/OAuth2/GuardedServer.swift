@@ -93,7 +93,7 @@ final class WatchedTokenStore: TokenStore {
     let isFailing = Shared(false)
     let calls = Shared<[String]>([])
     /// The signal that each save waits for.
-    let door = Shared<AsyncSignal?>(nil)
+    let saveSignal = Shared<AsyncSignal?>(nil)
 
     init(_ token: OAuth2.Token? = nil) {
         self.token = Shared(token)
@@ -107,7 +107,7 @@ final class WatchedTokenStore: TokenStore {
 
     func save(_ token: OAuth2.Token) async throws {
         calls.change { $0.append("save \(token.accessToken)") }
-        await door.read?.wait()
+        await saveSignal.read?.wait()
         if isFailing.read { throw Failure() }
         self.token.change { $0 = token }
     }

@@ -13,7 +13,7 @@ final class OAuth2AudienceTests: XCTestCase {
         return server
     }
 
-    func testATokenGoesToTheBaseURLsOriginOnly() async throws {
+    func testSendsTokenToOriginOfBaseURLOnly() async throws {
         let guarded = try GuardedServer()
         let other = try openServer()
         let client = guarded.client(guarded.gate())
@@ -26,7 +26,7 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual(here, "Bearer t1")
     }
 
-    func testATokenDoesNotFollowARedirectToAnotherOriginWhoseRefusalIsNotOfTheToken() async throws {
+    func testCrossOriginRedirectGetsNoTokenAndCausesNoRefresh() async throws {
         let guarded = try GuardedServer()
         let other = try openServer()
         guarded.server.on("/api/away", .redirect(to: "\(other.url)/x"))
@@ -44,7 +44,7 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual(other.requests(to: "/closed").count, 1)
     }
 
-    func testAnInterceptorThatSendsARequestElsewhereTakesNoTokenAlong() async throws {
+    func testSendsNoTokenToOriginSetByInterceptor() async throws {
         struct Detour: RequestAdapter {
             let authority: String
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.authority = authority }
@@ -56,7 +56,7 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual(carried, "")
     }
 
-    func testARequestsOwnAuthorizationIsLeftAlone() async throws {
+    func testKeepsAuthorizationFieldOfRequest() async throws {
         struct Own: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) {
                 request.headers[.authorization] = "Custom intercepted"
@@ -75,7 +75,7 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 1)
     }
 
-    func testTwoGatesServeTwoOrigins() async throws {
+    func testTwoGatesServeTheirOwnOrigins() async throws {
         let guarded = try GuardedServer()
         let other = try openServer()
         other.on(.post, "/token", .token("other"))
@@ -93,7 +93,7 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual([here, there], ["Bearer t1", "Bearer other"])
     }
 
-    func testATokenIsNotShownOverPlainHTTPUnlessItsOriginIsNamed() async throws {
+    func testRefusesPlainHTTPUnlessOriginIsListedOrLoopback() async throws {
         struct Recording: Transport {
             let seen: Shared<[String?]>
             func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {

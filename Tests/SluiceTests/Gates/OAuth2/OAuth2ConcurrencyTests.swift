@@ -17,7 +17,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         }
     }
 
-    func testManyRequestsGetOneToken() async throws {
+    func testConcurrentRequestsShareOneToken() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate())
         let carried = await carried(200, by: client)
@@ -25,7 +25,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 1)
     }
 
-    func testManyRefusalsAreOneRefresh() async throws {
+    func testConcurrentRefusalsCauseOneRefresh() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let oauth = guarded.gate(.refreshToken("r0", id: "i"))
         let client = guarded.client(oauth)
@@ -37,7 +37,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertLessThanOrEqual(guarded.server.requestCount, 1 + 2 + 400)
     }
 
-    func testOneWhoIsCancelledLeavesAtOnceAndTheOthersGetTheToken() async throws {
+    func testCancelledRequestLeavesAndOthersGetToken() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
@@ -56,7 +56,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 1)
     }
 
-    func testATokenRequestThatNobodyWaitsForIsCancelled() async throws {
+    func testCancelsTokenRequestWhenLastWaiterLeaves() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/token", .hang, .token("t"))
         let client = guarded.client(guarded.gate())
@@ -72,7 +72,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t")
     }
 
-    func testARefreshThatNobodyWaitsForIsNotLost() async throws {
+    func testRefreshCompletesAfterLastWaiterLeaves() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t", refresh: "r1")))
@@ -90,21 +90,21 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 1)
     }
 
-    func testAnAccessTokenIsNotUsedBeforeItsRefreshTokenIsStored() async throws {
+    func testStoresRefreshTokenBeforeUsingAccessToken() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let store = WatchedTokenStore()
-        let door = AsyncSignal()
-        store.door.change { $0 = door }
+        let saveSignal = AsyncSignal()
+        store.saveSignal.change { $0 = saveSignal }
         let client = guarded.client(guarded.gate(.refreshToken("r0", id: "i")) { $0.store = store })
         let call = Task { await client.get("x") }
         await eventually { store.calls.read.contains("save t1") }
         XCTAssertEqual(guarded.server.requests(to: "/api/x").count, 0)
-        door.open()
+        saveSignal.open()
         let carried = try await call.value.get()
         XCTAssertEqual(carried, "Bearer t1")
     }
 
-    func testAStoreMaySendRequestsThroughTheSameClient() async throws {
+    func testStoreCanSendRequestsThroughSameClient() async throws {
         struct Vault: TokenStore {
             let client: Shared<APIClient?>
             func load() async throws -> OAuth2.Token? {
@@ -123,7 +123,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer kept")
     }
 
-    func testRequestsThatComeAndGoAtRandomEndOnceEach() async throws {
+    func testRandomCancellationsEndEveryRequest() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate { $0.refreshLimit = .init(count: 10_000) })
         let ended = await withTaskGroup(of: Int.self) { group in

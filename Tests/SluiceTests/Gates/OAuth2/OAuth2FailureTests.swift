@@ -25,7 +25,7 @@ final class OAuth2FailureTests: XCTestCase {
         (.redirect(to: "/token2", status: .seeOther), .invalidResponse),
     ]
 
-    func testWhateverItAnswersIsATypedErrorAndNothingIsSentTwice() async throws {
+    func testFailedTokenRequestIsTypedErrorAndNotRepeated() async throws {
         for (index, (answer, code)) in Self.answers.enumerated() {
             let guarded = try GuardedServer()
             guarded.server.on(.post, "/token", answer)
@@ -41,7 +41,7 @@ final class OAuth2FailureTests: XCTestCase {
         }
     }
 
-    func testAFailureFailsAllWhoWaitAndTheNextTriesAgain() async throws {
+    func testTokenFailureFailsWaitersAndLaterRequestRetries() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .status(.serviceUnavailable)), .token("t"))
@@ -58,7 +58,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t")
     }
 
-    func testTheSameDeadTokenAgainIsAnErrorAndNoLoop() async throws {
+    func testReissuedRefusedTokenFailsWithoutLoop() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/token", .token("dead"))
         guarded.refuse("dead")
@@ -75,7 +75,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual((last.oauth2?.underlyingError as? OAuth2Error)?.code, .refusedToken)
     }
 
-    func testAServerThatIsDownWhileATokenIsStillGoodHarmsNobody() async throws {
+    func testUsesValidTokenWhileAuthorizationServerIsDown() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
         let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
@@ -93,7 +93,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertNil(cause?.request)
     }
 
-    func testATokenURLThatIsNoneIsAnError() async throws {
+    func testRejectsInvalidTokenURL() async throws {
         let guarded = try GuardedServer()
         for url in ["", "id.example/token", "ftp://id.example/token", "https://u:p@id.example/"] {
             let result = await guarded.client(OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: url)).get("x")
@@ -102,7 +102,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(guarded.server.requestCount, 0)
     }
 
-    func testNoTextHoldsASecret() async throws {
+    func testErrorTextsContainNoSecret() async throws {
         let guarded = try GuardedServer()
         let echo = #"{"error":"invalid_grant","error_description":"unknown: first-refresh, client-secret"}"#
         guarded.server.on(.post, "/token", .json(echo, status: .badRequest))
@@ -115,7 +115,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertFalse(shown.contains("client-secret"))
     }
 
-    func testAStoreThatCannotBeReadFailsRequestsAndIsNotWrittenTo() async throws {
+    func testUnreadableStoreFailsRequestsAndIsNotOverwritten() async throws {
         let guarded = try GuardedServer()
         let store = WatchedTokenStore(.init(accessToken: "stored"))
         store.isFailing.change { $0 = true }
@@ -130,7 +130,7 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 0)
     }
 
-    func testATokenThatCannotBeStoredIsNotUsedAndNotLost() async throws {
+    func testUnsavedTokenIsHeldUntilSaveSucceeds() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let store = WatchedTokenStore(.init(accessToken: "old", refreshToken: "r0"))
         let client = guarded.client(guarded.gate(GuardedServer.user(guarded)) { $0.store = store })

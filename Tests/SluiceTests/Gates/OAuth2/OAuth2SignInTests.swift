@@ -5,7 +5,7 @@ import XCTest
 
 /// Sign-in and sign-out of a user.
 final class OAuth2SignInTests: XCTestCase {
-    func testRequestsNeedTheUserUntilTheyHaveSignedIn() async throws {
+    func testRequestsRequireSignIn() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let oauth = guarded.gate(GuardedServer.user(guarded))
         let client = guarded.client(oauth)
@@ -37,7 +37,7 @@ final class OAuth2SignInTests: XCTestCase {
         )
     }
 
-    func testAnAnswerToAnotherRequestGetsNoToken() async throws {
+    func testRejectsRedirectWithOtherStateOrError() async throws {
         let guarded = try GuardedServer()
         let oauth = guarded.gate(GuardedServer.user(guarded))
         let request = try oauth.authorizationRequest()
@@ -47,7 +47,7 @@ final class OAuth2SignInTests: XCTestCase {
         ] {
             do {
                 _ = try await oauth.signIn(redirectedTo: redirect, for: request)
-                XCTFail("It was taken.")
+                XCTFail("It was accepted.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, code)
             }
@@ -55,7 +55,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(guarded.server.requestCount, 0)
     }
 
-    func testACodeThatIsRefusedLeavesTheTokenThereWas() async throws {
+    func testRefusedCodeKeepsPreviousToken() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let store = WatchedTokenStore(.init(accessToken: "old", refreshToken: "r"))
         let oauth = guarded.gate(GuardedServer.user(guarded)) { $0.store = store }
@@ -63,7 +63,7 @@ final class OAuth2SignInTests: XCTestCase {
         let request = try oauth.authorizationRequest()
         do {
             _ = try await oauth.signIn(redirectedTo: "?code=c&state=\(request.state)", for: request)
-            XCTFail("It was taken.")
+            XCTFail("It was accepted.")
         } catch {
             XCTAssertEqual(error.code, .authorizationFailed)
             XCTAssertEqual(error.authorizationError?.code, .invalidGrant)
@@ -73,7 +73,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(store.token.read?.refreshToken, "r")
     }
 
-    func testRequestsWaitForASignInUnderWay() async throws {
+    func testRequestsWaitForSignInInProgress() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
@@ -91,7 +91,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t")
     }
 
-    func testATokenFromElsewhereIsUsedAndStored() async throws {
+    func testSignInWithTokenStoresValidTokenAndRejectsInvalid() async throws {
         let guarded = try GuardedServer()
         let store = WatchedTokenStore()
         let oauth = guarded.gate(GuardedServer.user(guarded)) { $0.store = store }
@@ -102,20 +102,20 @@ final class OAuth2SignInTests: XCTestCase {
         for token in [OAuth2.Token(accessToken: ""), .init(accessToken: "a\r\nX: y")] {
             do {
                 try await oauth.signIn(with: token)
-                XCTFail("It was taken.")
+                XCTFail("It was accepted.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, .unsupported)
             }
         }
         do {
             try await oauth.signIn(with: .init(accessToken: "late", expiresAt: .distantPast))
-            XCTFail("It was taken.")
+            XCTFail("It was accepted.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .expiredToken)
         }
     }
 
-    func testSigningOutRevokesAndForgets() async throws {
+    func testSignOutRevokesAndDeletesTokens() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/revoke", .status(.ok))
         let store = WatchedTokenStore(.init(accessToken: "a", refreshToken: "r"))
@@ -139,7 +139,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(guarded.server.requests(to: "/revoke").count, 2)
     }
 
-    func testSigningOutForgetsEvenWhereTheServerOrTheStoreFails() async throws {
+    func testSignOutDiscardsTokenIfRevocationOrStoreFails() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/revoke", .status(.serviceUnavailable))
         let store = WatchedTokenStore(.init(accessToken: "a"))
@@ -151,7 +151,7 @@ final class OAuth2SignInTests: XCTestCase {
         _ = await client.get("x")
         do {
             try await oauth.signOut()
-            XCTFail("It failed.")
+            XCTFail("It did not fail.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .invalidResponse)
             XCTAssertEqual(error.authorizationError?.status, .serviceUnavailable)
@@ -161,7 +161,7 @@ final class OAuth2SignInTests: XCTestCase {
         store.isFailing.change { $0 = true }
         do {
             try await oauth.signOut()
-            XCTFail("It failed.")
+            XCTFail("It did not fail.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .storeFailed)
         }
@@ -170,7 +170,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(after.failure?.code, .authorizationRequired)
     }
 
-    func testSigningOutSaysThatTheStoredTokenCouldNotBeReadAndRevoked() async throws {
+    func testSignOutReportsUnreadableStore() async throws {
         struct Unreadable: TokenStore {
             struct Failure: Error {}
             func load() async throws -> OAuth2.Token? { throw Failure() }
@@ -193,7 +193,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(after.failure?.code, .authorizationRequired)
     }
 
-    func testSigningOutWaitsForARefreshAndRevokesWhatItBrings() async throws {
+    func testSignOutWaitsForRefreshAndRevokesNewToken() async throws {
         let guarded = try GuardedServer()
         guarded.server.on(.post, "/revoke", .status(.ok))
         let signal = LoopbackSignal()
@@ -211,7 +211,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(after.failure?.code, .authorizationRequired)
     }
 
-    func testAGrantWithoutAUserGoesOnAfterSigningOut() async throws {
+    func testClientCredentialsWorkAfterSignOut() async throws {
         let guarded = try GuardedServer()
         let oauth = guarded.gate()
         let client = guarded.client(oauth)
@@ -221,7 +221,7 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t2")
     }
 
-    func testATokenInAFileServesTheNextRun() async throws {
+    func testFileStoreServesNextRun() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: url) }

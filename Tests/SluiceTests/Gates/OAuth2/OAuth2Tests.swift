@@ -5,7 +5,7 @@ import XCTest
 
 /// Client credentials, and the tokens of requests.
 final class OAuth2Tests: XCTestCase {
-    func testRequestsCarryATokenThatIsGotOnce() async throws {
+    func testRequestsCarryTokenFetchedOnce() async throws {
         let guarded = try GuardedServer()
         let oauth = guarded.gate(.clientCredentials(id: "my app", secret: "a:b%c+d~", scope: "read write"))
         XCTAssertFalse(oauth.holds)
@@ -30,7 +30,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertNil(request.headers[.cookie])
     }
 
-    func testAClientCanProveItselfInTheBodyAndSendWhatElseTheServerWants() async throws {
+    func testSendsClientCredentialsAndExtraParametersInBody() async throws {
         let guarded = try GuardedServer()
         let grant = OAuth2.Grant.clientCredentials(
             id: "id&",
@@ -48,7 +48,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertNil(request.headers[.authorization])
     }
 
-    func testAPasswordIsSentAndThenTheRefreshToken() async throws {
+    func testPasswordGrantRefreshesWithRefreshToken() async throws {
         let guarded = try GuardedServer(lifetime: 100, isRefreshable: true)
         let time = TestClock()
         let oauth = guarded.gate(.password(username: "ada", password: "p w", id: "app", scope: "x"))
@@ -66,7 +66,7 @@ final class OAuth2Tests: XCTestCase {
         )
     }
 
-    func testATokenIsReplacedBeforeItEnds() async throws {
+    func testReplacesTokenBeforeExpiry() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
         let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
@@ -78,7 +78,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(carried, ["t1", "t1", "t2", "t2", "t3"].map { "Bearer \($0)" })
     }
 
-    func testARefusedTokenIsReplacedAndTheRequestSentOnceMore() async throws {
+    func testReplacesRefusedTokenAndResendsRequest() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate())
         _ = try await client.string.get("x").sender().value
@@ -91,7 +91,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 2)
     }
 
-    func testASecondRefusalIsTheOutcomeAndTheNewTokenStays() async throws {
+    func testSecondRefusalIsOutcomeAndKeepsNewToken() async throws {
         let guarded = try GuardedServer()
         guarded.server.on("/api/closed", .status(.unauthorized))
         let client = guarded.client(guarded.gate())
@@ -104,7 +104,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t2")
     }
 
-    func testAnAPIThatRefusesEverythingIsNoLoop() async throws {
+    func testLimitsRefreshesIfEveryTokenIsRefused() async throws {
         let guarded = try GuardedServer()
         guarded.server.on("/api/closed", .status(.unauthorized))
         let client = guarded.client(guarded.gate())
@@ -115,7 +115,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t5")
     }
 
-    func testARefusalForAnotherReasonIsLeftAsItIs() async throws {
+    func testDoesNotRefreshAfterOtherRefusals() async throws {
         let guarded = try GuardedServer()
         let challenge = #"Bearer error="insufficient_scope", scope="admin""#
         guarded.server.on("/api/admin", .status(.unauthorized, headers: ["WWW-Authenticate": challenge]))
@@ -126,7 +126,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(guarded.server.requestCount, 3)
     }
 
-    func testARequestThatCannotBeSentAgainIsNot() async throws {
+    func testDoesNotResendOneShotBodyAfterRefusal() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate())
         _ = await client.get("x")
@@ -142,7 +142,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(carried, "Bearer t2")
     }
 
-    func testARequestOptsOut() async throws {
+    func testRequestBypassesGateByName() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate { $0.name = "shop" })
         let without = await client.string.get("x").withoutGate("shop").sender().result
@@ -150,7 +150,7 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 0)
     }
 
-    func testATokenCanBeHadForOtherUses() async throws {
+    func testTokenIsAvailableForOtherUses() async throws {
         let guarded = try GuardedServer()
         let oauth = guarded.gate()
         let token = try await oauth.token()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-/// Random orders of events. No request is forgotten, and no refresh token is used twice.
+/// Random orders of events. Every waiting request is served, and no refresh token is used twice.
 @Suite struct RandomTokenStateTests {
     /// A state, a server that rotates refresh tokens, a store, and the pending operations between them.
     private struct World {
@@ -39,8 +39,8 @@ import Testing
             case 5: refuse()
             default: finishOne()
             }
-            if state.waiting != waiting { flaws.append("\(waiting) wait, the state knows of \(state.waiting)") }
-            if waiting > 0, state.work == nil { flaws.append("\(waiting) wait for nobody") }
+            if state.waiting != waiting { flaws.append("\(waiting) requests wait, the state counts \(state.waiting)") }
+            if waiting > 0, state.work == nil { flaws.append("\(waiting) requests wait without work in progress") }
         }
 
         private mutating func ask() {
@@ -49,7 +49,7 @@ import Testing
             case .waiting: waiting += 1
             case .refused: break
             case .begin(let work, let step):
-                if waiting > 0 { flaws.append("work began though somebody waits for another") }
+                if waiting > 0 { flaws.append("work began while requests wait for other work") }
                 waiting += 1
                 pending.append((work, step))
             }
@@ -59,7 +59,7 @@ import Testing
             guard waiting > 0 else { return }
             waiting -= 1
             let isGivenUp = state.leave()
-            if isGivenUp, waiting > 0 { flaws.append("given up though somebody waits") }
+            if isGivenUp, waiting > 0 { flaws.append("abandoned while a request waits") }
         }
 
         private mutating func refuse() {
@@ -85,7 +85,7 @@ import Testing
                 next = state.forgot(work: work, at: moment)
             case .refresh(let secret):
                 let token = secret.reveal()
-                if !known.contains(token) { flaws.append("\(token) was used though the server had replaced it") }
+                if !known.contains(token) { flaws.append("\(token) was used after the server had replaced it") }
                 if !isFailing { known.remove(token) }
                 next = state.received(isFailing ? .failure(lost) : .success(issue()), work: work, at: moment)
             case .request:
@@ -112,19 +112,19 @@ import Testing
         }
 
         private mutating func check(_ credential: Credential) {
-            if credential.token.isExpired(at: moment.date) { flaws.append("an expired token was handed out") }
+            if credential.token.isExpired(at: moment.date) { flaws.append("the token of a permit has expired") }
             guard case .token(let held) = state.holding, held.credential.version == credential.version else {
-                flaws.append("a token was handed out that is not the state's")
+                flaws.append("the token of a permit is not the token of the state")
                 return
             }
-            if held.isRefused { flaws.append("a refused token was handed out") }
+            if held.isRefused { flaws.append("the token of a permit was refused") }
             if held.isUnsaved || stored?.accessToken != credential.token.accessToken {
-                flaws.append("a token was handed out that is not stored")
+                flaws.append("the token of a permit is not stored")
             }
         }
     }
 
-    @Test func nobodyIsForgottenAndNoRefreshTokenIsUsedTwice() {
+    @Test func servesEveryWaiterAndUsesRefreshTokensOnce() {
         for seed in UInt64(0)..<3000 {
             var world = World(seed: seed)
             for _ in 0..<200 { world.act() }

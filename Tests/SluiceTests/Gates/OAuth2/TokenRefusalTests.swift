@@ -17,7 +17,7 @@ import Testing
             (200, [], false),
         ] as [(Int, [String], Bool)]
     )
-    func aRefusalIsOfTheToken(_ status: Int, _ fields: [String], _ expected: Bool) {
+    func detectsRefusalOfOwnToken(_ status: Int, _ fields: [String], _ expected: Bool) {
         let credential = Credential(.init(accessToken: "a"), version: 1, margin: .zero, at: Date())
         var request = HTTPRequest(scheme: "https", authority: "x.example", path: "/")
         request.headers[.authorization] = "Bearer a"

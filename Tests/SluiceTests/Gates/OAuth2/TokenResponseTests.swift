@@ -30,7 +30,7 @@ import Testing
             (#"{"access_token":"a","token_type":"Bearer","refresh_token":"","scope":"","other":[1]}"#, nil, nil, nil),
         ] as [(String, Double?, String?, String?)]
     )
-    func aTokenIsRead(_ body: String, _ end: Double?, _ refresh: String?, _ scope: String?) throws {
+    func parsesToken(_ body: String, _ end: Double?, _ refresh: String?, _ scope: String?) throws {
         let token = try read(body).get()
         #expect(token.accessToken == "a")
         #expect(token.tokenType == "Bearer")
@@ -54,11 +54,11 @@ import Testing
         #"{"access_token":"a","token_type":"Bearer","scope":["x"]}"#,
         String(repeating: "[", count: 100_000), "\u{FEFF}\0",
     ])
-    func whatIsNoTokenIsAnError(_ body: String) {
+    func rejectsInvalidResponse(_ body: String) {
         #expect(read(body).failure?.code == .invalidResponse)
     }
 
-    @Test func aTokenOfNoTypeCanBeAccepted() throws {
+    @Test func acceptsMissingTypeIfAllowed() throws {
         let response = TokenResponse(status: .ok, body: Data(#"{"access_token":"a"}"#.utf8))
         #expect(try response.token(at: Self.date, acceptsMissingType: true).get().accessToken == "a")
     }
@@ -78,13 +78,13 @@ import Testing
         ("", 502, "invalidResponse"),
         ("", 302, "invalidResponse"),
     ])
-    func aRefusalIsAnErrorOfItsCode(_ body: String, _ status: Int, _ code: String) {
+    func mapsErrorResponseToCode(_ body: String, _ status: Int, _ code: String) {
         let error = read(body, HTTPStatus(rawValue: status)).failure
         #expect(error?.code.rawValue == code)
         #expect(error?.status?.rawValue == status)
     }
 
-    @Test func aRefusalSaysWhatTheServerSays() {
+    @Test func describesErrorResponse() {
         let body = #"{"error":"invalid_client","error_description":"Who is\nthis?","error_uri":"https://x.example/e"}"#
         let error = read(body, 401).failure
         #expect(error?.detail == "Who is this?")
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: ["s3cret", "s3cret\u{301}", "as3crets3cretb"])
-    func noSecretComesBackInAnError(_ text: String) {
+    func removesSecretsFromErrors(_ text: String) {
         let body =
             #"{"error":"invalid_grant","error_description":"Bad token \#(text)!","error_uri":"https://x/?\#(text)"}"#
         let error = read(body, 400, secrets: ["s3cret"]).failure

@@ -11,7 +11,7 @@ import Testing
         (Scenario.user, "failed: authorizationRequired"),
         (.refreshToken("r1", id: "i"), "failed: authorizationRequired"),
     ])
-    func aRefreshTokenTheServerDoesNotKnowIsForgotten(_ grant: OAuth2.Grant, _ expected: String) {
+    func discardsRefreshTokenAfterInvalidGrant(_ grant: OAuth2.Grant, _ expected: String) {
         var scenario = Scenario(grant)
         #expect(scenario.ask() == "load")
         #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "r1")) == "refresh by r1")
@@ -19,7 +19,7 @@ import Testing
         #expect(scenario.forgot() == expected)
     }
 
-    @Test func aRefreshTokenInTheStoreGoesBeforeTheOneThatWasGiven() {
+    @Test func prefersStoredRefreshTokenToConfigured() {
         var scenario = Scenario(.refreshToken("given", id: "i"))
         _ = scenario.ask()
         #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "stored")) == "refresh by stored")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .unreachable, .invalidScope])
-    func anyOtherFailureKeepsTheRefreshTokenAndTheNextTriesAgain(_ code: OAuth2Error.Code) {
+    func otherFailuresKeepRefreshTokenForRetry(_ code: OAuth2Error.Code) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r"))
         _ = scenario.refused()
@@ -45,7 +45,7 @@ import Testing
         #expect(scenario.ask() == "refresh by r")
     }
 
-    @Test func aTokenThatCannotBeReplacedAheadOfItsEndIsUsedAsLongAsItLasts() {
+    @Test func usesTokenUntilExpiryIfEarlyRefreshFails() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
         scenario.seconds = 3570
@@ -56,7 +56,7 @@ import Testing
         #expect(scenario.fails(.unreachable) == "failed: unreachable")
     }
 
-    @Test func aRefreshTokenRefusedAheadOfTheEndLeavesTheAccessToken() {
+    @Test func refusedEarlyRefreshKeepsAccessToken() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
         scenario.seconds = 3570
@@ -68,7 +68,7 @@ import Testing
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
 
-    @Test func thereAreSoManyRefreshesInAWhileAndNoMore() {
+    @Test func limitsRefreshesPerInterval() {
         var scenario = Scenario(limit: .init(count: 2, per: .seconds(30)))
         _ = scenario.ask()
         #expect(scenario.loaded(nil) == "request")
@@ -86,7 +86,7 @@ import Testing
         #expect(scenario.ask() == "refused: tooManyRefreshes")
     }
 
-    @Test func anAPIThatRefusesEveryTokenFailsItsOwnRequestsOnly() {
+    @Test func keepsLastTokenWhenRefreshLimitIsReached() {
         var scenario = Scenario(limit: .init(count: 3, per: .seconds(30)))
         _ = scenario.ask()
         _ = scenario.loaded(nil)
@@ -102,7 +102,7 @@ import Testing
         #expect(scenario.ask() == "admitted with 2")
     }
 
-    @Test func nobodyWaitsAnyLonger() {
+    @Test func abandonsRequestWhenLastWaiterLeaves() {
         var scenario = Scenario(limit: .init(count: 1, per: .seconds(30)))
         _ = scenario.ask()
         _ = scenario.ask()
@@ -114,7 +114,7 @@ import Testing
         #expect(scenario.ask() == "request")
     }
 
-    @Test func aRefreshGoesOnThoughNobodyWaitsAndWhoComesThenJoinsIt() {
+    @Test func refreshContinuesWithoutWaitersAndLaterCallerJoins() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r1"))
         _ = scenario.refused()
@@ -126,7 +126,7 @@ import Testing
         #expect(scenario.saved() == "admitted with b")
     }
 
-    @Test func aTurnKeepsOthersWaitingAndItsTokenTakesTheOthersPlace() {
+    @Test func turnMakesRequestsWaitOnceTokenHasExpired() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 10, refresh: "r"))
         let turn = scenario.state.beginTurn()
@@ -143,7 +143,7 @@ import Testing
         #expect(scenario.ask() == "refresh by r")
     }
 
-    @Test func signingOutLeavesNothing() {
+    @Test func signOutDiscardsAllTokens() {
         var scenario = Scenario(.refreshToken("given", id: "i"))
         _ = scenario.ask()
         _ = scenario.loaded(nil)

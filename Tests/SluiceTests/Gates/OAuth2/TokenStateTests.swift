@@ -51,37 +51,37 @@ struct TokenScenario {
         case .refused(let error): return "refused: \(error.code)"
         case .begin(let id, let step):
             work = id
-            return word(step)
+            return text(step)
         }
     }
 
-    mutating func loaded(_ token: Token?) -> String { word(state.loaded(.success(token), work: work, at: moment)) }
+    mutating func loaded(_ token: Token?) -> String { text(state.loaded(.success(token), work: work, at: moment)) }
     mutating func loadFails() -> String {
-        word(state.loaded(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+        text(state.loaded(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
     }
     mutating func received(_ token: Token) -> String {
-        word(state.received(.success(token), work: work, at: moment))
+        text(state.received(.success(token), work: work, at: moment))
     }
     mutating func fails(_ code: OAuth2Error.Code) -> String {
-        word(state.received(.failure(OAuth2Error(code)), work: work, at: moment))
+        text(state.received(.failure(OAuth2Error(code)), work: work, at: moment))
     }
-    mutating func saved() -> String { word(state.saved(.success(()), work: work, at: moment)) }
+    mutating func saved() -> String { text(state.saved(.success(()), work: work, at: moment)) }
     mutating func saveFails() -> String {
-        word(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+        text(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
     }
-    mutating func forgot() -> String { word(state.forgot(work: work, at: moment)) }
+    mutating func forgot() -> String { text(state.forgot(work: work, at: moment)) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }
 
-    /// Puts the state into holding a token.
+    /// Loads a token into the state.
     mutating func hold(_ token: Token) {
         _ = ask()
         _ = loaded(token)
         _ = ask()
     }
 
-    private mutating func word(_ step: TokenState.Step) -> String {
+    private mutating func text(_ step: TokenState.Step) -> String {
         switch step {
         case .load: return "load"
         case .save(let token): return "save \(token.accessToken)" + (token.refreshToken.map { " and \($0)" } ?? "")
@@ -100,7 +100,7 @@ struct TokenScenario {
 @Suite struct TokenStateTests {
     typealias Scenario = TokenScenario
 
-    @Test func theFirstWhoAsksBeginsAndTheOthersWait() {
+    @Test func firstRequestStartsWorkAndOthersWait() {
         var scenario = Scenario()
         #expect(scenario.ask() == "load")
         #expect(scenario.ask() == "waiting")
@@ -113,7 +113,7 @@ struct TokenScenario {
         #expect(scenario.state.waiting == 0)
     }
 
-    @Test func aTokenInTheStoreIsUsed() {
+    @Test func usesStoredToken() {
         var scenario = Scenario(Scenario.user)
         #expect(scenario.ask() == "load")
         #expect(scenario.loaded(Scenario.token("a", until: 3600)) == "admitted with a")
@@ -122,7 +122,7 @@ struct TokenScenario {
     @Test(arguments: [
         (0.0, "admitted with a"), (3539.9, "admitted with a"), (3540, "refresh by r"), (9999, "refresh by r"),
     ])
-    func aTokenIsReplacedAMinuteBeforeItsEnd(_ second: Double, _ expected: String) {
+    func replacesTokenOneMinuteBeforeExpiry(_ second: Double, _ expected: String) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
         scenario.seconds = second
@@ -130,7 +130,7 @@ struct TokenScenario {
     }
 
     @Test(arguments: [(0.0, "admitted with a"), (89.9, "admitted with a"), (90, "refresh by r")])
-    func theMarginIsNoMoreThanATenthOfTheLifetime(_ second: Double, _ expected: String) {
+    func marginIsAtMostTenthOfLifetime(_ second: Double, _ expected: String) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 100, refresh: "r"))
         scenario.seconds = second
@@ -138,14 +138,14 @@ struct TokenScenario {
     }
 
     @Test(arguments: [(0.0, "admitted with a"), (99.9, "admitted with a"), (100, "refused: authorizationRequired")])
-    func aTokenThatNothingCanReplaceIsUsedToItsEnd(_ second: Double, _ expected: String) {
+    func usesIrreplaceableTokenUntilExpiry(_ second: Double, _ expected: String) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 100))
         scenario.seconds = second
         #expect(scenario.ask() == expected)
     }
 
-    @Test func aTokenWithoutAnEndIsUsedUntilItIsRefused() {
+    @Test func usesTokenWithoutExpiryUntilRefused() {
         var scenario = Scenario()
         scenario.hold(Scenario.token("a"))
         scenario.seconds = 1e9
@@ -154,7 +154,7 @@ struct TokenScenario {
         #expect(scenario.ask() == "request")
     }
 
-    @Test func aRefusalOfAnOlderTokenReplacesNothing() {
+    @Test func ignoresRefusalOfOlderToken() {
         var scenario = Scenario()
         scenario.hold(Scenario.token("a"))
         let old = scenario.version
@@ -167,7 +167,7 @@ struct TokenScenario {
         #expect(scenario.ask() == "admitted with b")
     }
 
-    @Test func theRefusedTokenOnceMoreIsAnErrorAndItsRefreshTokenIsKept() {
+    @Test func reissuedRefusedTokenFailsAndKeepsRefreshToken() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r1"))
         #expect(scenario.refused() == true)
@@ -177,7 +177,7 @@ struct TokenScenario {
         #expect(scenario.ask() == "refresh by r2")
     }
 
-    @Test func anExpiredTokenFromTheServerIsAnErrorAndItsRefreshTokenIsKept() {
+    @Test func expiredNewTokenFailsAndKeepsRefreshToken() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 10, refresh: "r1"))
         scenario.seconds = 20
@@ -187,21 +187,21 @@ struct TokenScenario {
         #expect(scenario.ask() == "refresh by r2")
     }
 
-    @Test func anAnswerWithoutARefreshTokenKeepsTheOldOne() {
+    @Test func responseWithoutRefreshTokenKeepsOldOne() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 0, refresh: "r"))
         #expect(scenario.ask() == "waiting")
         #expect(scenario.received(Scenario.token("b")) == "save b and r")
     }
 
-    @Test func clientCredentialsAreUsedAnewAndNoRefreshTokenIs() {
+    @Test func clientCredentialsIgnoreRefreshToken() {
         var scenario = Scenario()
         scenario.hold(Scenario.token("a", until: 0, refresh: "r"))
         #expect(scenario.ask() == "waiting")
         #expect(scenario.received(Scenario.token("b")) == "save b")
     }
 
-    @Test func aTokenIsNotUsedBeforeItIsStored() {
+    @Test func usesTokenOnlyAfterItIsSaved() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r1"))
         _ = scenario.refused()
@@ -214,7 +214,7 @@ struct TokenScenario {
         #expect(scenario.saved() == "admitted with b")
     }
 
-    @Test func anUnstoredTokenThatHasExpiredIsStoredAndThenReplaced() {
+    @Test func savesExpiredUnsavedTokenBeforeReplacingIt() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r1"))
         _ = scenario.refused()
@@ -226,7 +226,7 @@ struct TokenScenario {
         #expect(scenario.saved() == "refresh by r2")
     }
 
-    @Test func aStoreThatCannotBeReadIsAnErrorAndReadAgain() {
+    @Test func retriesLoadAfterStoreFailure() {
         var scenario = Scenario()
         #expect(scenario.ask() == "load")
         #expect(scenario.loadFails() == "failed: storeFailed")

@@ -12,11 +12,11 @@ import Testing
     )
 
     @Test(arguments: [token, .init(accessToken: "a"), .init(accessToken: "a", tokenType: "bearer", scope: "")])
-    func aTokenComesBackFromJSON(_ token: OAuth2.Token) throws {
+    func roundTripsThroughJSON(_ token: OAuth2.Token) throws {
         #expect(try JSONDecoder().decode(OAuth2.Token.self, from: JSONEncoder().encode(token)) == token)
     }
 
-    @Test func itsNamesAreTheRFCs() throws {
+    @Test func encodesWithNamesOfTheRFC() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let text = String(decoding: try encoder.encode(Self.token), as: UTF8.self)
@@ -27,11 +27,11 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"access_token":""}"#, #"{"access_token":"a\nb"}"#, #"{"access_token":1}"#, "[]"])
-    func whatIsNoTokenIsNotDecoded(_ text: String) {
+    func rejectsInvalidJSON(_ text: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(OAuth2.Token.self, from: Data(text.utf8)) }
     }
 
-    @Test func noSecretIsShown() {
+    @Test func descriptionsContainNoSecret() {
         var shown = "\(Self.token) \(String(reflecting: Self.token)) \([Self.token])"
         dump(Self.token, to: &shown)
         shown += "\(MemoryTokenStore(Self.token))"
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [(-1.0, true), (0, true), (1, false)])
-    func aTokenExpiresAtItsEnd(_ left: Double, _ expected: Bool) {
+    func expiresAtExpirationDate(_ left: Double, _ expected: Bool) {
         let date = Date(timeIntervalSince1970: 1000)
         #expect(OAuth2.Token(accessToken: "a", expiresAt: date + left).isExpired(at: date) == expected)
         #expect(!OAuth2.Token(accessToken: "a").isExpired(at: date))

@@ -4,7 +4,7 @@ import Testing
 @testable import Sluice
 
 @Suite struct DueTimesTests {
-    @Test func theEarliestIsAlwaysFirst() {
+    @Test func keepsEarliestTimeFirst() {
         var random = SeededGenerator(seed: 61)
         let start = ContinuousClock.now
         var dueTimes = DueTimes()

@@ -50,7 +50,7 @@ import Testing
             (429, ["Retry-After": "30", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "5"], 30),
         ] as [(HTTPStatus, HTTPHeaders, Double?)]
     )
-    func aPauseIsWhatTheServerAsksFor(_ status: HTTPStatus, _ headers: HTTPHeaders, _ seconds: Double?) {
+    func readsPauseFromQuotaFields(_ status: HTTPStatus, _ headers: HTTPHeaders, _ seconds: Double?) {
         #expect(pause(status, headers) == seconds.map { .seconds($0) })
     }
 
@@ -68,12 +68,12 @@ import Testing
             ("limit=100,remaining=0", nil), ("remaining=0;reset=30", nil), ("reset=30, remaining=0", 30),
         ] as [(String, Double?)]
     )
-    func theStructuredFieldIsRead(_ text: String, _ seconds: Double?) {
+    func readsStructuredRateLimitField(_ text: String, _ seconds: Double?) {
         #expect(pause(200, ["RateLimit": text]) == seconds.map { .seconds($0) })
     }
 
     @Test(arguments: ["99999999999999999999", String(repeating: "9", count: 1000), "253402300799000", "9999999999"])
-    func hugeTimesAreHugeButDoNotTrap(_ text: String) {
+    func limitsHugeTimesWithoutTrap(_ text: String) {
         let pause = pause(200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": text]) ?? .zero
         #expect(pause > .seconds(3600))
         #expect(pause <= RetryAfter.longest)
@@ -81,14 +81,14 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
-    func aClockThatIsWrongDoesNotTrap(_ seconds: Double) {
+    func invalidClockDoesNotTrap(_ seconds: Double) {
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225630"]
         let head = HTTPResponse(status: 429, headers: headers)
         let pause = QuotaHeaders.pause(in: head, now: Date(timeIntervalSince1970: seconds))
         #expect(pause == (seconds < 0 ? RetryAfter.longest : nil))
     }
 
-    @Test func noTextTraps() {
+    @Test func randomTextDoesNotTrap() {
         var random = SeededGenerator(seed: 429)
         let pieces = [
             "\"", "\\", ";", ",", "=", "r", "t", "0", "30", " ", "remaining", "reset", "ü", "\0", ".", "1e9", "-",

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class RateLimitClientTests: XCTestCase {
-    func testAServerThatSaysTooManyRequestsIsLeftAloneUntilItWantsThem() async throws {
+    func testWaitsForRetryAfterOf429() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
         let time = TestClock()
@@ -22,7 +22,7 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
-    func testEveryAttemptTakesATokenOfItsOwn() async throws {
+    func testEveryAttemptTakesAToken() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
         let time = TestClock()
@@ -49,7 +49,7 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 2)
     }
 
-    func testARequestThatALaterGateRefusesCostsNoToken() async throws {
+    func testReturnsTokenIfLaterGateRefuses() async throws {
         let server = try LoopbackServer()
         server.on("/down", .status(.internalServerError))
         server.on("/", .text("ok"))
@@ -72,7 +72,7 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(free, "ok")
     }
 
-    func testARequestThatIsCancelledWhileItWaitsIsNotSent() async throws {
+    func testCancelledWaiterIsNotSent() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
         let time = TestClock()

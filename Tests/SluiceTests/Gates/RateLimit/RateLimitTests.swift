@@ -8,7 +8,7 @@ import Testing
     private let time = TestClock()
     private var client: APIClient { .living(by: time) }
 
-    private func takes(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
+    private func admits(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
         gate.admitImmediately(client.asking(host)) != nil
     }
 
@@ -19,11 +19,11 @@ import Testing
         return task
     }
 
-    @Test func whoMustWaitIsAdmittedWhenItsTokenComes() async throws {
+    @Test func admitsWaitersWhenTheirTokensAreDue() async throws {
         let gate = RateLimit(1, every: .seconds(60))
-        #expect(takes(gate))
-        #expect(!takes(gate, "A.EXAMPLE:443"))
-        #expect(takes(gate, "b.example"))
+        #expect(admits(gate))
+        #expect(!admits(gate, "A.EXAMPLE:443"))
+        #expect(admits(gate, "b.example"))
         let tasks = [await waiter(gate), await waiter(gate)]
         await time.sleepers(1)
         // A single task sleeps, whatever the number of waiting requests.
@@ -37,11 +37,11 @@ import Testing
         #expect(time.pending == [])
     }
 
-    @Test func aKeyThatIsDueSoonerWakesTheTimerSooner() async throws {
+    @Test func reschedulesTimerForEarlierKey() async throws {
         let gate = RateLimit(1, every: .seconds(60))
-        #expect(takes(gate, "a"))
+        #expect(admits(gate, "a"))
         time.advance(by: .seconds(30))
-        #expect(takes(gate, "b"))
+        #expect(admits(gate, "b"))
         let late = await waiter(gate, "b")
         await time.sleepers(1)
         #expect(time.pending == [.seconds(60)])
@@ -54,9 +54,9 @@ import Testing
         _ = try await late.value
     }
 
-    @Test func aWaiterThatIsCancelledLeavesAtOnceAndNobodySleepsForNobody() async throws {
+    @Test func cancelledWaiterLeavesAtOnceAndLastStopsTimer() async throws {
         let gate = RateLimit(1, every: .seconds(60))
-        #expect(takes(gate))
+        #expect(admits(gate))
         let first = await waiter(gate)
         let second = await waiter(gate)
         await time.sleepers(1)
@@ -69,10 +69,10 @@ import Testing
         #expect(time.pending == [])
         await #expect(throws: SluiceError.self) { try await second.value }
         time.advance(by: .seconds(60))
-        #expect(takes(gate))
+        #expect(admits(gate))
     }
 
-    @Test func aTaskThatIsCancelledAlreadyTakesNothing() async {
+    @Test func cancelledTaskTakesNoToken() async {
         let gate = RateLimit(1, every: .seconds(60))
         let task = Task { [client] in
             while !Task.isCancelled { await Task.yield() }
@@ -80,12 +80,12 @@ import Testing
         }
         task.cancel()
         await #expect(throws: SluiceError.self) { try await task.value }
-        #expect(takes(gate))
+        #expect(admits(gate))
     }
 
-    @Test func whoWouldWaitTooLongFailsAndIsToldForHowLong() async throws {
+    @Test func failsWithRetryAfterIfWaitIsTooLong() async throws {
         let gate = RateLimit(1, every: .seconds(60), maximumWait: .seconds(59.5), named: "slow")
-        #expect(takes(gate))
+        #expect(admits(gate))
         time.advance(by: .milliseconds(499))
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
         #expect(error?.code == .rateLimited)
@@ -100,9 +100,9 @@ import Testing
         _ = try await task.value
     }
 
-    @Test func theNextFailsWhereTooManyWait() async {
+    @Test func failsRequestWhenQueueIsFull() async {
         let gate = RateLimit(1, every: .seconds(60), maximumWaiting: 0)
-        #expect(takes(gate))
+        #expect(admits(gate))
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
         #expect(error?.code == .queueFull)
         #expect(error?.description.hasPrefix("No requests may wait for the RateLimit") == true)
@@ -114,18 +114,18 @@ import Testing
             (.failed(.connectionLost), false), (.answered(.ok), false), (.answered(.internalServerError), false),
         ] as [(TransportOutcome, Bool)]
     )
-    func aTokenComesBackOfARequestThatWasNeverSent(_ outcome: TransportOutcome, _ comesBack: Bool) {
+    func returnsTokenOnlyIfRequestWasNotSent(_ outcome: TransportOutcome, _ comesBack: Bool) {
         let gate = RateLimit(1, every: .seconds(60))
-        let pass = gate.admitImmediately(client.asking("a.example"))
-        #expect(pass?.releaseImmediately(outcome) == .settled)
-        #expect(takes(gate) == comesBack)
+        let permit = gate.admitImmediately(client.asking("a.example"))
+        #expect(permit?.releaseImmediately(outcome) == .settled)
+        #expect(admits(gate) == comesBack)
     }
 
-    @Test func aTokenThatComesBackGoesToWhoWaits() async throws {
+    @Test func returnedTokenAdmitsWaiter() async throws {
         let gate = RateLimit(1, every: .seconds(60))
-        let pass = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.asking("a.example"))
         let task = await waiter(gate)
-        _ = pass?.releaseImmediately(.failed(.cannotConnect))
+        _ = permit?.releaseImmediately(.failed(.cannotConnect))
         _ = try await task.value
         #expect(time.pending == [])
     }
@@ -136,52 +136,52 @@ import Testing
             (nil, "30", 0), (.seconds(-1), "30", 0),
         ] as [(Duration?, String, Int)]
     )
-    func aServerThatWantsToBeLeftAloneIs(_ maximum: Duration?, _ retryAfter: String, _ seconds: Int) {
+    func pausesForRetryAfterUpToMaximum(_ maximum: Duration?, _ retryAfter: String, _ seconds: Int) {
         let gate = RateLimit(100, every: .seconds(1), maximumPause: maximum)
-        let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
-        #expect(takes(gate, "b.example"))
-        #expect(takes(gate) == (seconds == 0))
+        let permit = gate.admitImmediately(client.asking("a.example"))
+        _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
+        #expect(admits(gate, "b.example"))
+        #expect(admits(gate) == (seconds == 0))
         time.advance(by: .milliseconds(max(0, seconds * 1000 - 1)))
-        #expect(takes(gate) == (seconds == 0))
+        #expect(admits(gate) == (seconds == 0))
         time.advance(by: .milliseconds(1))
-        #expect(takes(gate))
+        #expect(admits(gate))
     }
 
-    @Test func thoseWhoWaitWhenTheServerClosesFailIfThatIsTooLateForThem() async throws {
+    @Test func serverPauseBeyondMaximumWaitFailsWaiters() async throws {
         let gate = RateLimit(1, every: .seconds(2), maximumWait: .seconds(5))
-        let pass = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.asking("a.example"))
         let task = await waiter(gate)
-        _ = pass?.releaseImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
+        _ = permit?.releaseImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
         let error = await #expect(throws: SluiceError.self) { try await task.value }
         #expect(error?.code == .rateLimited)
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == .seconds(30))
         #expect(time.pending == [])
     }
 
-    @Test func whatAnotherHostSaysAfterARedirectIsThatHosts() {
+    @Test func appliesPauseToHostThatResponded() {
         let gate = RateLimit(ofServerPer: .host)
-        let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
-        #expect(takes(gate))
-        #expect(!takes(gate, "cdn.example"))
+        let permit = gate.admitImmediately(client.asking("a.example"))
+        _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
+        #expect(admits(gate))
+        #expect(!admits(gate, "cdn.example"))
     }
 
-    @Test func aLimitThatIsTheServersAloneHoldsNobodyUpByItself() async throws {
+    @Test func serverOnlyLimitAdmitsUntilServerPauses() async throws {
         let gate = RateLimit(ofServerPer: .client)
-        let passes = (0..<1000).compactMap { _ in gate.admitImmediately(client.asking("a.example")) }
-        #expect(passes.count == 1000)
-        _ = passes[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
+        let permits = (0..<1000).compactMap { _ in gate.admitImmediately(client.asking("a.example")) }
+        #expect(permits.count == 1000)
+        _ = permits[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
         let task = await waiter(gate, "b.example")
         await time.sleepers(1)
         time.advance(by: .seconds(30))
         _ = try await task.value
     }
 
-    @Test func aThousandWaitersAreReleasedAtOnce() async throws {
+    @Test func releasesThousandWaitersTogether() async throws {
         let gate = RateLimit(ofServerPer: .host)
-        let pass = gate.admitImmediately(client.asking("a.example"))
-        _ = pass?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
+        let permit = gate.admitImmediately(client.asking("a.example"))
+        _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
         let client = client
         let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.asking("a.example")) } }
         await eventually { gate.waiting == 1000 }
@@ -192,7 +192,7 @@ import Testing
         #expect(gate.waiting == 0)
     }
 
-    @Test func manyTasksOnManyThreadsEndOnceEach() async {
+    @Test func concurrentTasksEndOnceEach() async {
         let gate = RateLimit(1000, every: .seconds(1), burst: 1, maximumWaiting: 50)
         let counts = Locked((served: 0, refused: 0, cancelled: 0))
         let client = client
@@ -206,9 +206,9 @@ import Testing
             for seed in 0..<2000 as Range<UInt64> {
                 let task = Task {
                     do {
-                        let pass = try await gate.admit(client.asking(seed % 2 == 0 ? "a" : "b"))
+                        let permit = try await gate.admit(client.asking(seed % 2 == 0 ? "a" : "b"))
                         counts.withLock { $0.served += 1 }
-                        _ = pass.releaseImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
+                        _ = permit.releaseImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
                     } catch let error as SluiceError where error.isCancellation {
                         counts.withLock { $0.cancelled += 1 }
                     } catch {

@@ -26,12 +26,12 @@ import Testing
             (.init(1, every: .seconds(Int64.max), burst: 1), [0, 0, 1_000_000], [true, false, false]),
         ] as [(TokenBucket.Rate, [Int], [Bool])]
     )
-    func tokensComeAtTheRateAndAreKeptUpToTheBurst(_ rate: TokenBucket.Rate, _ times: [Int], _ expected: [Bool]) {
+    func refillsAtRateUpToBurst(_ rate: TokenBucket.Rate, _ times: [Int], _ expected: [Bool]) {
         var bucket = TokenBucket(now: Self.start)
         #expect(times.map { bucket.take(rate, now: Self.start + .milliseconds($0)) } == expected)
     }
 
-    @Test func oneKnowsWhenATokenIsDue() {
+    @Test func computesDueTimeBehindWaiters() {
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 3)
         var bucket = TokenBucket(now: Self.start)
         #expect(
@@ -50,7 +50,7 @@ import Testing
         )
     }
 
-    @Test func aTokenThatIsPutBackIsThereAgainButNotBeyondTheBurst() {
+    @Test func returnedTokenIsAvailableUpToBurst() {
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
         var bucket = TokenBucket(now: Self.start)
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
@@ -60,7 +60,7 @@ import Testing
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
     }
 
-    @Test func aClosedBucketGivesNothingAndThenWhatHasCome() {
+    @Test func closedBucketAdmitsNothingUntilItOpens() {
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
         var bucket = TokenBucket(now: Self.start)
         bucket.close(until: Self.start + .seconds(5))
@@ -73,7 +73,7 @@ import Testing
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start + .seconds(5)) } == [true, true, false])
     }
 
-    @Test func aBucketThatIsFullAndOpenIsAsGoodAsNew() {
+    @Test func isFreshOnlyIfFullAndOpen() {
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
         var bucket = TokenBucket(now: Self.start)
         #expect(bucket.isFresh(now: Self.start))
@@ -85,7 +85,7 @@ import Testing
         #expect(bucket.isFresh(now: Self.start + .seconds(1)))
     }
 
-    @Test func longDelaysOfManyDoNotTrap() {
+    @Test func extremeDelaysDoNotTrap() {
         let rate = TokenBucket.Rate(1, every: .seconds(Int64.max), burst: .max)
         var bucket = TokenBucket(now: Self.start)
         bucket.close(until: Self.start + RetryAfter.longest)

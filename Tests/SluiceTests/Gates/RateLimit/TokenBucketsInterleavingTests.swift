@@ -11,14 +11,14 @@ import Testing
         var closedUntil = 0
         var waiting: [Int] = []
 
-        mutating func pass(to now: Int, _ interval: Int, _ burst: Int) {
+        mutating func advance(to now: Int, _ interval: Int, _ burst: Int) {
             level = min(level + now - time, interval * burst)
             time = now
         }
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func nobodyIsLostAndTheRateIsNeverExceeded(_ seed: UInt64) {
+    func endsEveryRequestWithinRate(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let start = ContinuousClock.now
         let interval = [1, 10, 37].randomElement(using: &random) ?? 1
@@ -32,31 +32,33 @@ import Testing
         var now = 0
         var flaws: [String] = []
 
-        func admit(_ id: Int, fromLine: Bool) {
+        func admit(_ id: Int, fromQueue: Bool) {
             let name = key[id] ?? ""
             var model = models[name] ?? Model(level: 0)
-            model.pass(to: now, interval, burst)
+            model.advance(to: now, interval, burst)
             model.level -= interval
-            if model.level < 0 { flaws.append("\(id) got a token that had not come") }
+            if model.level < 0 { flaws.append("\(id) got a token before it was due") }
             if now < model.closedUntil { flaws.append("\(id) was admitted while closed") }
-            if fromLine, model.waiting.first != id { flaws.append("\(id) was not the first") }
-            if fromLine {
+            if fromQueue, model.waiting.first != id { flaws.append("\(id) was not the first") }
+            if fromQueue {
                 model.waiting.removeFirst()
             } else if !model.waiting.isEmpty {
-                flaws.append("\(id) overtook")
+                flaws.append("\(id) overtook waiting requests")
             }
             models[name] = model
             if !admitted.insert(id).inserted { flaws.append("\(id) was admitted twice") }
         }
 
         func release() {
-            for id in buckets.release(now: start + .milliseconds(now)) { admit(id, fromLine: true) }
+            for id in buckets.release(now: start + .milliseconds(now)) { admit(id, fromQueue: true) }
             for (name, var model) in models where !model.waiting.isEmpty {
-                model.pass(to: now, interval, burst)
-                if now >= model.closedUntil, model.level >= interval { flaws.append("\(name) waits for what is there") }
+                model.advance(to: now, interval, burst)
+                if now >= model.closedUntil, model.level >= interval {
+                    flaws.append("\(name) waits although a token is available")
+                }
             }
             if (buckets.nextDueTime() == nil) != models.values.allSatisfy(\.waiting.isEmpty) {
-                flaws.append("nobody would be woken")
+                flaws.append("no due time, although requests wait")
             }
         }
 
@@ -67,7 +69,7 @@ import Testing
             case 0...2:
                 key[id] = name
                 switch buckets.arrive(id, id: id, name, now: instant) {
-                case .admitted: admit(id, fromLine: false)
+                case .admitted: admit(id, fromQueue: false)
                 case .waiting: models[name]?.waiting.append(id)
                 case .full, .tooLong: ended.insert(id)
                 }
@@ -80,9 +82,9 @@ import Testing
                 guard let back = admitted.subtracting(ended).filter({ key[$0] == name }).min() else { continue }
                 ended.insert(back)
                 guard Bool.random(using: &random) else { continue }
-                models[name]?.pass(to: now, interval, burst)
+                models[name]?.advance(to: now, interval, burst)
                 models[name]?.level += interval
-                for id in buckets.putBack(name, now: instant) { admit(id, fromLine: true) }
+                for id in buckets.putBack(name, now: instant) { admit(id, fromQueue: true) }
             case 5:
                 guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
                 let until = now + Int.random(in: 0..<200, using: &random)

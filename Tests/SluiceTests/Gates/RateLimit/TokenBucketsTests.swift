@@ -5,8 +5,8 @@ import Testing
 @Suite struct TokenBucketsTests {
     private static let start = ContinuousClock.now
 
-    /// A state, its clock, and the numbers of the requests so far.
-    private struct Scene {
+    /// Buckets with a clock, and the number of the last request.
+    private struct ClockedBuckets {
         var buckets: TokenBuckets<Int>
         var lastID = 0
         var now = TokenBucketsTests.start
@@ -35,139 +35,141 @@ import Testing
         }
     }
 
-    @Test func thoseWithoutATokenWaitInTheirOrder() {
-        var scene = Scene()
-        #expect((1...4).map { _ in scene.arrive() } == [.admitted, .waiting, .waiting, .waiting])
-        #expect(scene.due() == .milliseconds(100))
-        #expect(scene.release(at: 99) == [])
-        #expect(scene.release(at: 100) == [2])
-        #expect(scene.due() == .milliseconds(200))
-        #expect(scene.buckets.take("a", now: scene.now) == false)
-        #expect(scene.release(at: 300) == [3])
-        #expect(scene.buckets.waiting == 1)
-        #expect(scene.release(at: 400) == [4])
-        #expect(scene.due() == nil)
+    @Test func releasesWaitersInOrderAsTokensArrive() {
+        var clocked = ClockedBuckets()
+        #expect((1...4).map { _ in clocked.arrive() } == [.admitted, .waiting, .waiting, .waiting])
+        #expect(clocked.due() == .milliseconds(100))
+        #expect(clocked.release(at: 99) == [])
+        #expect(clocked.release(at: 100) == [2])
+        #expect(clocked.due() == .milliseconds(200))
+        #expect(clocked.buckets.take("a", now: clocked.now) == false)
+        #expect(clocked.release(at: 300) == [3])
+        #expect(clocked.buckets.waiting == 1)
+        #expect(clocked.release(at: 400) == [4])
+        #expect(clocked.due() == nil)
     }
 
-    @Test func nobodyOvertakesThoseWhoWait() {
-        var scene = Scene()
-        _ = scene.arrive()
-        _ = scene.arrive()
-        scene.now = Self.start + .seconds(1)
-        #expect(scene.buckets.take("a", now: scene.now) == false)
-        #expect(scene.arrive() == .waiting)
-        #expect(scene.release(at: 1000) == [2])
-        #expect(scene.release(at: 1100) == [3])
+    @Test func newRequestDoesNotOvertakeWaiters() {
+        var clocked = ClockedBuckets()
+        _ = clocked.arrive()
+        _ = clocked.arrive()
+        clocked.now = Self.start + .seconds(1)
+        #expect(clocked.buckets.take("a", now: clocked.now) == false)
+        #expect(clocked.arrive() == .waiting)
+        #expect(clocked.release(at: 1000) == [2])
+        #expect(clocked.release(at: 1100) == [3])
     }
 
     @Test func eachKeyHasItsOwnTokens() {
-        var scene = Scene()
+        var clocked = ClockedBuckets()
         #expect(
-            ["a", "b", "a", "b", "c"].map { scene.arrive($0) } == [.admitted, .admitted, .waiting, .waiting, .admitted]
+            ["a", "b", "a", "b", "c"].map { clocked.arrive($0) } == [
+                .admitted, .admitted, .waiting, .waiting, .admitted,
+            ]
         )
-        #expect(Set(scene.release(at: 100)) == [3, 4])
+        #expect(Set(clocked.release(at: 100)) == [3, 4])
     }
 
     @Test(arguments: [(-1, 0), (0, 0), (2, 2)])
-    func asManyOfAKeyWaitAsMay(_ maximum: Int, _ waiting: Int) {
-        var scene = Scene(maximumWaiting: maximum)
-        _ = scene.arrive()
-        for _ in 0..<waiting { #expect(scene.arrive() == .waiting) }
-        #expect(scene.arrive() == .full(waiting: waiting))
-        #expect(scene.arrive("b") == .admitted)
+    func limitsWaitersPerKey(_ maximum: Int, _ waiting: Int) {
+        var clocked = ClockedBuckets(maximumWaiting: maximum)
+        _ = clocked.arrive()
+        for _ in 0..<waiting { #expect(clocked.arrive() == .waiting) }
+        #expect(clocked.arrive() == .full(waiting: waiting))
+        #expect(clocked.arrive("b") == .admitted)
     }
 
-    @Test func whoWouldWaitTooLongIsToldSoAtOnce() {
-        var scene = Scene(maximumWait: .milliseconds(150))
+    @Test func refusesAtOnceIfWaitIsTooLong() {
+        var clocked = ClockedBuckets(maximumWait: .milliseconds(150))
         #expect(
-            (1...4).map { _ in scene.arrive() }
+            (1...4).map { _ in clocked.arrive() }
                 == [.admitted, .waiting, .tooLong(.milliseconds(200)), .tooLong(.milliseconds(200))]
         )
         // A request that leaves makes room for another.
-        #expect(scene.buckets.leave(id: 2, "a") == 2)
-        #expect(scene.arrive() == .waiting)
-        var impatient = Scene(maximumWait: .zero)
+        #expect(clocked.buckets.leave(id: 2, "a") == 2)
+        #expect(clocked.arrive() == .waiting)
+        var impatient = ClockedBuckets(maximumWait: .zero)
         #expect((1...2).map { _ in impatient.arrive() } == [.admitted, .tooLong(.milliseconds(100))])
-        var patient = Scene(maximumWait: .seconds(Int64.max))
+        var patient = ClockedBuckets(maximumWait: .seconds(Int64.max))
         #expect((1...2).map { _ in patient.arrive() } == [.admitted, .waiting])
     }
 
-    @Test func whoLeavesGivesUpItsPlace() {
-        var scene = Scene()
-        for _ in 0..<4 { _ = scene.arrive() }
-        #expect(scene.buckets.leave(id: 2, "a") == 2)
-        #expect(scene.buckets.leave(id: 2, "a") == nil)
-        #expect(scene.release(at: 100) == [3])
-        #expect(scene.buckets.leave(id: 3, "a") == nil)
-        #expect(scene.buckets.leave(id: 4, "a") == 4)
-        #expect(scene.due() == nil)
-        #expect(scene.buckets.waiting == 0)
-        #expect(scene.release(at: 200) == [])
+    @Test func departedWaiterFreesItsPlace() {
+        var clocked = ClockedBuckets()
+        for _ in 0..<4 { _ = clocked.arrive() }
+        #expect(clocked.buckets.leave(id: 2, "a") == 2)
+        #expect(clocked.buckets.leave(id: 2, "a") == nil)
+        #expect(clocked.release(at: 100) == [3])
+        #expect(clocked.buckets.leave(id: 3, "a") == nil)
+        #expect(clocked.buckets.leave(id: 4, "a") == 4)
+        #expect(clocked.due() == nil)
+        #expect(clocked.buckets.waiting == 0)
+        #expect(clocked.release(at: 200) == [])
     }
 
-    @Test func aTokenThatIsPutBackGoesToWhoWaits() {
-        var scene = Scene()
-        for _ in 0..<3 { _ = scene.arrive() }
-        #expect(scene.buckets.putBack("a", now: scene.now) == [2])
-        #expect(scene.due() == .milliseconds(100))
-        #expect(scene.buckets.putBack("unknown", now: scene.now) == [])
-        #expect(scene.release(at: 100) == [3])
+    @Test func returnedTokenAdmitsWaiter() {
+        var clocked = ClockedBuckets()
+        for _ in 0..<3 { _ = clocked.arrive() }
+        #expect(clocked.buckets.putBack("a", now: clocked.now) == [2])
+        #expect(clocked.due() == .milliseconds(100))
+        #expect(clocked.buckets.putBack("unknown", now: clocked.now) == [])
+        #expect(clocked.release(at: 100) == [3])
     }
 
-    @Test func aClosedKeyKeepsAllWaitingUntilItOpens() {
-        var scene = Scene(.init(10, every: .seconds(1), burst: 2))
-        #expect(scene.buckets.close("a", until: Self.start + .seconds(30), now: scene.now).isEmpty)
-        #expect((1...3).map { _ in scene.arrive() } == [.waiting, .waiting, .waiting])
-        #expect(scene.arrive("b") == .admitted)
-        #expect(scene.due() == .seconds(30))
-        #expect(scene.buckets.close("a", until: Self.start + .seconds(60), now: scene.now).isEmpty)
-        #expect(scene.release(at: 30_000) == [])
-        #expect(scene.due() == .seconds(60))
-        #expect(scene.release(at: 60_000) == [1, 2])
-        #expect(scene.release(at: 60_100) == [3])
+    @Test func closedKeyHoldsRequestsUntilItOpens() {
+        var clocked = ClockedBuckets(.init(10, every: .seconds(1), burst: 2))
+        #expect(clocked.buckets.close("a", until: Self.start + .seconds(30), now: clocked.now).isEmpty)
+        #expect((1...3).map { _ in clocked.arrive() } == [.waiting, .waiting, .waiting])
+        #expect(clocked.arrive("b") == .admitted)
+        #expect(clocked.due() == .seconds(30))
+        #expect(clocked.buckets.close("a", until: Self.start + .seconds(60), now: clocked.now).isEmpty)
+        #expect(clocked.release(at: 30_000) == [])
+        #expect(clocked.due() == .seconds(60))
+        #expect(clocked.release(at: 60_000) == [1, 2])
+        #expect(clocked.release(at: 60_100) == [3])
     }
 
-    @Test func whenAKeyIsClosedThoseForWhomItIsTooLateLeave() {
-        var scene = Scene(maximumWait: .seconds(10))
-        for _ in 0..<4 { _ = scene.arrive() }
+    @Test func closingKeyRefusesWaitersBeyondMaximumWait() {
+        var clocked = ClockedBuckets(maximumWait: .seconds(10))
+        for _ in 0..<4 { _ = clocked.arrive() }
         // The second request's token is then due at 9.95 s, and the third's after its maximum wait of ten seconds.
         let until = Self.start + .milliseconds(9950)
-        let refused = scene.buckets.close("a", until: until, now: scene.now)
+        let refused = clocked.buckets.close("a", until: until, now: clocked.now)
         #expect(refused.map(\.0) == [3, 4])
         #expect(refused.map(\.1) == [.milliseconds(10_050), .milliseconds(10_050)])
-        #expect(scene.buckets.waiting == 1)
-        #expect(scene.due() == .milliseconds(9950))
-        #expect(scene.arrive() == .tooLong(.milliseconds(10_050)))
-        #expect(scene.release(at: 9950) == [2])
+        #expect(clocked.buckets.waiting == 1)
+        #expect(clocked.due() == .milliseconds(9950))
+        #expect(clocked.arrive() == .tooLong(.milliseconds(10_050)))
+        #expect(clocked.release(at: 9950) == [2])
     }
 
-    @Test func keysThatAreIdleAreForgotten() {
-        var scene = Scene()
+    @Test func removesIdleKeys() {
+        var clocked = ClockedBuckets()
         for host in 0..<20_000 {
-            scene.now = Self.start + .milliseconds(host)
-            #expect(scene.buckets.take("\(host)", now: scene.now) == true)
+            clocked.now = Self.start + .milliseconds(host)
+            #expect(clocked.buckets.take("\(host)", now: clocked.now) == true)
         }
-        #expect(scene.buckets.keyCount <= 1024)
+        #expect(clocked.buckets.keyCount <= 1024)
     }
 
-    @Test func keysThatAreNotIdleAreKept() {
-        var scene = Scene(.init(1, every: .seconds(60)))
-        _ = scene.buckets.close("closed", until: Self.start + .seconds(3600), now: scene.now)
-        _ = scene.arrive("waiting")
-        _ = scene.arrive("waiting")
-        for host in 0..<5000 { _ = scene.arrive("\(host)") }
-        #expect(scene.arrive("closed") == .waiting)
-        #expect(scene.arrive("17") == .waiting)
-        #expect(Set(scene.release(at: 60_000)).isSuperset(of: [2]))
+    @Test func keepsKeysInUse() {
+        var clocked = ClockedBuckets(.init(1, every: .seconds(60)))
+        _ = clocked.buckets.close("closed", until: Self.start + .seconds(3600), now: clocked.now)
+        _ = clocked.arrive("waiting")
+        _ = clocked.arrive("waiting")
+        for host in 0..<5000 { _ = clocked.arrive("\(host)") }
+        #expect(clocked.arrive("closed") == .waiting)
+        #expect(clocked.arrive("17") == .waiting)
+        #expect(Set(clocked.release(at: 60_000)).isSuperset(of: [2]))
     }
 
-    @Test func thoseWhoComeAndLeaveLeaveNothingBehind() {
-        var scene = Scene()
-        _ = scene.buckets.close("a", until: Self.start + .seconds(3600), now: scene.now)
+    @Test func departedWaitersLeaveNoScheduledTimes() {
+        var clocked = ClockedBuckets()
+        _ = clocked.buckets.close("a", until: Self.start + .seconds(3600), now: clocked.now)
         for _ in 0..<10_000 {
-            _ = scene.arrive()
-            #expect(scene.buckets.leave(id: scene.lastID, "a") == scene.lastID)
+            _ = clocked.arrive()
+            #expect(clocked.buckets.leave(id: clocked.lastID, "a") == clocked.lastID)
         }
-        #expect(scene.buckets.scheduledCount <= 1)
+        #expect(clocked.buckets.scheduledCount <= 1)
     }
 }
